@@ -1,0 +1,67 @@
+//! Closed sets of words, such as `skip | queue | cancel_other | allow`, and words near them.
+
+/// An enum whose variants are written as fixed words in skill files.
+///
+/// One definition serves parsing, messages ("expected one of …"), rendering
+/// and the JSON Schema, so that they cannot disagree.
+pub trait Choice: Copy + Sized + 'static {
+    /// Every variant with its word, in the order in which they are shown.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// The variant that is written as `word`.
+    fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS
+            .iter()
+            .find(|(name, _)| *name == word)
+            .map(|(_, choice)| *choice)
+    }
+
+    /// The word of this variant.
+    fn word(self) -> &'static str;
+}
+
+/// Defines an enum and its [`Choice`] words in one place.
+macro_rules! choice {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $( $(#[$doc:meta])* $variant:ident = $word:literal ),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $( $(#[$doc])* $variant ),+ }
+
+        impl $crate::Choice for $name {
+            const WORDS: &'static [(&'static str, Self)] =
+                &[$( ($word, $name::$variant) ),+];
+
+            fn word(self) -> &'static str {
+                match self { $( $name::$variant => $word ),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($crate::Choice::word(*self))
+            }
+        }
+    };
+}
+
+pub(crate) use choice;
+
+/// The candidate that is most likely meant by a mistyped word, if one is near.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    // A third of the letters may be wrong, so short words must be nearly right.
+    let allowed = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(&word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+fn distance(word: &str, candidate: &str) -> usize {
+    strsim::osa_distance(word, &candidate.to_lowercase())
+}

@@ -1,0 +1,31 @@
+//! The vocabulary of deft: what a skill is once it has been read, whatever it
+//! was written as.
+//!
+//! Everything here is plain data. This crate does not parse, render, check or
+//! store anything, knows no file system and no clock, and takes a type only
+//! when two crates share it.
+
+mod choice;
+mod flag;
+mod ids;
+mod policy;
+mod skill;
+mod step;
+mod text;
+mod trigger;
+
+pub use choice::{Choice, nearest};
+pub use flag::{Flag, FlagValue};
+pub use ids::{Revision, SkillId};
+pub use policy::{
+    Budget, BudgetPeriod, Effects, Exhausted, Expect, FailureClass, Heal, Misfire, Overlap, Policy,
+};
+pub use skill::{
+    Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
+};
+pub use step::{Action, Confirmation, Input, InputType, Loop, OnError, Step};
+pub use text::Text;
+pub use trigger::{Timing, Trigger};
+
+/// A JSON object that keeps the order in which its keys were written.
+pub type Object = serde_json::Map<String, serde_json::Value>;

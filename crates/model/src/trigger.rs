@@ -1,0 +1,37 @@
+//! What makes a skill fire.
+
+use crate::Object;
+use crate::choice::choice;
+
+choice! {
+    /// The kind of a trigger, in the seeds' words (S0.20).
+    Trigger {
+        /// On a schedule, an interval, or once at an instant.
+        Cron = "cron",
+        /// When a message matches the skill's keywords.
+        Event = "event",
+        /// Only when asked for.
+        Manual = "manual",
+    }
+}
+
+/// When a `cron` trigger is due, as it was written.
+///
+/// Instants and zones are still text here: turning them into fires needs a
+/// clock and a host zone, which only callers have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timing {
+    /// The cron expression of `schedule`.
+    pub schedule: Option<String>,
+    /// The grid of `interval_minutes`.
+    pub interval_minutes: Option<u32>,
+    /// The instant of `at`.
+    pub at: Option<String>,
+    /// A delay that is turned into an instant when the skill is stored
+    /// (`in_minutes`, `in_hours` and `in`), in seconds.
+    pub delay_seconds: Option<u64>,
+    /// The zone that was asked for.
+    pub timezone: Option<String>,
+    /// `trigger_config` as it was written.
+    pub config: Object,
+}

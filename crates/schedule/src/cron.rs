@@ -1,0 +1,300 @@
+//! Cron expressions: parse, check, and the next fire in a zone.
+//!
+//! croner searches the calendar on plain wall time only; zones are handled here. croner's own
+//! zoned search treats an expression as fixed only when hour, minute and second are single values,
+//! so `0 2,14 * * *` would lose its 02:00 in a gap and fire twice in a fold. It also gives up on
+//! gaps longer than two hours. The wording is in `words`.
+
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use croner::CronComponent;
+use croner::errors::CronError;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use crate::error::{Error, quote, trimmed};
+use crate::field::{Field, Kind};
+use crate::item::Item;
+use crate::words;
+use crate::zone::{resolve, second_run_ends};
+
+/// A cron expression; cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cron(Arc<Parsed>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Parsed {
+    text: String,
+    fields: Fields,
+    follows_clock: bool,
+    impossible: bool,
+    search: croner::Cron,
+}
+
+/// A year of `*`, which is most of what parsing costs: croner marks 5000 years one by one.
+static EVERY_YEAR: LazyLock<Option<CronComponent>> = LazyLock::new(|| {
+    let (first, last) = Kind::Year.range();
+    let mut years = CronComponent::new(first, last, 0, 0);
+    years.parse("*").is_ok().then_some(years)
+});
+
+/// The seven fields; seconds and year are filled in when not written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fields {
+    pub(crate) second: Field,
+    pub(crate) minute: Field,
+    pub(crate) hour: Field,
+    pub(crate) day: Field,
+    pub(crate) month: Field,
+    pub(crate) weekday: Field,
+    pub(crate) year: Field,
+}
+
+impl Cron {
+    /// Reads an expression of 5 fields, 6 with seconds first, 7 with a year last, or a nickname.
+    pub fn parse(text: &str) -> Result<Cron, Error> {
+        let whole = trimmed(text);
+        let fields = match text[whole.clone()].strip_prefix('@') {
+            Some(_) => Fields::parse(nickname(&text[whole.clone()], &whole)?)?,
+            None => Fields::parse(text)?,
+        };
+        let search = fields.search().map_err(|error| {
+            let message = format!(
+                "cron expression {} is not valid",
+                quote(&text[whole.clone()])
+            );
+            Error::new(message)
+                .at(whole.clone())
+                .hint(error.to_string())
+        })?;
+        Ok(Cron(Arc::new(Parsed {
+            text: text[whole].to_owned(),
+            follows_clock: fields.follows_clock(),
+            impossible: fields.impossible(),
+            fields,
+            search,
+        })))
+    }
+
+    /// The expression as it was written, without the white space around it.
+    pub fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Refuses an expression that has no fire after `now`.
+    pub fn check(&self, zone: &TimeZone, now: Timestamp) -> Result<(), Error> {
+        let error = || {
+            Error::new(format!(
+                "cron expression {} never fires",
+                quote(&self.0.text)
+            ))
+        };
+        if self.0.impossible {
+            let hint = "no month it names has such a day";
+            return Err(error().at(self.0.fields.day.span.clone()).hint(hint));
+        }
+        if self.next_after(zone, now).is_some() {
+            return Ok(());
+        }
+        if self.0.fields.year.any {
+            return Err(error().hint("no date matches all of its fields"));
+        }
+        let span = self.0.fields.year.span.clone();
+        Err(error()
+            .at(span)
+            .hint("no date that is left in its years matches"))
+    }
+
+    /// The first fire later than `after`.
+    pub fn next_after(&self, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
+        if self.0.impossible {
+            None
+        } else if self.0.follows_clock {
+            self.next_on_clock(zone, after)
+        } else {
+            self.next_fixed(zone, after)
+        }
+    }
+
+    /// The expression in words.
+    pub fn words(&self) -> String {
+        words::cron(&self.0.fields)
+    }
+
+    /// The next of the times that are meant once a day: a skipped one fires at the end of the gap,
+    /// a repeated one at its first occurrence.
+    fn next_fixed(&self, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
+        let offset = zone.to_offset(after);
+        let mut wall = match second_run_ends(zone, after, offset) {
+            Some(end) => self.next_wall(end, true)?,
+            None => self.next_wall(offset.to_datetime(after), false)?,
+        };
+        loop {
+            // Times in one gap share an instant, so the next wall time may still be this fire.
+            let fire = resolve(zone, wall)?;
+            if fire > after {
+                return Some(fire);
+            }
+            wall = self.next_wall(wall, false)?;
+        }
+    }
+
+    /// The next instant whose wall clock matches, one stretch of constant offset after another.
+    fn next_on_clock(&self, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
+        let mut offset = zone.to_offset(after);
+        let mut from = offset.to_datetime(after);
+        let mut wall = self.next_wall(from, false);
+        for change in zone.following(after) {
+            let fire = wall.and_then(|wall| offset.to_timestamp(wall).ok());
+            if fire.is_some_and(|fire| fire < change.timestamp()) {
+                return fire;
+            }
+            offset = change.offset();
+            let start = offset.to_datetime(change.timestamp());
+            // Nothing matches between `from` and `wall`, so most changes need no new search.
+            let known = start > from && wall.is_none_or(|wall| start <= wall);
+            if !known {
+                from = start;
+                wall = self.next_wall(start, true);
+            }
+            wall?;
+        }
+        offset.to_timestamp(wall?).ok()
+    }
+
+    fn next_wall(&self, from: DateTime, inclusive: bool) -> Option<DateTime> {
+        self.0.search.find_next_occurrence(&from, inclusive).ok()
+    }
+}
+
+impl Fields {
+    fn parse(text: &str) -> Result<Fields, Error> {
+        let parts: Vec<(usize, &str)> = split(text);
+        let (second, rest) = match parts.len() {
+            5 => (None, &parts[..]),
+            6 | 7 => (parts.first(), &parts[1..]),
+            count => return Err(wrong_count(text, count)),
+        };
+        let field = |kind, index: usize| match rest.get(index) {
+            Some((at, part)) => Field::parse(kind, part, *at),
+            None => Ok(Field::any(kind)),
+        };
+        let second = match second {
+            Some((at, part)) => Field::parse(Kind::Second, part, *at)?,
+            None => Field::parse(Kind::Second, "0", 0)?,
+        };
+        Ok(Fields {
+            second,
+            minute: field(Kind::Minute, 0)?,
+            hour: field(Kind::Hour, 1)?,
+            day: field(Kind::Day, 2)?,
+            month: field(Kind::Month, 3)?,
+            weekday: field(Kind::Weekday, 4)?,
+            year: field(Kind::Year, 5)?,
+        })
+    }
+
+    /// The same fields for croner.
+    fn search(&self) -> Result<croner::Cron, CronError> {
+        let mut text = String::new();
+        let Fields {
+            second,
+            minute,
+            hour,
+            day,
+            month,
+            weekday,
+            year,
+        } = self;
+        for field in [second, minute, hour, day, month, weekday] {
+            field.write_plain(&mut text);
+            text.push(' ');
+        }
+        let Some(every_year) = EVERY_YEAR.as_ref().filter(|_| year.any) else {
+            year.write_plain(&mut text);
+            return text.parse();
+        };
+        text.push('1');
+        let mut search: croner::Cron = text.parse()?;
+        search.pattern.years.clone_from(every_year);
+        Ok(search)
+    }
+
+    /// An hour of `*` or a step means real elapsed time, and so does one that lists every hour.
+    fn follows_clock(&self) -> bool {
+        self.hour.stepped || self.hour.values().len() == 24
+    }
+
+    /// No month in the list has any of the days, which croner would find out by searching 3000
+    /// years.
+    fn impossible(&self) -> bool {
+        if self.day.any || !self.weekday.any {
+            return false;
+        }
+        let longest = self
+            .month
+            .values()
+            .into_iter()
+            .map(longest_month)
+            .max()
+            .unwrap_or(31);
+        self.day.items.iter().all(|item| match item {
+            Item::Range { from, .. } => *from > longest,
+            Item::Nearest(day) => *day > longest,
+            Item::LastDay | Item::LastWorkday | Item::Nth { .. } | Item::LastWeekday(_) => false,
+        })
+    }
+}
+
+fn longest_month(month: u16) -> u16 {
+    match month {
+        2 => 29,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The words of the text with where they start.
+fn split(text: &str) -> Vec<(usize, &str)> {
+    let start = text.as_ptr().addr();
+    text.split_whitespace()
+        .map(|part| (part.as_ptr().addr() - start, part))
+        .collect()
+}
+
+fn wrong_count(text: &str, count: usize) -> Error {
+    if count == 0 {
+        return Error::new("cron expression is empty").hint("write five fields: `0 9 * * *`");
+    }
+    let span = trimmed(text);
+    let what = if count < 5 { "too few" } else { "too many" };
+    let message = format!(
+        "cron expression {} has {what} fields",
+        quote(&text[span.clone()])
+    );
+    let extra = if count < 5 {
+        ""
+    } else {
+        " (6 with seconds first, 7 with a year last)"
+    };
+    let hint = format!(
+        "a cron expression has 5 fields: minute hour day month weekday{extra}; this one has {count}"
+    );
+    Error::new(message).at(span).hint(hint)
+}
+
+/// The fields a nickname stands for.
+fn nickname(name: &str, span: &Range<usize>) -> Result<&'static str, Error> {
+    match name.to_ascii_lowercase().as_str() {
+        "@yearly" | "@annually" => Ok("0 0 1 1 *"),
+        "@monthly" => Ok("0 0 1 * *"),
+        "@weekly" => Ok("0 0 * * 0"),
+        "@daily" | "@midnight" => Ok("0 0 * * *"),
+        "@hourly" => Ok("0 * * * *"),
+        _ => Err(Error::new(format!("unknown cron nickname {}", quote(name)))
+            .at(span.clone())
+            .hint("there are @yearly, @monthly, @weekly, @daily and @hourly")),
+    }
+}

@@ -1,0 +1,195 @@
+//! One cron field: which it is, what it lists, and how croner is told.
+//!
+//! croner has a parser of its own, but it does not say which field is wrong, replaces names
+//! anywhere (`JAN` as a minute, `1MON` as 11) and lets through fields that never match (`,`, and
+//! `7L` for weekdays). So fields are read here and handed to croner in one plain spelling. This
+//! module does not search for fires and knows no zone.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use crate::error::{Error, quote};
+use crate::item::{Item, Part};
+
+/// Which of the seven fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Month,
+    Weekday,
+    Year,
+}
+
+/// One parsed field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) kind: Kind,
+    pub(crate) items: Vec<Item>,
+    /// `*` (or `?`, or `*/1`): the field says nothing.
+    pub(crate) any: bool,
+    /// A `*` or a step occurs in the field.
+    pub(crate) stepped: bool,
+    /// Where the field is in the text.
+    pub(crate) span: Range<usize>,
+}
+
+impl Field {
+    /// Reads a field that starts at `offset` of the whole text.
+    pub(crate) fn parse(kind: Kind, text: &str, offset: usize) -> Result<Field, Error> {
+        let span = offset..offset + text.len();
+        let day = matches!(kind, Kind::Day | Kind::Weekday);
+        if text == "*" || text == "*/1" || (text == "?" && day) {
+            return Ok(Field {
+                span,
+                ..Field::any(kind)
+            });
+        }
+        let mut items = Vec::new();
+        let mut at = offset;
+        for part in text.split(',') {
+            // An empty entry cannot be pointed at, so the whole field is.
+            let place = if part.is_empty() {
+                span.clone()
+            } else {
+                at..at + part.len()
+            };
+            items.push(
+                Part {
+                    kind,
+                    text: part,
+                    span: place,
+                }
+                .parse()?,
+            );
+            at += part.len() + 1;
+        }
+        if items.contains(&Item::LastDay) && items.contains(&Item::LastWorkday) {
+            // croner would silently drop the `L`.
+            let message = format!("cron field {} names both `L` and `LW`", quote(text));
+            return Err(Error::new(message).at(span).hint("keep one of them"));
+        }
+        let stepped = text.contains('/');
+        Ok(Field {
+            kind,
+            items,
+            any: false,
+            stepped,
+            span,
+        })
+    }
+
+    /// The field that matches everything.
+    pub(crate) fn any(kind: Kind) -> Field {
+        let (from, to) = kind.range();
+        let items = vec![Item::Range { from, to, step: 1 }];
+        Field {
+            kind,
+            items,
+            any: true,
+            stepped: true,
+            span: 0..0,
+        }
+    }
+
+    /// The plain values in order, without those that depend on the month (`L`, `W`, `#`).
+    pub(crate) fn values(&self) -> Vec<u16> {
+        let mut values = Vec::new();
+        for item in &self.items {
+            if let Item::Range { from, to, step } = *item {
+                values.extend((from..=to).step_by(usize::from(step)));
+            }
+        }
+        if self.kind == Kind::Weekday {
+            // Seven is Sunday again.
+            for value in &mut values {
+                *value %= 7;
+            }
+        }
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// Adds the field to `out` in the spelling that croner reads as we do.
+    pub(crate) fn write_plain(&self, out: &mut String) {
+        if self.any {
+            out.push('*');
+            return;
+        }
+        for (i, item) in self.items.iter().enumerate() {
+            if i > 0 {
+                out.push(',');
+            }
+            // Writing to a string does not fail.
+            let _ok = match item {
+                Item::Range { from, to, step: 1 } if from == to => write!(out, "{from}"),
+                Item::Range { from, to, step } if from == to => write!(out, "{from}-{to}/{step}"),
+                Item::Range { from, to, step: 1 } => write!(out, "{from}-{to}"),
+                Item::Range { from, to, step } => write!(out, "{from}-{to}/{step}"),
+                Item::LastDay => write!(out, "L"),
+                Item::LastWorkday => write!(out, "LW"),
+                Item::Nearest(day) => write!(out, "{day}W"),
+                Item::Nth { from, to, nth } if from == to => write!(out, "{from}#{nth}"),
+                Item::Nth { from, to, nth } => write!(out, "{from}-{to}#{nth}"),
+                // croner forgets that 7 is Sunday here, so the value is already 0 to 6.
+                Item::LastWeekday(day) => write!(out, "{day}L"),
+            };
+        }
+    }
+}
+
+impl Kind {
+    /// The name used in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Second => "seconds",
+            Kind::Minute => "minutes",
+            Kind::Hour => "hours",
+            Kind::Day => "days of the month",
+            Kind::Month => "months",
+            Kind::Weekday => "weekdays",
+            Kind::Year => "years",
+        }
+    }
+
+    /// The lowest and the highest value.
+    pub(crate) fn range(self) -> (u16, u16) {
+        match self {
+            Kind::Second | Kind::Minute => (0, 59),
+            Kind::Hour => (0, 23),
+            Kind::Day => (1, 31),
+            Kind::Month => (1, 12),
+            Kind::Weekday => (0, 7),
+            Kind::Year => (1, 5000),
+        }
+    }
+
+    /// The names of the values, from value 0.
+    pub(crate) fn names(self) -> &'static [&'static str] {
+        match self {
+            Kind::Month => &[
+                "", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV",
+                "DEC",
+            ],
+            Kind::Weekday => &["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"],
+            Kind::Second | Kind::Minute | Kind::Hour | Kind::Day | Kind::Year => &[],
+        }
+    }
+
+    /// What the field takes, for the reader of an error.
+    pub(crate) fn hint(self) -> String {
+        let (low, high) = self.range();
+        match self {
+            Kind::Month => "months go from 1 to 12, or JAN to DEC".into(),
+            Kind::Weekday => {
+                "weekdays go from 0 to 6 with Sunday as 0 (or 7), or SUN to SAT".into()
+            }
+            Kind::Second | Kind::Minute | Kind::Hour | Kind::Day | Kind::Year => {
+                format!("{} go from {low} to {high}", self.name())
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Case files: each line is a trigger, and the snapshot is what became of it.
+
+use std::fmt::Write as _;
+
+use deft_schedule::{
+    Cron, Error, Schedule, after, minutes, parse_at, parse_duration, parse_zone, show,
+};
+
+#[test]
+fn cases() {
+    insta::glob!("../cases", "*.txt", |path| {
+        let text = std::fs::read_to_string(path).expect("a case file");
+        let mut out = String::new();
+        for line in text.lines() {
+            match line {
+                "" => {}
+                line if line.starts_with("##") => writeln!(out, "{line}\n").expect("a string"),
+                line => writeln!(out, "{line}\n{}", outcome(line)).expect("a string"),
+            }
+        }
+        insta::assert_snapshot!(out);
+    });
+}
+
+/// `kind | zone | from | n | text`; the text keeps its white space, in which spans count.
+fn outcome(line: &str) -> String {
+    let parts: Vec<&str> = line.splitn(5, " | ").collect();
+    let [kind, zone, from, n, text] = parts[..] else {
+        panic!("not a case: {line}");
+    };
+    match run(kind, zone, from, n, text) {
+        Ok(out) => out,
+        Err(error) => refusal(text, &error),
+    }
+}
+
+fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String, Error> {
+    if kind == "zone" {
+        return parse_zone(text).map(|zone| format!("  {}\n", deft_schedule::zone_name(&zone)));
+    }
+    let zone = parse_zone(zone)?;
+    let from = parse_at(from, &zone)?;
+    let schedule = match kind {
+        "cron" => {
+            let cron = Cron::parse(text)?;
+            cron.check(&zone, from)?;
+            Schedule::Cron {
+                cron,
+                zone: zone.clone(),
+            }
+        }
+        "at" => Schedule::At(parse_at(text, &zone)?),
+        "in" => Schedule::At(after(from, parse_duration(text)?)?),
+        "every" => {
+            let every = minutes(text.parse().expect("a number"))?;
+            Schedule::Interval {
+                every,
+                anchor: from,
+            }
+        }
+        kind => panic!("no such kind of case: {kind}"),
+    };
+    let mut out = format!("  {}\n", schedule.words(&zone));
+    for fire in schedule.next(from, n.parse().expect("a number")) {
+        writeln!(out, "  {}", show(fire, &zone)).expect("a string");
+    }
+    Ok(out)
+}
+
+fn refusal(text: &str, error: &Error) -> String {
+    let mut out = format!("  error: {error}\n");
+    if let Some(span) = &error.span {
+        writeln!(out, "  at {span:?}: {:?}", &text[span.clone()]).expect("a string");
+    }
+    if let Some(hint) = &error.hint {
+        writeln!(out, "  hint: {hint}").expect("a string");
+    }
+    out
+}

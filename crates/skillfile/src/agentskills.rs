@@ -1,0 +1,320 @@
+//! `SKILL.md`: a skill of the open agentskills format, or a domain index (X10).
+//!
+//! Reading is lenient: whatever is loadable is loaded, and what was forgiven
+//! is said. What the open format itself would say comes from `strict`.
+
+use deft_model::{Body, Dialect, DomainIndex, Object, OpenSpec, Skill, SkillId, Text};
+
+use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::fields::{DOMAIN, HOST_KEYS, LISTED, METADATA, OPEN, POLICY};
+use crate::frontmatter::{self, Missing, Split};
+use crate::names;
+use crate::parse::{Document, Place, Profile};
+use crate::policy;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::source::Source;
+use crate::span::Span;
+use crate::strict::{self, Properties};
+use crate::trigger::{self, Moment};
+use crate::yaml::{self, Mapping, Node};
+
+/// What a `SKILL.md` holds, and what the reference would make of it.
+pub(crate) struct SkillMd {
+    pub document: Option<Document>,
+    pub properties: Option<Properties>,
+}
+
+const NOTHING: SkillMd = SkillMd {
+    document: None,
+    properties: None,
+};
+
+/// Reads a `SKILL.md`.
+pub(crate) fn read(
+    source: &Source<'_>,
+    place: &Place<'_>,
+    profile: Profile,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> SkillMd {
+    let Some(split) = split(source, sink) else {
+        return NOTHING;
+    };
+    let Some((root, clean)) = tree(source.file, split, profile, sink) else {
+        return NOTHING;
+    };
+    let properties = clean.then(|| strict::properties(&root)).flatten();
+    if profile == Profile::AgentSkills {
+        strict::check(&root, place.folder)
+            .into_iter()
+            .for_each(|one| push(sink, one));
+        return SkillMd {
+            document: None,
+            properties,
+        };
+    }
+    let document = lower(source.file, &root, split, place, moment, sink);
+    if !matches!(document, Some(Document::Domain(_))) {
+        for found in strict::check(&root, place.folder) {
+            advise(sink, found);
+        }
+    }
+    SkillMd {
+        document,
+        properties,
+    }
+}
+
+/// The frontmatter's place, or a report.
+pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
+    match frontmatter::split(source.file, source.start) {
+        Ok(split) => Some(split),
+        Err(Missing::Opening) => {
+            let span = Span::new(source.start, source.start);
+            sink.report(
+                Rule::MissingFrontmatter,
+                span,
+                "the file does not start with `---`",
+            )
+            .help("start with `---`, then `name: …` and `description: …`, then `---`");
+            None
+        }
+        Err(Missing::Closing) => {
+            let span = Span::new(source.start, source.start + 3);
+            sink.report(
+                Rule::UnclosedFrontmatter,
+                span,
+                "no `---` line closes the frontmatter",
+            )
+            .help("add a line `---` behind the last key");
+            None
+        }
+    }
+}
+
+/// The frontmatter as a tree, and whether it was read without repairs.
+fn tree(file: &str, split: Split, profile: Profile, sink: &mut Sink) -> Option<(Node, bool)> {
+    let text = &file[split.yaml.start()..split.yaml.end()];
+    match yaml::parse(text, split.yaml.start()) {
+        Ok(Some(root)) => Some((root, true)),
+        Ok(None) => {
+            sink.report(Rule::NotAMapping, split.yaml, "the frontmatter is empty")
+                .help("write keys and values, `name: …` and `description: …`");
+            None
+        }
+        Err(problem) => {
+            if profile == Profile::Deft
+                && let Some((root, repaired)) = yaml::repair(text, split.yaml.start())
+            {
+                for one in repaired {
+                    let message = format!(
+                        "the value of `{}` is not YAML; it is read as plain text",
+                        one.key
+                    );
+                    sink.report(Rule::RepairedYaml, one.span, message)
+                        .help("put it in quotes");
+                }
+                return Some((root, false));
+            }
+            sink.report(Rule::YamlSyntax, problem.span, problem.message);
+            None
+        }
+    }
+}
+
+/// The frontmatter of a man page as a tree; repairs are reported.
+pub(crate) fn repaired_tree(file: &str, split: Split, sink: &mut Sink) -> Option<Node> {
+    tree(file, split, Profile::Deft, sink).map(|(root, _)| root)
+}
+
+/// What the open format would say, below what was said already.
+fn advise(sink: &mut Sink, mut found: Diagnostic) {
+    if !sink.has(found.rule, found.span) {
+        found.severity = Severity::Warning;
+        push(sink, found);
+    }
+}
+
+fn push(sink: &mut Sink, found: Diagnostic) {
+    sink.report_as(found.severity, found.rule, found.span, found.message)
+        .maybe_help(found.help);
+}
+
+fn lower(
+    file: &str,
+    root: &Node,
+    split: Split,
+    place: &Place<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Option<Document> {
+    let Some(map) = root.as_mapping() else {
+        sink.report(
+            Rule::NotAMapping,
+            root.span,
+            format!("the frontmatter is {}", root.describe()),
+        )
+        .help("write keys and values, `name: …` and `description: …`");
+        return None;
+    };
+    let fields = Fields {
+        map,
+        file,
+        severity: Severity::Warning,
+    };
+    let text = &file[split.body.start()..split.body.end()];
+    if fields.node("name").is_none() && fields.node("domain").is_some() {
+        return domain(&fields, text, sink).map(Document::Domain);
+    }
+    skill(&fields, text, place, moment, sink).map(|skill| Document::Skill(Box::new(skill)))
+}
+
+fn domain(fields: &Fields<'_>, text: &str, sink: &mut Sink) -> Option<DomainIndex> {
+    fields.check_keys(&[DOMAIN, LISTED], Severity::Warning, sink);
+    let domain = fields.filled_text("domain", sink)?;
+    if !names::is_word(&domain) {
+        sink.report(
+            Rule::InvalidName,
+            fields.span("domain"),
+            format!("the domain `{domain}` is not one word"),
+        )
+        .help("use lower-case letters, digits and `_`, starting with a letter");
+        return None;
+    }
+    let description = fields.filled_text("description", sink);
+    if description.is_none() {
+        sink.report(
+            Rule::MissingDescription,
+            fields.span("domain"),
+            "the domain has no `description`",
+        )
+        .help("add the line that `get_skill` shows for the domain");
+    }
+    Some(DomainIndex {
+        domain,
+        description: description?,
+        text: page(text),
+    })
+}
+
+/// The page below the frontmatter, without the blank lines around it.
+pub(crate) fn page(text: &str) -> Text {
+    Text::from(text.trim_matches(['\n', '\r']).trim_end())
+}
+
+fn skill(
+    fields: &Fields<'_>,
+    text: &str,
+    place: &Place<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Option<Skill> {
+    let name = fields
+        .filled_text("name", sink)
+        .map(|name| name.trim().to_owned());
+    if name.is_none() {
+        let message = format!(
+            "there is no `name`; the folder's, `{}`, is used",
+            place.folder
+        );
+        sink.report_as(Severity::Warning, Rule::MissingName, Span::NONE, message)
+            .help(format!("add `name: {}`", place.folder));
+    }
+    let description = fields.filled_text("description", sink);
+    if description.is_none() {
+        sink.report(
+            Rule::MissingDescription,
+            Span::NONE,
+            "there is no `description`",
+        )
+        .help("add a line that says what the skill does and when to use it");
+    }
+    let body = page(text);
+    if body.is_blank() {
+        sink.report_as(
+            Severity::Warning,
+            Rule::MissingBody,
+            Span::NONE,
+            "there is no text below the frontmatter",
+        );
+    }
+    let metadata = fields.mapping("metadata", sink).unwrap_or_default();
+    let ours = extension(fields.map, &metadata);
+    let inner = Fields {
+        map: &ours,
+        ..*fields
+    };
+    let timing = trigger::read(&inner, moment, sink);
+    let keywords = inner.texts("keywords", sink);
+    let name = name.unwrap_or_else(|| place.folder.to_owned());
+    Some(Skill {
+        id: SkillId::new(if names::is_dotted(&name) {
+            name.as_str()
+        } else {
+            place.folder
+        }),
+        description: description?.trim().to_owned(),
+        domain: place.domain.map(str::to_owned),
+        dialect: Dialect::AgentSkills,
+        trigger: trigger::kind(timing.as_ref(), &keywords),
+        timing,
+        keywords,
+        priority: inner.integer("priority", sink).unwrap_or_default(),
+        tags: inner.texts("tags", sink),
+        author: inner.text("author", sink),
+        version: inner.text("version", sink),
+        created: inner.text("created", sink),
+        required_tools: inner.texts("required_tools", sink),
+        body: Body::Instructions(body),
+        policy: policy::read(&inner, sink),
+        open: open(fields, &metadata, sink),
+        extra: extra(fields.map),
+        name,
+    })
+}
+
+/// deft's own keys: below `metadata`, or beside it where somebody forgot to
+/// indent them.
+fn extension(map: &Mapping, metadata: &Mapping) -> Mapping {
+    let tables = [METADATA, LISTED, POLICY];
+    let ours = |key: &str| {
+        tables
+            .iter()
+            .any(|table| table.iter().any(|field| field.name == key))
+    };
+    let open = |key: &str| OPEN.iter().any(|field| field.name == key);
+    let outside = map
+        .entries
+        .iter()
+        .filter(|entry| ours(&entry.key) && !open(&entry.key));
+    let inside = metadata.entries.iter().filter(|entry| ours(&entry.key));
+    Mapping {
+        // The last entry of a key counts, so what is below `metadata` wins.
+        entries: outside.chain(inside).cloned().collect(),
+        flow: false,
+    }
+}
+
+fn open(fields: &Fields<'_>, metadata: &Mapping, sink: &mut Sink) -> OpenSpec {
+    OpenSpec {
+        license: fields.text("license", sink),
+        compatibility: fields.text("compatibility", sink),
+        allowed_tools: fields.node("allowed-tools").map(Node::to_value),
+        metadata: metadata.to_object(),
+    }
+}
+
+/// Keys that are not of the open format, kept for whoever reads them.
+fn extra(map: &Mapping) -> Object {
+    let open = |key: &str| OPEN.iter().any(|field| field.name == key);
+    let strangers = map.entries.iter().filter(|entry| !open(&entry.key));
+    strangers
+        .map(|entry| (entry.key.clone(), entry.value.to_value()))
+        .collect()
+}
+
+/// Whether a frontmatter key belongs to another host and is kept for it.
+pub fn is_host_key(key: &str) -> bool {
+    HOST_KEYS.contains(&key)
+}

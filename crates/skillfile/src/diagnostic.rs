@@ -1,0 +1,114 @@
+//! What is wrong with a file, and where.
+
+use crate::rules::Rule;
+use crate::span::Span;
+
+/// How much a problem matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Advice; nothing is wrong.
+    Hint,
+    /// The skill loads, but not everything in it is as it should be.
+    Warning,
+    /// The skill does not load.
+    Error,
+}
+
+impl Severity {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hint => "hint",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One problem in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which rule is broken.
+    pub rule: Rule,
+    /// How much it matters here.
+    pub severity: Severity,
+    /// What is wrong: lower case, values in backticks, no full stop.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// Collects the problems of one file.
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    found: Vec<Diagnostic>,
+}
+
+impl Sink {
+    /// Reports a problem with the severity its rule usually has.
+    pub(crate) fn report(
+        &mut self,
+        rule: Rule,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.report_as(rule.severity(), rule, span, message)
+    }
+
+    /// Reports a problem with a severity that fits the place.
+    pub(crate) fn report_as(
+        &mut self,
+        severity: Severity,
+        rule: Rule,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let at = self.found.len();
+        self.found.push(Diagnostic {
+            rule,
+            severity,
+            message: message.into(),
+            span,
+            help: None,
+        });
+        &mut self.found[at]
+    }
+
+    /// Whether this rule was reported at this place.
+    pub(crate) fn has(&self, rule: Rule, span: Span) -> bool {
+        self.found
+            .iter()
+            .any(|one| one.rule == rule && one.span == span)
+    }
+
+    /// Makes an error of what was forgiven.
+    pub(crate) fn escalate(&mut self, rule: Rule) {
+        let same = self.found.iter_mut().filter(|one| one.rule == rule);
+        same.for_each(|one| one.severity = Severity::Error);
+    }
+
+    /// The problems in the order of the file.
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|found| (found.span, found.rule));
+        self.found
+    }
+}
+
+impl Diagnostic {
+    /// Says what to do about it.
+    pub(crate) fn help(&mut self, help: impl Into<String>) {
+        self.help = Some(help.into());
+    }
+
+    /// Says what to do about it, if anybody knows.
+    pub(crate) fn maybe_help(&mut self, help: Option<String>) {
+        self.help = help;
+    }
+}
+
+/// Whether one of the problems keeps a file from loading.
+pub fn has_errors(found: &[Diagnostic]) -> bool {
+    found.iter().any(|one| one.severity == Severity::Error)
+}

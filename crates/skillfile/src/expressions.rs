@@ -1,0 +1,56 @@
+//! Templates and conditions inside values: do they compile, and at which
+//! place of the file do they not.
+
+use deft_template::{Condition, NameUse, SyntaxError, Template};
+
+use crate::diagnostic::Sink;
+use crate::rules::Rule;
+use crate::yaml::{Kind, Node, locate};
+
+/// Compiles every template in a tree of arguments.
+pub(crate) fn check_templates(node: &Node, file: &str, sink: &mut Sink) {
+    each_template(node, file, sink, &mut |_, _| {});
+}
+
+/// Compiles every template in a tree and hands the names it reads to `visit`,
+/// together with the scalar they are in.
+pub(crate) fn each_template(
+    node: &Node,
+    file: &str,
+    sink: &mut Sink,
+    visit: &mut dyn FnMut(&Node, &NameUse),
+) {
+    match &node.kind {
+        Kind::Scalar(scalar) => match Template::parse(&scalar.text) {
+            Ok(template) => template.names().iter().for_each(|name| visit(node, name)),
+            Err(problem) => report(Rule::InvalidTemplate, node, file, problem, sink),
+        },
+        Kind::Sequence { items, .. } => {
+            items
+                .iter()
+                .for_each(|item| each_template(item, file, sink, visit));
+        }
+        Kind::Mapping(mapping) => mapping
+            .entries
+            .iter()
+            .for_each(|entry| each_template(&entry.value, file, sink, visit)),
+    }
+}
+
+/// Compiles a condition.
+pub(crate) fn check_condition(node: &Node, file: &str, sink: &mut Sink) -> Option<Condition> {
+    let scalar = node.as_scalar()?;
+    match Condition::parse(&scalar.text) {
+        Ok(condition) => Some(condition),
+        Err(problem) => {
+            report(Rule::InvalidCondition, node, file, problem, sink);
+            None
+        }
+    }
+}
+
+fn report(rule: Rule, node: &Node, file: &str, problem: SyntaxError, sink: &mut Sink) {
+    let span = locate(file, node, problem.span);
+    sink.report(rule, span, problem.message)
+        .maybe_help(problem.hint);
+}

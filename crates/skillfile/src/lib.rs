@@ -1,0 +1,53 @@
+//! Skill files of every dialect: text in, a skill and diagnostics out.
+//!
+//! Four ways of writing a skill are read into one model: `SKILL.md` folders of
+//! the open agentskills format, man-page markdown, YAML workflows and JSON
+//! records. Reading never fails: it returns what could be read and a list of
+//! [`Diagnostic`]s whose places are places in the file.
+//!
+//! This crate does not touch the disk, knows no clock (a [`Moment`] is passed
+//! in) and links no Python, so compute blocks are taken as text.
+//!
+//! ```
+//! use deft_skillfile::{Document, Moment, Place, Profile, parse};
+//! use jiff::{Timestamp, tz::TimeZone};
+//!
+//! let moment = Moment { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
+//! let place = Place { file: "SKILL.md", folder: "greet", domain: None };
+//! let file = b"---\nname: greet\ndescription: Says hello.\n---\nSay hello.\n";
+//! let parsed = parse(file, &place, Profile::Deft, &moment);
+//! let Some(Document::Skill(skill)) = parsed.document else { panic!() };
+//! assert_eq!(skill.id.as_str(), "greet");
+//! assert!(parsed.diagnostics.is_empty());
+//! ```
+
+mod agentskills;
+mod diagnostic;
+mod expressions;
+mod fields;
+mod flags;
+mod frontmatter;
+mod manpage;
+mod markdown;
+mod names;
+mod parse;
+mod policy;
+mod python;
+mod read;
+mod record;
+mod rules;
+mod source;
+mod span;
+mod strict;
+mod trigger;
+mod workflow;
+mod yaml;
+
+pub use agentskills::is_host_key;
+pub use diagnostic::{Diagnostic, Severity, has_errors};
+pub use names::{RESERVED, is_dotted, is_word, slug};
+pub use parse::{Document, FileKind, Parsed, Place, Profile, is_addressable, parse, parse_record};
+pub use rules::Rule;
+pub use span::{Lines, Span};
+pub use strict::Properties;
+pub use trigger::Moment;

@@ -1,0 +1,196 @@
+//! Man-page markdown, `domain/action.md` (S2.1 to S2.13).
+
+use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
+
+use crate::agentskills::{page, repaired_tree, split};
+use crate::diagnostic::{Severity, Sink};
+use crate::fields::{LISTED, MANPAGE, POLICY};
+use crate::flags;
+use crate::markdown;
+use crate::names::{RESERVED, is_dotted};
+use crate::parse::{Document, Place};
+use crate::policy;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::source::Source;
+use crate::span::Span;
+use crate::trigger::{self, Moment};
+
+/// Reads a man page. A markdown file without frontmatter is not meant to be a
+/// skill, so it is only remarked upon.
+pub(crate) fn read(
+    source: &Source<'_>,
+    place: &Place<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Option<Document> {
+    if !source.file[source.start..].starts_with("---") {
+        let span = Span::new(source.start, source.start);
+        sink.report(
+            Rule::NotASkill,
+            span,
+            "markdown without frontmatter is not loaded",
+        )
+        .help(
+            "to make it a skill, start with `---`, `name: domain.action`, `description: …`, `---`",
+        );
+        return None;
+    }
+    let split = split(source, sink)?;
+    let root = repaired_tree(source.file, split, sink)?;
+    let Some(map) = root.as_mapping() else {
+        sink.report(
+            Rule::NotAMapping,
+            root.span,
+            format!("the frontmatter is {}", root.describe()),
+        );
+        return None;
+    };
+    let fields = Fields {
+        map,
+        file: source.file,
+        severity: Severity::Error,
+    };
+    let strangers = fields.check_keys(&[MANPAGE, LISTED, POLICY], Severity::Warning, sink);
+    let extra = strangers
+        .iter()
+        .map(|entry| (entry.key.clone(), entry.value.to_value()))
+        .collect();
+    let body = (
+        split.body.start(),
+        &source.file[split.body.start()..split.body.end()],
+    );
+    let skill = skill(&fields, extra, body, place, moment, sink);
+    skill.map(|skill| Document::Skill(Box::new(skill)))
+}
+
+fn skill(
+    fields: &Fields<'_>,
+    extra: Object,
+    body: (usize, &str),
+    place: &Place<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Option<Skill> {
+    let name = name(fields, place, sink);
+    let description = fields.filled_text("description", sink);
+    if description.is_none() {
+        sink.report(
+            Rule::MissingDescription,
+            fields.span("name"),
+            "there is no `description`",
+        )
+        .help("add the line that listings show");
+    }
+    let manual = manual(fields, body, sink);
+    let timing = trigger::read(fields, moment, sink);
+    let keywords = fields.texts("keywords", sink);
+    let name = name?;
+    let domain = place.domain.or_else(|| name.split('.').next());
+    Some(Skill {
+        id: SkillId::new(name.as_str()),
+        description: description?.trim().to_owned(),
+        domain: domain.map(str::to_owned),
+        dialect: Dialect::ManPage,
+        trigger: trigger::kind(timing.as_ref(), &keywords),
+        timing,
+        keywords,
+        priority: 0,
+        tags: fields.texts("tags", sink),
+        author: fields.text("author", sink),
+        version: fields.text("version", sink),
+        created: fields.text("created", sink),
+        required_tools: fields.texts("required_tools", sink),
+        body: manual?,
+        policy: policy::read(fields, sink),
+        open: OpenSpec {
+            license: fields.text("license", sink),
+            ..OpenSpec::default()
+        },
+        extra,
+        name,
+    })
+}
+
+fn name(fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<String> {
+    let from_path = place.dotted();
+    let Some(name) = fields.filled_text("name", sink) else {
+        let help = from_path.map(|name| format!("add `name: {name}`"));
+        sink.report(Rule::MissingName, Span::NONE, "there is no `name`")
+            .maybe_help(help);
+        return None;
+    };
+    let span = fields.span("name");
+    let action = name.split_once('.').map_or("", |(_, action)| action);
+    if RESERVED.contains(&action) {
+        sink.report(
+            Rule::ReservedName,
+            span,
+            format!("`{action}` is reserved by `get_skill`"),
+        )
+        .help("choose another action");
+        return None;
+    }
+    if !is_dotted(&name) {
+        let message = format!("the name `{name}` is not of the form `domain.action`");
+        let help = from_path.filter(|name| is_dotted(name)).map_or_else(
+            || "use lower-case letters, digits and `_`, such as `email.send`".to_owned(),
+            |name| format!("its path makes it `{name}`"),
+        );
+        sink.report(Rule::InvalidName, span, message).help(help);
+        return None;
+    }
+    if let Some(from_path) = from_path.filter(|from_path| *from_path != name) {
+        let message = format!("the name is `{name}`, the path says `{from_path}`");
+        sink.report(Rule::NamePathMismatch, span, message)
+            .help("rename the file, or the skill; the name is what counts");
+    }
+    Some(name)
+}
+
+fn manual(fields: &Fields<'_>, (offset, text): (usize, &str), sink: &mut Sink) -> Option<Body> {
+    let page = page(text);
+    if page.is_blank() {
+        sink.report(
+            Rule::MissingBody,
+            Span::NONE,
+            "there is no text below the frontmatter",
+        )
+        .help("write the page that `--help` shows");
+        return None;
+    }
+    let page_start = offset + text.find(page.as_str()).unwrap_or_default();
+    let sections = markdown::sections(page.as_str());
+    let flags = match markdown::section(page.as_str(), &sections, "Flags") {
+        Some((start, section)) => flags::read(section, page_start + start, sink),
+        None => Vec::new(),
+    };
+    Some(Body::Manual {
+        handler: fields
+            .filled_text("handler", sink)
+            .map(|name| handler(&name)),
+        flags,
+        sections,
+        text: page,
+    })
+}
+
+/// The seeds name handlers as modules, `Assistant.Skills.Email.Send`; ours are
+/// named as the skill is, `email.send`.
+fn handler(name: &str) -> String {
+    let Some(module) = name.strip_prefix("Assistant.Skills.") else {
+        return name.to_owned();
+    };
+    let snake = |part: &str| {
+        let mut out = String::new();
+        for (at, c) in part.char_indices() {
+            if c.is_uppercase() && at > 0 {
+                out.push('_');
+            }
+            out.extend(c.to_lowercase());
+        }
+        out
+    };
+    let parts: Vec<String> = module.split('.').map(snake).collect();
+    parts.join(".")
+}

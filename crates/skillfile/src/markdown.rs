@@ -1,0 +1,57 @@
+//! The headings of a markdown page and where their texts are.
+
+use deft_model::Section;
+use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+
+/// The sections of a page, in order; offsets count from its start.
+pub(crate) fn sections(page: &str) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut heading: Option<Section> = None;
+    for (event, range) in Parser::new(page).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                if let Some(open) = sections.last_mut() {
+                    open.end = range.start;
+                }
+                heading = Some(Section {
+                    title: String::new(),
+                    level: level_of(level),
+                    start: range.start,
+                    body: range.end,
+                    end: page.len(),
+                });
+            }
+            Event::End(TagEnd::Heading(_)) => sections.extend(heading.take()),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(open) = &mut heading {
+                    open.title.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    sections
+}
+
+/// The text below the first heading with this title.
+pub(crate) fn section<'a>(
+    page: &'a str,
+    sections: &[Section],
+    title: &str,
+) -> Option<(usize, &'a str)> {
+    let found = sections
+        .iter()
+        .find(|section| section.title.trim().eq_ignore_ascii_case(title))?;
+    Some((found.body, page.get(found.body..found.end)?))
+}
+
+fn level_of(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}

@@ -1,0 +1,37 @@
+//! The forms of names.
+
+/// `^[a-z][a-z0-9_]*$`: a domain, an action, a step (S2.10).
+pub fn is_word(name: &str) -> bool {
+    let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(rest)
+}
+
+/// `domain.action`, the form of a man page's name (S2.10).
+pub fn is_dotted(name: &str) -> bool {
+    name.split_once('.')
+        .is_some_and(|(domain, action)| is_word(domain) && is_word(action))
+}
+
+/// A name that can be used in templates and conditions.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(first) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A name that can be an id as it is, without a folder to fall back on.
+pub(crate) fn is_id(name: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    name.starts_with(char::is_alphanumeric) && name.chars().all(part)
+}
+
+/// Actions that `get_skill` keeps for itself (S2.11).
+pub const RESERVED: &[&str] = &["all", "help"];
+
+/// A name in prose as an id: lower case, hyphens between words.
+pub fn slug(name: &str) -> String {
+    let words = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    words.join("-")
+}

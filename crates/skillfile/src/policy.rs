@@ -1,0 +1,200 @@
+//! The fields that say how a skill may run, the same in every dialect.
+
+use deft_model::{Budget, BudgetPeriod, Exhausted, Expect, FailureClass, Heal, Policy};
+use serde_json::Value;
+
+use crate::diagnostic::{Severity, Sink};
+use crate::expressions;
+use crate::fields::{BUDGET, EXPECT, HEAL};
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::yaml::{Mapping, Node};
+
+/// Reads the policy; what is absent keeps its default.
+pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
+    let default = Policy::default();
+    Policy {
+        enabled: fields.truth("enabled", sink).unwrap_or(default.enabled),
+        agent_id: fields
+            .filled_text("agent_id", sink)
+            .unwrap_or(default.agent_id),
+        max_steps: fields.count("max_steps", sink).unwrap_or(default.max_steps),
+        notify_on_completion: fields
+            .truth("notify_on_completion", sink)
+            .unwrap_or(default.notify_on_completion),
+        notify_interval_minutes: fields
+            .count("notify_interval_minutes", sink)
+            .unwrap_or(default.notify_interval_minutes),
+        effects: fields.choice("effects", sink),
+        heal: heals(fields, sink),
+        max_heals: fields.count("max_heals", sink).unwrap_or(default.max_heals),
+        expect: expect(fields, sink),
+        budget: budget(fields, sink),
+        misfire: fields.choice("misfire", sink).unwrap_or(default.misfire),
+        misfire_window: fields
+            .duration("misfire_window", sink)
+            .unwrap_or(default.misfire_window),
+        overlap: fields.choice("overlap", sink),
+        preflight: fields.node("preflight").map(Node::to_value),
+        timeout: fields.duration("timeout", sink),
+        concurrency: fields.count("concurrency", sink),
+        secrets: fields.texts("secrets", sink),
+        tests: tests(fields, sink),
+    }
+}
+
+/// The remedies under `heal`, of a skill or a step.
+pub(crate) fn heals(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Heal> {
+    mappings(fields, "heal", sink)
+        .into_iter()
+        .filter_map(|map| heal(map, fields, sink))
+        .collect()
+}
+
+fn heal(map: &Mapping, outer: &Fields<'_>, sink: &mut Sink) -> Option<Heal> {
+    let fields = Fields { map, ..*outer };
+    fields.check_keys(&[HEAL], outer.severity, sink);
+    let when = classes(&fields, sink);
+    let Some(tool) = fields.filled_text("tool", sink) else {
+        let span = map
+            .entries
+            .first()
+            .map_or(outer.span("heal"), |entry| entry.key_span);
+        sink.report_as(
+            outer.severity,
+            Rule::InvalidValue,
+            span,
+            "a remedy names no `tool`",
+        )
+        .help("add the tool that mends, for example `tool: vpn_connect`");
+        return None;
+    };
+    if let Some(args) = fields.node("args") {
+        expressions::check_templates(args, fields.file, sink);
+    }
+    Some(Heal {
+        when,
+        tool,
+        args: fields.value("args").unwrap_or(Value::Null),
+    })
+}
+
+fn classes(fields: &Fields<'_>, sink: &mut Sink) -> Vec<FailureClass> {
+    let words = fields.texts("when", sink);
+    if words.is_empty() {
+        let span = fields
+            .map
+            .entries
+            .first()
+            .map_or(fields.span("tool"), |entry| entry.key_span);
+        sink.report_as(
+            fields.severity,
+            Rule::InvalidValue,
+            span,
+            "a remedy does not say `when`",
+        )
+        .help("name the failures it answers to, for example `when: network`");
+    }
+    let class = |word: &String| -> Option<FailureClass> {
+        let class = deft_model::Choice::from_word(word);
+        if class.is_none() {
+            let words = <FailureClass as deft_model::Choice>::WORDS
+                .iter()
+                .map(|(word, _)| *word);
+            let near = deft_model::nearest(word, words.clone());
+            let all: Vec<&str> = words.collect();
+            let help = near.map_or_else(
+                || format!("it takes {}", all.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let message = format!("`{word}` is not a class of failure");
+            sink.report_as(
+                fields.severity,
+                Rule::InvalidValue,
+                fields.span("when"),
+                message,
+            )
+            .help(help);
+        }
+        class
+    };
+    words.iter().filter_map(class).collect()
+}
+
+/// The post-conditions under `expect`, of a skill or a step.
+pub(crate) fn expect(outer: &Fields<'_>, sink: &mut Sink) -> Option<Expect> {
+    let map = outer.mapping("expect", sink)?;
+    let fields = Fields {
+        map: &map,
+        ..*outer
+    };
+    fields.check_keys(&[EXPECT], outer.severity, sink);
+    if let Some(node) = fields.node("that") {
+        expressions::check_condition(node, fields.file, sink);
+    }
+    Some(Expect {
+        called: fields.texts("called", sink),
+        that: fields.filled_text("that", sink),
+        schema: fields.node("schema").map(Node::to_value),
+    })
+}
+
+fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
+    let map = outer.mapping("budget", sink)?;
+    let fields = Fields {
+        map: &map,
+        ..*outer
+    };
+    fields.check_keys(&[BUDGET], outer.severity, sink);
+    let cost = fields
+        .text("cost_usd", sink)
+        .map(|text| text.parse::<f64>());
+    if let Some(Err(_)) = cost {
+        let message = "`cost_usd` takes an amount of dollars";
+        sink.report_as(
+            Severity::Error,
+            Rule::WrongType,
+            fields.span("cost_usd"),
+            message,
+        );
+    }
+    Some(Budget {
+        tokens: fields.count("tokens", sink),
+        cost_usd: cost.and_then(Result::ok),
+        per: fields.choice("per", sink).unwrap_or(BudgetPeriod::Run),
+        on_exhausted: fields
+            .choice("on_exhausted", sink)
+            .unwrap_or(Exhausted::Pause),
+    })
+}
+
+fn tests(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Value> {
+    let Some(node) = fields.node("tests") else {
+        return Vec::new();
+    };
+    match node.as_sequence() {
+        Some(items) => items.iter().map(Node::to_value).collect(),
+        None => fields
+            .wrong("tests", node, "a list of cases", sink)
+            .unwrap_or_default(),
+    }
+}
+
+/// The mappings of a list, with a report for whatever else is in it.
+pub(crate) fn mappings<'a>(fields: &Fields<'a>, key: &str, sink: &mut Sink) -> Vec<&'a Mapping> {
+    let Some(node) = fields.node(key) else {
+        return Vec::new();
+    };
+    let Some(items) = node.as_sequence() else {
+        let wanted = "a list of mappings";
+        return fields.wrong(key, node, wanted, sink).unwrap_or_default();
+    };
+    let mapping = |item: &'a Node| {
+        let mapping = item.as_mapping();
+        if mapping.is_none() {
+            fields.wrong::<()>(key, item, "a list of mappings", sink);
+        }
+        mapping
+    };
+    items.iter().filter_map(mapping).collect()
+}

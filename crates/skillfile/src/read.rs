@@ -1,0 +1,249 @@
+//! Takes typed values out of a mapping and reports what does not fit.
+
+use std::time::Duration;
+
+use deft_model::{Choice, nearest};
+use serde_json::Value;
+
+use crate::diagnostic::{Severity, Sink};
+use crate::fields::Field;
+use crate::rules::Rule;
+use crate::span::Span;
+use crate::yaml::{self, Entry, Mapping, Node};
+
+/// A mapping that is being read.
+pub(crate) struct Fields<'a> {
+    pub map: &'a Mapping,
+    /// The whole file, to place problems inside scalars.
+    pub file: &'a str,
+    /// What a value of the wrong type means here.
+    pub severity: Severity,
+}
+
+impl<'a> Fields<'a> {
+    /// The value of a key, unless it is absent or empty.
+    pub fn node(&self, key: &str) -> Option<&'a Node> {
+        let node = self.map.get(key)?;
+        let empty = node.as_scalar().is_some_and(yaml::Scalar::is_null);
+        (!empty).then_some(node)
+    }
+
+    /// Where a key or its value is, for messages about it.
+    pub fn span(&self, key: &str) -> Span {
+        self.map
+            .entry(key)
+            .map_or(Span::NONE, |entry| entry.value.span)
+    }
+
+    /// Text; numbers and truth values count as they are spelled.
+    pub fn text(&self, key: &str, sink: &mut Sink) -> Option<String> {
+        let node = self.node(key)?;
+        match node.as_scalar() {
+            Some(scalar) => Some(scalar.text.clone()),
+            None => self.wrong(key, node, "text", sink),
+        }
+    }
+
+    /// Text that says something.
+    pub fn filled_text(&self, key: &str, sink: &mut Sink) -> Option<String> {
+        let text = self.text(key, sink)?;
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// A list of texts. One text counts as a list of one, or of several when
+    /// commas divide it; text that holds JSON counts as what it holds (X12).
+    pub fn texts(&self, key: &str, sink: &mut Sink) -> Vec<String> {
+        let Some(node) = self.node(key) else {
+            return Vec::new();
+        };
+        if let Some(items) = embedded(node).as_ref().unwrap_or(node).as_sequence() {
+            let texts = items
+                .iter()
+                .map(|item| item.as_scalar().map(|s| s.text.clone()));
+            if let Some(texts) = texts.collect() {
+                return texts;
+            }
+        } else if let Some(scalar) = node.as_scalar() {
+            let parts = scalar.text.split(',').map(str::trim);
+            return parts
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect();
+        }
+        self.wrong::<()>(key, node, "a list of texts", sink);
+        Vec::new()
+    }
+
+    /// True or false, or a word that means it.
+    pub fn truth(&self, key: &str, sink: &mut Sink) -> Option<bool> {
+        let node = self.node(key)?;
+        match node
+            .as_scalar()
+            .map(|scalar| scalar.text.to_ascii_lowercase())
+            .as_deref()
+        {
+            Some("true" | "yes" | "on") => Some(true),
+            Some("false" | "no" | "off") => Some(false),
+            _ => self.wrong(key, node, "`true` or `false`", sink),
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub fn count<N: TryFrom<u64>>(&self, key: &str, sink: &mut Sink) -> Option<N> {
+        let node = self.node(key)?;
+        let number = node
+            .as_scalar()
+            .and_then(|s| s.text.trim().parse::<u64>().ok());
+        match number.and_then(|number| N::try_from(number).ok()) {
+            Some(number) => Some(number),
+            None => self.wrong(key, node, "a whole number", sink),
+        }
+    }
+
+    /// Any whole number.
+    pub fn integer(&self, key: &str, sink: &mut Sink) -> Option<i64> {
+        let node = self.node(key)?;
+        match node.as_scalar().and_then(|s| s.text.trim().parse().ok()) {
+            Some(number) => Some(number),
+            None => self.wrong(key, node, "a whole number", sink),
+        }
+    }
+
+    /// A length of time: seconds, or words such as `1h30m`.
+    pub fn duration(&self, key: &str, sink: &mut Sink) -> Option<Duration> {
+        let node = self.node(key)?;
+        let Some(scalar) = node.as_scalar() else {
+            return self.wrong(key, node, "a length of time, such as `30` or `1h30m`", sink);
+        };
+        if let Some(seconds) = scalar.text.parse::<f64>().ok().filter(|s| s.is_finite()) {
+            let duration = Duration::try_from_secs_f64(seconds).ok();
+            return duration.filter(|d| !d.is_zero()).or_else(|| {
+                self.wrong(
+                    key,
+                    node,
+                    "a length of time that is more than nothing",
+                    sink,
+                )
+            });
+        }
+        match deft_schedule::parse_duration(&scalar.text) {
+            Ok(duration) => Some(duration.unsigned_abs()),
+            Err(problem) => {
+                let found = sink.report_as(
+                    self.severity,
+                    Rule::InvalidValue,
+                    node.span,
+                    format!("`{key}`: {}", problem.message),
+                );
+                found.maybe_help(problem.hint);
+                None
+            }
+        }
+    }
+
+    /// One of a closed set of words.
+    pub fn choice<C: Choice>(&self, key: &str, sink: &mut Sink) -> Option<C> {
+        let node = self.node(key)?;
+        let Some(scalar) = node.as_scalar() else {
+            return self.wrong(key, node, &words_of::<C>(), sink);
+        };
+        let choice = C::from_word(&scalar.text);
+        if choice.is_none() {
+            let message = format!("`{key}` cannot be `{}`", scalar.text);
+            let words = C::WORDS.iter().map(|(word, _)| *word);
+            let help = match nearest(&scalar.text, words) {
+                Some(near) => format!("did you mean `{near}`? it takes {}", words_of::<C>()),
+                None => format!("it takes {}", words_of::<C>()),
+            };
+            sink.report_as(self.severity, Rule::InvalidValue, node.span, message)
+                .help(help);
+        }
+        choice
+    }
+
+    /// A mapping, or text that holds one as JSON.
+    pub fn mapping(&self, key: &str, sink: &mut Sink) -> Option<Mapping> {
+        let node = self.node(key)?;
+        match embedded(node).as_ref().unwrap_or(node).as_mapping() {
+            Some(mapping) => Some(mapping.clone()),
+            None => self.wrong(key, node, "a mapping", sink),
+        }
+    }
+
+    /// Any value as JSON.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        self.map.get(key).map(Node::to_value)
+    }
+
+    /// A mapping as a JSON object, empty when it is absent.
+    pub fn mapping_value(&self, key: &str) -> Value {
+        let object = self
+            .node(key)
+            .and_then(Node::as_mapping)
+            .map(Mapping::to_object);
+        Value::Object(object.unwrap_or_default())
+    }
+
+    /// Reports a value of the wrong type.
+    pub fn wrong<T>(&self, key: &str, node: &Node, wanted: &str, sink: &mut Sink) -> Option<T> {
+        let message = format!("`{key}` takes {wanted}, not {}", node.describe());
+        sink.report_as(self.severity, Rule::WrongType, node.span, message);
+        None
+    }
+
+    /// Reports keys that none of the tables knows and keys given twice, and
+    /// returns the unknown ones.
+    pub fn check_keys(
+        &self,
+        tables: &[&[Field]],
+        unknown: Severity,
+        sink: &mut Sink,
+    ) -> Vec<&'a Entry> {
+        for entry in self.map.duplicates() {
+            let message = format!("`{}` is given twice; the last one counts", entry.key);
+            sink.report_as(self.severity, Rule::DuplicateKey, entry.key_span, message);
+        }
+        let known = || {
+            tables
+                .iter()
+                .flat_map(|table| table.iter())
+                .map(|field| field.name)
+        };
+        let strangers = self
+            .map
+            .entries
+            .iter()
+            .filter(|e| !known().any(|name| name == e.key));
+        strangers
+            .inspect(|entry| {
+                let message = format!("unknown key `{}`", entry.key);
+                sink.report_as(unknown, Rule::UnknownKey, entry.key_span, message)
+                    .maybe_help(
+                        nearest(&entry.key, known()).map(|n| format!("did you mean `{n}`?")),
+                    );
+            })
+            .collect()
+    }
+}
+
+/// The words a choice takes, for messages.
+fn words_of<C: Choice>() -> String {
+    let words: Vec<String> = C::WORDS
+        .iter()
+        .map(|(word, _)| format!("`{word}`"))
+        .collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// What a text holds, if it holds JSON: the open format has only texts below
+/// `metadata`, so lists and mappings are written there as JSON.
+fn embedded(node: &Node) -> Option<Node> {
+    let scalar = node.as_scalar()?;
+    if !scalar.text.trim_start().starts_with(['[', '{']) {
+        return None;
+    }
+    yaml::parse(&scalar.text, node.span.start() + 1).ok()?
+}

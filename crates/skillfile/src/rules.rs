@@ -1,0 +1,112 @@
+//! Every rule a file can break: one table for ids, severities and the
+//! reference page.
+
+use crate::diagnostic::Severity;
+
+/// Defines the rules in one place.
+macro_rules! rules {
+    ($( $variant:ident = $id:literal, $severity:ident, $summary:literal; )+) => {
+        /// A rule that a file can break.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the summary in the table is the documentation")]
+        pub enum Rule { $( $variant ),+ }
+
+        impl Rule {
+            /// All rules, in the order of the table.
+            pub const ALL: &'static [Rule] = &[$( Rule::$variant ),+];
+
+            /// The name that output, documents and suppressions use.
+            pub fn id(self) -> &'static str {
+                match self { $( Rule::$variant => $id ),+ }
+            }
+
+            /// How much it usually matters.
+            pub fn severity(self) -> Severity {
+                match self { $( Rule::$variant => Severity::$severity ),+ }
+            }
+
+            /// What it asks for, in a sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $( Rule::$variant => $summary ),+ }
+            }
+        }
+    };
+}
+
+rules! {
+    // The file itself.
+    Unreadable = "unreadable", Error, "The file can be opened and read.";
+    TooLarge = "too_large", Error, "The file is not larger than the limit.";
+    NotUtf8 = "not_utf8", Error, "The file is UTF-8 text.";
+    Bom = "bom", Warning, "The file does not start with a byte order mark.";
+    NotASkill = "not_a_skill", Hint, "The file is one that deft would load.";
+    MissingSkillMd = "missing_skill_md", Warning, "A folder among skills holds a SKILL.md or other skill files.";
+    NestedTooDeep = "nested_too_deep", Warning, "Folders are not nested deeper than the limit.";
+    SymlinkLoop = "symlink_loop", Warning, "Symbolic links do not lead back into a folder that contains them.";
+
+    // Frontmatter and YAML.
+    MissingFrontmatter = "missing_frontmatter", Error, "The file starts with frontmatter between two `---` lines.";
+    UnclosedFrontmatter = "unclosed_frontmatter", Error, "The frontmatter is closed by a `---` line.";
+    YamlSyntax = "yaml_syntax", Error, "The YAML can be read.";
+    RepairedYaml = "repaired_yaml", Warning, "Values that are not YAML as written are quoted.";
+    FlowStyle = "flow_style", Warning, "The open format takes block style only, no `{…}` or `[…]`.";
+    AnchorOrTag = "anchor_or_tag", Warning, "The open format takes no anchors, aliases or tags.";
+    DuplicateKey = "duplicate_key", Error, "A key is given once.";
+    UnevenIndent = "uneven_indent", Warning, "The open format wants nested mappings of one parent to be indented alike.";
+    NotAMapping = "not_a_mapping", Error, "The document is a mapping of keys to values.";
+    UnknownKey = "unknown_key", Warning, "Keys are ones that somebody reads.";
+    WrongType = "wrong_type", Error, "A value has the type its key asks for.";
+    InvalidValue = "invalid_value", Error, "A value is one its key can take.";
+
+    // Names and descriptions.
+    MissingName = "missing_name", Error, "The skill has a name.";
+    MissingDescription = "missing_description", Error, "The skill has a description.";
+    MissingBody = "missing_body", Error, "The skill has a text below its frontmatter.";
+    InvalidName = "invalid_name", Error, "The name has the form its dialect asks for.";
+    ReservedName = "reserved_name", Error, "The action is not `all` or `help`, which `get_skill` uses.";
+    NameFolderMismatch = "name_folder_mismatch", Warning, "The name equals the name of the folder.";
+    NamePathMismatch = "name_path_mismatch", Warning, "The dotted name equals the path, `domain/action.md`.";
+    NameTooLong = "name_too_long", Warning, "The name has at most 64 characters.";
+    DescriptionTooLong = "description_too_long", Warning, "The description has at most 1024 characters.";
+    CompatibilityTooLong = "compatibility_too_long", Warning, "The compatibility note has at most 500 characters.";
+    DuplicateId = "duplicate_id", Warning, "No two skills have the same id.";
+
+    // Man pages.
+    InvalidFlag = "invalid_flag", Warning, "A line of the Flags section starts with `--name`.";
+    DuplicateFlag = "duplicate_flag", Warning, "A flag is described once.";
+
+    // Workflows.
+    MissingSteps = "missing_steps", Error, "A workflow has at least one step.";
+    MissingStepId = "missing_step_id", Error, "A step has an id.";
+    DuplicateStepId = "duplicate_step_id", Error, "Step ids, output names and inputs do not collide.";
+    InvalidStepId = "invalid_step_id", Error, "Step ids and output names can be used in templates.";
+    StepAction = "step_action", Error, "A step has exactly one of `tool`, `compute`, `agent` and `skill`.";
+    UnknownStep = "unknown_step", Error, "Steps that are referred to exist.";
+    DependencyCycle = "dependency_cycle", Error, "Steps do not wait for each other in a circle.";
+    InvalidTemplate = "invalid_template", Error, "Templates compile.";
+    InvalidCondition = "invalid_condition", Error, "Conditions are Python expressions.";
+    UndefinedName = "undefined_name", Error, "Names in templates are inputs, earlier steps, or guarded by `default`.";
+    LaterName = "later_name", Error, "Templates use only what is there before their step runs.";
+    InvalidOnError = "invalid_on_error", Error, "`on_error` is `fail`, `continue` or `retry:N`.";
+    InvalidPattern = "invalid_pattern", Error, "Input patterns are regular expressions.";
+    InvalidDefault = "invalid_default", Error, "The default of an input is a value it takes.";
+
+    // Triggers.
+    InvalidCron = "invalid_cron", Error, "Cron expressions parse and have a next fire.";
+    InvalidTimezone = "invalid_timezone", Error, "Time zones are IANA names.";
+    InvalidInstant = "invalid_instant", Error, "`at` is an ISO timestamp.";
+    TriggerConflict = "trigger_conflict", Error, "A trigger has one of `schedule`, `interval_minutes`, `at` and a delay.";
+
+    // Advice (S3.26).
+    AdviseHeal = "advise_heal", Hint, "Calls to outside services say how a failure is mended.";
+    AdviseStepId = "advise_step_id", Hint, "Step ids say what the step does.";
+    AdviseOnError = "advise_on_error", Hint, "A failure that is passed over is looked at later.";
+    AdviseConfirm = "advise_confirm", Hint, "Destructive steps are confirmed.";
+    AdviseLog = "advise_log", Hint, "What came of a run is returned or logged.";
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.id())
+    }
+}

@@ -1,0 +1,175 @@
+//! Triggers: what fires a skill and when, checked against the calendar.
+
+use deft_model::{Timing, Trigger};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::diagnostic::{Severity, Sink};
+use crate::fields::TRIGGER;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::span::Span;
+use crate::yaml::{Mapping, Node, locate};
+
+/// The time and place at which schedules are checked. Checks ask whether a
+/// trigger will ever fire, so they need both; nothing here reads a clock.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The present.
+    pub now: Timestamp,
+    /// The zone of times that name none.
+    pub zone: TimeZone,
+}
+
+/// Reads `trigger_config` and the keys that stand for parts of it outside:
+/// `schedule` and `timezone`. `None` when the skill has no timing.
+pub(crate) fn read(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Option<Timing> {
+    let config = fields.mapping("trigger_config", sink);
+    let outer = fields.map;
+    if config.is_none() && fields.node("schedule").is_none() {
+        check_zone(fields, "timezone", moment, sink);
+        return None;
+    }
+    let mut merged = config.unwrap_or_default();
+    for key in ["schedule", "timezone"] {
+        if let Some(entry) = outer.entry(key)
+            && merged.get(key).is_none()
+        {
+            merged.entries.push(entry.clone());
+        }
+    }
+    Some(timing(&merged, fields.file, moment, sink))
+}
+
+/// The kind of trigger that goes with what was read.
+pub(crate) fn kind(timing: Option<&Timing>, keywords: &[String]) -> Trigger {
+    match (timing, keywords) {
+        (Some(_), _) => Trigger::Cron,
+        (None, []) => Trigger::Manual,
+        (None, _) => Trigger::Event,
+    }
+}
+
+fn timing(config: &Mapping, file: &str, moment: &Moment, sink: &mut Sink) -> Timing {
+    let fields = Fields {
+        map: config,
+        file,
+        severity: Severity::Error,
+    };
+    fields.check_keys(&[TRIGGER], Severity::Warning, sink);
+    let zone = check_zone(&fields, "timezone", moment, sink);
+    let timing = Timing {
+        schedule: fields.filled_text("schedule", sink),
+        interval_minutes: interval(&fields, sink),
+        at: fields.filled_text("at", sink),
+        delay_seconds: delay(&fields, sink),
+        timezone: fields.filled_text("timezone", sink),
+        config: config.to_object(),
+    };
+    if let Some(node) = fields.node("schedule") {
+        check_cron(node, file, &zone, moment.now, sink);
+    }
+    if let Some((node, text)) = fields.node("at").zip(timing.at.as_deref())
+        && let Err(problem) = deft_schedule::parse_at(text, &zone)
+    {
+        report(Rule::InvalidInstant, node, file, problem, sink);
+    }
+    check_single(config, sink);
+    timing
+}
+
+fn interval(fields: &Fields<'_>, sink: &mut Sink) -> Option<u32> {
+    let minutes = fields.count("interval_minutes", sink)?;
+    if minutes == 0 {
+        let span = fields.span("interval_minutes");
+        sink.report(Rule::InvalidValue, span, "`interval_minutes` is 0")
+            .help("an interval has at least one minute");
+    }
+    (minutes > 0).then_some(minutes)
+}
+
+fn delay(fields: &Fields<'_>, sink: &mut Sink) -> Option<u64> {
+    let minutes = fields
+        .count::<u32>("in_minutes", sink)
+        .map(|m| u64::from(m) * 60);
+    let hours = fields
+        .count::<u32>("in_hours", sink)
+        .map(|h| u64::from(h) * 3600);
+    let words = fields.duration("in", sink).map(|d| d.as_secs());
+    minutes.or(hours).or(words)
+}
+
+/// A skill with two timings would fire by one of them, and nobody could say
+/// which; so it does not load.
+fn check_single(config: &Mapping, sink: &mut Sink) {
+    let timings = [
+        "schedule",
+        "interval_minutes",
+        "at",
+        "in_minutes",
+        "in_hours",
+        "in",
+    ];
+    let given: Vec<&str> = timings
+        .into_iter()
+        .filter(|key| config.get(key).is_some())
+        .collect();
+    match given.as_slice() {
+        [_] => {}
+        [] => {
+            let span = config
+                .entries
+                .first()
+                .map_or(Span::NONE, |entry| entry.key_span);
+            sink.report(
+                Rule::TriggerConflict,
+                span,
+                "`trigger_config` says nothing about when",
+            )
+            .help("add `schedule`, `interval_minutes`, `at` or `in_minutes`");
+        }
+        [first, second, ..] => {
+            let span = config
+                .entry(second)
+                .map_or(Span::NONE, |entry| entry.key_span);
+            sink.report(
+                Rule::TriggerConflict,
+                span,
+                format!("`{first}` and `{second}` are both given"),
+            )
+            .help("keep one of them");
+        }
+    }
+}
+
+fn check_zone(fields: &Fields<'_>, key: &str, moment: &Moment, sink: &mut Sink) -> TimeZone {
+    let Some((node, name)) = fields.node(key).zip(fields.filled_text(key, sink)) else {
+        return moment.zone.clone();
+    };
+    match deft_schedule::parse_zone(&name) {
+        Ok(zone) => zone,
+        Err(problem) => {
+            report(Rule::InvalidTimezone, node, fields.file, problem, sink);
+            moment.zone.clone()
+        }
+    }
+}
+
+fn check_cron(node: &Node, file: &str, zone: &TimeZone, now: Timestamp, sink: &mut Sink) {
+    let Some(scalar) = node.as_scalar() else {
+        return;
+    };
+    let checked = deft_schedule::Cron::parse(&scalar.text).and_then(|cron| cron.check(zone, now));
+    if let Err(problem) = checked {
+        report(Rule::InvalidCron, node, file, problem, sink);
+    }
+}
+
+/// Reports a problem of the schedule crate at its place inside the scalar.
+fn report(rule: Rule, node: &Node, file: &str, problem: deft_schedule::Error, sink: &mut Sink) {
+    let span = problem
+        .span
+        .map_or(node.span, |range| locate(file, node, range));
+    sink.report(rule, span, problem.message)
+        .maybe_help(problem.hint);
+}

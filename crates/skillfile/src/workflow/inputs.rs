@@ -1,0 +1,180 @@
+//! The parameters of a workflow (S3.2).
+
+use deft_model::{Choice, Input, InputType};
+use serde_json::Value;
+
+use crate::diagnostic::{Severity, Sink};
+use crate::fields::INPUT;
+use crate::names::is_identifier;
+use crate::policy::mappings;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::span::Span;
+use crate::yaml::{Node, locate};
+
+/// Reads `inputs`.
+pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Input> {
+    let mut inputs: Vec<Input> = Vec::new();
+    for map in mappings(fields, "inputs", sink) {
+        let fields = Fields { map, ..*fields };
+        let Some(input) = input(&fields, sink) else {
+            continue;
+        };
+        if inputs.iter().any(|known| known.name == input.name) {
+            let message = format!("the input `{}` is defined twice", input.name);
+            sink.report(Rule::DuplicateStepId, fields.span("name"), message)
+                .help("rename one of them");
+        }
+        inputs.push(input);
+    }
+    inputs
+}
+
+fn input(fields: &Fields<'_>, sink: &mut Sink) -> Option<Input> {
+    fields.check_keys(&[INPUT], Severity::Error, sink);
+    let place = fields
+        .map
+        .entries
+        .first()
+        .map_or(Span::NONE, |entry| entry.key_span);
+    let Some(name) = fields.filled_text("name", sink) else {
+        sink.report(Rule::MissingName, place, "an input has no `name`")
+            .help("add `name: …`");
+        return None;
+    };
+    if !is_identifier(&name) {
+        let message = format!("the input `{name}` cannot be used in templates");
+        sink.report(Rule::InvalidName, fields.span("name"), message)
+            .help("use letters, digits and `_`, such as `issue_key`");
+    }
+    let input = Input {
+        name,
+        kind: kind(fields, sink),
+        required: fields.truth("required", sink).unwrap_or_default(),
+        default: fields.node("default").map(Node::to_value),
+        description: fields.text("description", sink),
+        pattern: fields.filled_text("pattern", sink),
+        choices: choices(fields, sink),
+        max_length: fields.count("max_length", sink),
+    };
+    check_default(&input, fields, sink);
+    Some(input)
+}
+
+/// The type; Python's names for types are read too.
+fn kind(fields: &Fields<'_>, sink: &mut Sink) -> InputType {
+    let word = fields
+        .node("type")
+        .and_then(Node::as_scalar)
+        .map(|scalar| scalar.text.as_str());
+    match word {
+        Some("str" | "text" | "date") => InputType::String,
+        Some("int") => InputType::Integer,
+        Some("float") => InputType::Number,
+        Some("bool") => InputType::Boolean,
+        Some("list") => InputType::Array,
+        Some("dict" | "map") => InputType::Object,
+        _ => fields.choice("type", sink).unwrap_or(InputType::String),
+    }
+}
+
+fn choices(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Value> {
+    let Some(node) = fields.node("enum") else {
+        return Vec::new();
+    };
+    match node.as_sequence() {
+        Some([]) | None => {
+            fields.wrong::<()>("enum", node, "a list of values", sink);
+            Vec::new()
+        }
+        Some(items) => items.iter().map(Node::to_value).collect(),
+    }
+}
+
+/// The default must be a value that a caller could have given.
+fn check_default(input: &Input, fields: &Fields<'_>, sink: &mut Sink) {
+    let pattern = pattern(input, fields, sink);
+    let Some(default) = &input.default else {
+        return;
+    };
+    let span = fields.span("default");
+    if !fits(default, input.kind) {
+        let message = format!(
+            "the default of `{}` is not of type `{}`",
+            input.name,
+            input.kind.word()
+        );
+        sink.report(Rule::InvalidDefault, span, message);
+        return;
+    }
+    if !input.choices.is_empty() && !input.choices.contains(default) {
+        let message = format!("the default of `{}` is not among its `enum`", input.name);
+        sink.report(Rule::InvalidDefault, span, message)
+            .help("add it, or choose one that is");
+    }
+    let Some(text) = default.as_str() else {
+        return;
+    };
+    if pattern.is_some_and(|pattern| !pattern.is_match(text)) {
+        let message = format!(
+            "the default of `{}` does not match its `pattern`",
+            input.name
+        );
+        sink.report(Rule::InvalidDefault, span, message);
+    }
+    if input
+        .max_length
+        .is_some_and(|most| text.chars().count() as u64 > most)
+    {
+        let message = format!(
+            "the default of `{}` is longer than its `max_length`",
+            input.name
+        );
+        sink.report(Rule::InvalidDefault, span, message);
+    }
+}
+
+fn fits(value: &Value, kind: InputType) -> bool {
+    match kind {
+        InputType::String => value.is_string(),
+        InputType::Integer => value.is_i64() || value.is_u64(),
+        InputType::Number => value.is_number(),
+        InputType::Boolean => value.is_boolean(),
+        InputType::Array => value.is_array(),
+        InputType::Object => value.is_object(),
+        InputType::Any => true,
+    }
+}
+
+fn pattern(input: &Input, fields: &Fields<'_>, sink: &mut Sink) -> Option<regex::Regex> {
+    let (text, node) = input.pattern.as_ref().zip(fields.node("pattern"))?;
+    match regex::Regex::new(text) {
+        Ok(pattern) => Some(pattern),
+        Err(problem) => {
+            let (message, range) = explain(text, &problem);
+            let span = locate(fields.file, node, range);
+            sink.report(Rule::InvalidPattern, span, message)
+                .help("patterns have no look-around and no back-references");
+            None
+        }
+    }
+}
+
+/// The last line of the regex crate's message says what is wrong; the line of
+/// carets above it says where.
+fn explain(text: &str, problem: &regex::Error) -> (String, std::ops::Range<usize>) {
+    let full = problem.to_string();
+    let reason = full.lines().last().unwrap_or_default().trim();
+    let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+    let carets = full
+        .lines()
+        .find(|line| line.trim().chars().all(|c| c == '^') && line.contains('^'));
+    let column = carets
+        .and_then(|line| line.find('^'))
+        .map_or(0, |at| at.saturating_sub(4));
+    let start = text.char_indices().nth(column).map_or(0, |(at, _)| at);
+    (
+        format!("the pattern is not a regular expression: {reason}"),
+        start..text.len(),
+    )
+}

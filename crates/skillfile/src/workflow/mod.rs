@@ -1,0 +1,208 @@
+//! YAML workflows (S3.1 to S3.5): every field checked, every template and
+//! condition compiled, every name accounted for.
+//!
+//! Compute blocks are taken as text; whether they are Python is for whoever
+//! has an interpreter.
+
+mod advice;
+mod graph;
+mod inputs;
+mod scope;
+mod steps;
+
+use deft_model::{Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
+
+use crate::diagnostic::{Severity, Sink};
+use crate::fields::{CONFIRMATION, LISTED, POLICY, WORKFLOW};
+use crate::names::is_id;
+use crate::parse::{Document, Place};
+use crate::policy::{self, mappings};
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::source::Source;
+use crate::span::Span;
+use crate::trigger::{self, Moment};
+use crate::yaml::{self, Mapping};
+
+use graph::Graph;
+use steps::Draft;
+
+/// Reads a YAML file. One that was never meant to be a workflow is only
+/// remarked upon.
+pub(crate) fn read(
+    source: &Source<'_>,
+    place: &Place<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Option<Document> {
+    let root = match yaml::parse(&source.file[source.start..], source.start) {
+        Ok(root) => root,
+        Err(problem) => {
+            sink.report(Rule::YamlSyntax, problem.span, problem.message);
+            return None;
+        }
+    };
+    let map = root.as_ref().and_then(yaml::Node::as_mapping);
+    let Some(map) = map.filter(|map| is_workflow(map)) else {
+        let span = Span::new(source.start, source.start);
+        sink.report(Rule::NotASkill, span, "YAML without `steps` is not loaded")
+            .help("a workflow has `name`, `description` and `steps`");
+        return None;
+    };
+    let fields = Fields {
+        map,
+        file: source.file,
+        severity: Severity::Error,
+    };
+    let skill = skill(&fields, place, moment, sink);
+    skill.map(|skill| Document::Skill(Box::new(skill)))
+}
+
+/// Whether a mapping is meant to be a workflow: it has steps, perhaps
+/// misspelt, or the head of a skill.
+fn is_workflow(map: &Mapping) -> bool {
+    let has = |key: &str| map.get(key).is_some();
+    let nearly = |entry: &yaml::Entry| deft_model::nearest(&entry.key, ["steps"]).is_some();
+    has("confirmations") || (has("name") && has("description")) || map.entries.iter().any(nearly)
+}
+
+fn skill(
+    fields: &Fields<'_>,
+    place: &Place<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Option<Skill> {
+    fields.check_keys(&[WORKFLOW, LISTED, POLICY], Severity::Error, sink);
+    let name = fields.filled_text("name", sink);
+    if name.is_none() {
+        sink.report(Rule::MissingName, Span::NONE, "there is no `name`")
+            .help(format!("add `name: {}`", place.stem()));
+    }
+    let description = fields.filled_text("description", sink);
+    if description.is_none() {
+        sink.report(
+            Rule::MissingDescription,
+            fields.span("name"),
+            "there is no `description`",
+        )
+        .help("add the line that listings show");
+    }
+    let policy = policy::read(fields, sink);
+    let workflow = workflow(fields, &policy, sink);
+    let timing = trigger::read(fields, moment, sink);
+    let keywords = fields.texts("keywords", sink);
+    let (name, workflow) = (name?, workflow?);
+    Some(Skill {
+        id: id(&name, fields, place, sink),
+        description: description?.trim().to_owned(),
+        domain: place.domain.map(str::to_owned),
+        dialect: Dialect::Workflow,
+        trigger: trigger::kind(timing.as_ref(), &keywords),
+        timing,
+        keywords,
+        priority: 0,
+        tags: fields.texts("tags", sink),
+        author: fields.text("author", sink),
+        version: fields.text("version", sink),
+        created: fields.text("created", sink),
+        required_tools: fields.texts("required_tools", sink),
+        body: Body::Steps(Box::new(workflow)),
+        policy,
+        open: OpenSpec {
+            license: fields.text("license", sink),
+            metadata: fields
+                .mapping("metadata", sink)
+                .unwrap_or_default()
+                .to_object(),
+            ..OpenSpec::default()
+        },
+        extra: Object::new(),
+        name,
+    })
+}
+
+/// The name is the id; a name in prose leaves the file's name to be it.
+fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> SkillId {
+    if is_id(name) {
+        return SkillId::new(name);
+    }
+    let message = format!(
+        "the name `{name}` cannot be typed as a command; the file's, `{}`, is used",
+        place.stem()
+    );
+    sink.report_as(
+        Severity::Warning,
+        Rule::InvalidName,
+        fields.span("name"),
+        message,
+    )
+    .help("use letters, digits, `_`, `-` and `.`");
+    SkillId::new(place.stem())
+}
+
+fn workflow(fields: &Fields<'_>, policy: &deft_model::Policy, sink: &mut Sink) -> Option<Workflow> {
+    let inputs = inputs::read(fields, sink);
+    let drafts = steps::read(fields, sink);
+    if drafts.is_empty() {
+        let span = fields
+            .map
+            .entry("steps")
+            .map_or(Span::NONE, |entry| entry.key_span);
+        sink.report(Rule::MissingSteps, span, "there are no `steps`")
+            .help("add at least one step with an `id` and a `tool`");
+        return None;
+    }
+    let graph = Graph::build(&drafts, sink);
+    let confirmations = confirmations(fields, &drafts, sink);
+    scope::check(fields, &inputs, &drafts, &graph, policy, sink);
+    advice::give(fields, &drafts, policy, sink);
+    let outputs = fields
+        .mapping("outputs", sink)
+        .unwrap_or_default()
+        .to_object();
+    Some(Workflow {
+        inputs,
+        steps: drafts.into_iter().map(|draft| draft.step).collect(),
+        outputs,
+        confirmations,
+    })
+}
+
+fn confirmations(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) -> Vec<Confirmation> {
+    let read = |map: &Mapping| confirmation(&Fields { map, ..*fields }, drafts, sink);
+    mappings(fields, "confirmations", &mut Sink::default())
+        .into_iter()
+        .filter_map(read)
+        .collect()
+}
+
+fn confirmation(
+    fields: &Fields<'_>,
+    drafts: &[Draft<'_>],
+    sink: &mut Sink,
+) -> Option<Confirmation> {
+    fields.check_keys(&[CONFIRMATION], Severity::Error, sink);
+    let place = fields
+        .map
+        .entries
+        .first()
+        .map_or(Span::NONE, |entry| entry.key_span);
+    let step = fields.filled_text("step", sink);
+    match &step {
+        Some(step) => steps::check_known(step, fields.span("step"), drafts, sink),
+        None => {
+            sink.report(Rule::UnknownStep, place, "a confirmation names no `step`")
+                .help("add `step: ID` of the step it stands before");
+        }
+    }
+    let message = fields.filled_text("message", sink);
+    if message.is_none() {
+        sink.report(Rule::InvalidValue, place, "a confirmation has no `message`")
+            .help("add what is to be asked");
+    }
+    Some(Confirmation {
+        step: step?,
+        message: message?,
+        default: fields.truth("default", sink).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,276 @@
+//! Whether the names in templates stand for something.
+
+use deft_model::{Input, Policy, nearest};
+use deft_template::NameUse;
+
+use super::graph::Graph;
+use super::steps::{self, BUILT_IN, Draft};
+use crate::diagnostic::{Severity, Sink};
+use crate::expressions::each_template;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::span::Span;
+use crate::yaml::{Node, locate};
+
+/// Checks every template and condition of a workflow.
+pub(crate) fn check(
+    fields: &Fields<'_>,
+    inputs: &[Input],
+    drafts: &[Draft<'_>],
+    graph: &Graph,
+    policy: &Policy,
+    sink: &mut Sink,
+) {
+    let scope = Scope {
+        file: fields.file,
+        inputs,
+        drafts,
+        graph,
+        policy,
+    };
+    for (at, draft) in drafts.iter().enumerate() {
+        scope.check_step(at, draft, sink);
+    }
+    if let Some(outputs) = fields.node("outputs") {
+        scope.check_node(outputs, None, None, sink);
+    }
+    scope.check_confirmations(fields, sink);
+}
+
+struct Scope<'a> {
+    file: &'a str,
+    inputs: &'a [Input],
+    drafts: &'a [Draft<'a>],
+    graph: &'a Graph,
+    policy: &'a Policy,
+}
+
+impl Scope<'_> {
+    fn check_step(&self, at: usize, draft: &Draft<'_>, sink: &mut Sink) {
+        let var = draft.step.repeat.as_ref().map(|repeat| repeat.var.as_str());
+        for key in ["tool", "skill", "agent", "args"] {
+            if let Some(node) = draft.map.get(key) {
+                self.check_node(node, Some(at), var, sink);
+            }
+        }
+        if let Some(node) = draft.map.get("loop") {
+            self.check_node(node, Some(at), None, sink);
+        }
+        if let Some(node) = draft.map.get("condition") {
+            self.check_condition(node, var, sink);
+        }
+    }
+
+    /// A confirmation is asked right before its step, so it sees what the step
+    /// sees.
+    fn check_confirmations(&self, fields: &Fields<'_>, sink: &mut Sink) {
+        for map in crate::policy::mappings(fields, "confirmations", sink) {
+            let step = map
+                .get("step")
+                .and_then(Node::as_scalar)
+                .map(|scalar| scalar.text.as_str());
+            let at = self
+                .drafts
+                .iter()
+                .position(|draft| Some(draft.step.id.as_str()) == step);
+            if let Some(message) = map.get("message") {
+                self.check_node(message, at, None, sink);
+            }
+        }
+    }
+
+    /// Templates must only use what is there; `at` is the step they are in,
+    /// or none when all steps have ended.
+    fn check_node(&self, node: &Node, at: Option<usize>, var: Option<&str>, sink: &mut Sink) {
+        let mut uses: Vec<(Span, Use)> = Vec::new();
+        each_template(node, self.file, sink, &mut |scalar, name| {
+            if let Some(problem) = self.judge(name, at, var) {
+                let range = problem.range.clone().unwrap_or(name.span.clone());
+                uses.push((locate(self.file, scalar, range), problem));
+            }
+        });
+        for (span, problem) in uses {
+            sink.report_as(problem.severity, problem.rule, span, problem.message)
+                .maybe_help(problem.help);
+        }
+    }
+
+    /// In a condition a missing name counts as None, so an unknown one is no
+    /// error; but one that nothing ever defines is most likely a slip.
+    fn check_condition(&self, node: &Node, var: Option<&str>, sink: &mut Sink) {
+        let Some(condition) = steps::check_condition(node, self.file, sink) else {
+            return;
+        };
+        for name in condition.names() {
+            if self.judge(name, None, var).is_none() {
+                continue;
+            }
+            let span = locate(self.file, node, name.span.clone());
+            let message = format!("nothing defines `{}`; it is always None here", name.name);
+            sink.report_as(Severity::Warning, Rule::UndefinedName, span, message)
+                .maybe_help(self.suggest(&name.name));
+        }
+    }
+
+    fn judge(&self, used: &NameUse, at: Option<usize>, var: Option<&str>) -> Option<Use> {
+        let name = used.name.as_str();
+        if Some(name) == var || used.guarded && !self.is_step(name) && !BUILT_IN.contains(&name) {
+            return None;
+        }
+        if BUILT_IN.contains(&name) {
+            return self.judge_attribute(used, at);
+        }
+        if self.is_step(name) {
+            return self.judge_step(used, name, at, None);
+        }
+        let known = self.inputs.iter().any(|input| input.name == name);
+        (!known).then(|| {
+            Use::undefined(
+                format!("nothing defines `{name}`"),
+                self.suggest(name),
+                None,
+            )
+        })
+    }
+
+    /// `inputs.x`, `steps.x` and `secrets.x` name something too.
+    fn judge_attribute(&self, used: &NameUse, at: Option<usize>) -> Option<Use> {
+        let (attribute, range) = used.attribute.as_ref()?;
+        let (known, what): (Vec<&str>, &str) = match used.name.as_str() {
+            "inputs" => (
+                self.inputs
+                    .iter()
+                    .map(|input| input.name.as_str())
+                    .collect(),
+                "input",
+            ),
+            "steps" if self.drafts.iter().any(|d| d.step.id == *attribute) => {
+                return self.judge_step(used, attribute, at, Some(range.clone()));
+            }
+            "steps" => (
+                self.drafts.iter().map(|d| d.step.id.as_str()).collect(),
+                "step",
+            ),
+            "secrets" => (
+                self.policy.secrets.iter().map(String::as_str).collect(),
+                "secret",
+            ),
+            _ => return None,
+        };
+        // `inputs.get(…)` and other methods are not inputs.
+        if known.contains(&attribute.as_str()) || used.guarded || is_method(attribute) {
+            return None;
+        }
+        let near =
+            nearest(attribute, known).map(|near| format!("did you mean `{}.{near}`?", used.name));
+        let help = near.unwrap_or_else(|| match what {
+            "secret" => format!("add `{attribute}` to `secrets`"),
+            "input" => format!("add an input named `{attribute}`, or guard it: `| default('…')`"),
+            _ => "add the step".to_owned(),
+        });
+        Some(Use::undefined(
+            format!("there is no {what} `{attribute}`"),
+            Some(help),
+            Some(range.clone()),
+        ))
+    }
+
+    fn judge_step(
+        &self,
+        used: &NameUse,
+        name: &str,
+        at: Option<usize>,
+        range: Option<std::ops::Range<usize>>,
+    ) -> Option<Use> {
+        let at = at?;
+        let mut providers = self
+            .drafts
+            .iter()
+            .enumerate()
+            .filter(|(_, draft)| draft.names().any(|n| n == name));
+        if providers
+            .clone()
+            .any(|(other, _)| self.graph.is_before(other, at))
+        {
+            return None;
+        }
+        let here = &self.drafts[at].step.id;
+        let (first, provider) = providers.next()?;
+        let provider = &provider.step.id;
+        let later = first >= at;
+        if used.guarded && later {
+            return None;
+        }
+        Some(Use {
+            rule: Rule::LaterName,
+            severity: if later {
+                Severity::Error
+            } else {
+                Severity::Warning
+            },
+            message: match (later, first == at) {
+                (_, true) => format!("`{name}` is the value of this very step"),
+                (true, false) => {
+                    format!("`{name}` is there only after step `{provider}`, which comes later")
+                }
+                (false, _) => format!(
+                    "step `{here}` does not wait for `{provider}`, so `{name}` may be missing"
+                ),
+            },
+            help: (!later).then(|| format!("add `{provider}` to `depends_on`")),
+            range,
+        })
+    }
+
+    fn is_step(&self, name: &str) -> bool {
+        self.drafts
+            .iter()
+            .any(|draft| draft.names().any(|known| known == name))
+    }
+
+    fn suggest(&self, name: &str) -> Option<String> {
+        let steps = self.drafts.iter().flat_map(Draft::names);
+        let bare = steps.chain(BUILT_IN.iter().copied());
+        if let Some(near) = nearest(name, bare) {
+            return Some(format!("did you mean `{near}`?"));
+        }
+        let near = nearest(name, self.inputs.iter().map(|input| input.name.as_str()))?;
+        Some(format!("did you mean `inputs.{near}`?"))
+    }
+}
+
+/// A name that does not stand for anything at its place.
+struct Use {
+    rule: Rule,
+    severity: Severity,
+    message: String,
+    help: Option<String>,
+    /// A narrower place than the name itself.
+    range: Option<std::ops::Range<usize>>,
+}
+
+impl Use {
+    fn undefined(
+        message: String,
+        help: Option<String>,
+        range: Option<std::ops::Range<usize>>,
+    ) -> Self {
+        let help = help.or_else(|| {
+            Some(
+                "define it as an input or an earlier step, or guard it: `| default('…')`"
+                    .to_owned(),
+            )
+        });
+        Self {
+            rule: Rule::UndefinedName,
+            severity: Severity::Error,
+            message,
+            help,
+            range,
+        }
+    }
+}
+
+fn is_method(name: &str) -> bool {
+    matches!(name, "get" | "items" | "keys" | "values")
+}

@@ -1,0 +1,304 @@
+//! The steps of a workflow (S3.3).
+
+use deft_model::{Action, Loop, OnError, Step, nearest};
+use serde_json::Value;
+
+use crate::diagnostic::{Severity, Sink};
+use crate::expressions;
+use crate::fields::STEP;
+use crate::names::is_identifier;
+use crate::policy::{expect, heals, mappings};
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::span::Span;
+use crate::yaml::{Mapping, Node};
+
+/// Names that templates have without any step.
+pub(crate) const BUILT_IN: &[&str] = &[
+    "inputs",
+    "steps",
+    "outputs",
+    "secrets",
+    "execution_id",
+    "workspace_uri",
+];
+
+const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill"];
+
+/// A step together with the mapping it was read from, for places.
+pub(crate) struct Draft<'a> {
+    pub step: Step,
+    pub map: &'a Mapping,
+    pub id_span: Span,
+}
+
+impl Draft<'_> {
+    /// The names under which its value is visible.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [Some(self.step.id.as_str()), self.step.output.as_deref()]
+            .into_iter()
+            .flatten()
+    }
+
+    /// Where a key of the step is.
+    pub fn key_span(&self, key: &str) -> Span {
+        self.map
+            .entry(key)
+            .map_or(self.id_span, |entry| entry.value.span)
+    }
+}
+
+/// Reads `steps`.
+pub(crate) fn read<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Vec<Draft<'a>> {
+    let mut drafts: Vec<Draft<'a>> = Vec::new();
+    for map in mappings(fields, "steps", sink) {
+        let draft = draft(&Fields { map, ..*fields }, sink);
+        if let Some(draft) = draft {
+            if drafts.iter().any(|known| known.step.id == draft.step.id) {
+                let message = format!("the step id `{}` is used twice", draft.step.id);
+                sink.report(Rule::DuplicateStepId, draft.id_span, message)
+                    .help("rename one of them");
+            }
+            drafts.push(draft);
+        }
+    }
+    drafts
+}
+
+/// Reports a step id that does not exist.
+pub(crate) fn check_known(id: &str, span: Span, drafts: &[Draft<'_>], sink: &mut Sink) {
+    let mut ids = drafts.iter().map(|draft| draft.step.id.as_str());
+    if !ids.clone().any(|known| known == id) {
+        let near = nearest(id, ids.by_ref()).map(|near| format!("did you mean `{near}`?"));
+        sink.report(Rule::UnknownStep, span, format!("there is no step `{id}`"))
+            .maybe_help(near);
+    }
+}
+
+fn draft<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Option<Draft<'a>> {
+    fields.check_keys(&[STEP], Severity::Error, sink);
+    let place = fields
+        .map
+        .entries
+        .first()
+        .map_or(Span::NONE, |entry| entry.key_span);
+    let Some(id) = fields.filled_text("id", sink) else {
+        sink.report(Rule::MissingStepId, place, "a step has no `id`")
+            .help("add `id: …` to name it");
+        return None;
+    };
+    check_name(&id, fields.span("id"), sink);
+    let action = action(&id, fields, place, sink);
+    let output = fields.filled_text("output", sink);
+    if let Some(output) = &output {
+        check_name(output, fields.span("output"), sink);
+    }
+    let step = Step {
+        action: action?,
+        output,
+        description: fields.text("description", sink),
+        condition: condition(fields),
+        on_error: on_error(fields, sink),
+        timeout: fields.duration("timeout", sink),
+        repeat: repeat(fields, sink),
+        parallel_group: fields.filled_text("parallel_group", sink),
+        depends_on: fields
+            .node("depends_on")
+            .map(|_| fields.texts("depends_on", sink)),
+        cache: fields.duration("cache", sink),
+        effects: fields.choice("effects", sink),
+        heal: heals(fields, sink),
+        max_heals: fields.count("max_heals", sink),
+        expect: expect(fields, sink),
+        id,
+    };
+    let id_span = fields.span("id");
+    Some(Draft {
+        step,
+        map: fields.map,
+        id_span,
+    })
+}
+
+fn check_name(name: &str, span: Span, sink: &mut Sink) {
+    if BUILT_IN.contains(&name) {
+        sink.report(
+            Rule::InvalidStepId,
+            span,
+            format!("`{name}` is a name that templates already have"),
+        )
+        .help("choose another name");
+    } else if !is_identifier(name) {
+        sink.report(
+            Rule::InvalidStepId,
+            span,
+            format!("`{name}` cannot be used in templates"),
+        )
+        .help("use letters, digits and `_`, such as `get_issue`");
+    }
+}
+
+fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option<Action> {
+    let given: Vec<&str> = ACTIONS
+        .iter()
+        .copied()
+        .filter(|key| fields.map.get(key).is_some())
+        .collect();
+    match given.as_slice() {
+        [one] => build(one, id, fields, sink),
+        [] => {
+            sink.report(
+                Rule::StepAction,
+                place,
+                format!("the step `{id}` does nothing"),
+            )
+            .help("add one of `tool`, `compute`, `agent` and `skill`");
+            None
+        }
+        [first, second, ..] => {
+            let span = fields
+                .map
+                .entry(second)
+                .map_or(place, |entry| entry.key_span);
+            let message = format!("the step `{id}` has both `{first}` and `{second}`");
+            sink.report(Rule::StepAction, span, message)
+                .help("make two steps of it");
+            None
+        }
+    }
+}
+
+fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Action> {
+    let Some(text) = fields.filled_text(key, sink) else {
+        let message = format!("`{key}` of the step `{id}` is empty");
+        sink.report(Rule::StepAction, fields.span(key), message);
+        return None;
+    };
+    check_companions(key, fields, sink);
+    let args = || fields.mapping_value("args");
+    Some(match key {
+        "tool" => Action::Tool {
+            tool: text,
+            args: args(),
+        },
+        "skill" => Action::Skill {
+            skill: text,
+            args: args(),
+        },
+        "compute" => Action::Compute { code: text },
+        _ => Action::Agent {
+            instructions: text,
+            tools: fields.texts("tools", sink),
+            max_steps: fields.count("max_steps", sink),
+        },
+    })
+}
+
+/// Keys that mean something only beside another one.
+fn check_companions(action: &str, fields: &Fields<'_>, sink: &mut Sink) {
+    let useless = |key: &str| match key {
+        "args" => !matches!(action, "tool" | "skill"),
+        "tools" | "max_steps" => action != "agent",
+        "loop_var" | "loop_concurrency" => fields.node("loop").is_none(),
+        _ => false,
+    };
+    for entry in fields
+        .map
+        .entries
+        .iter()
+        .filter(|entry| useless(&entry.key))
+    {
+        let message = match entry.key.as_str() {
+            "loop_var" | "loop_concurrency" => {
+                format!("`{}` without `loop` does nothing", entry.key)
+            }
+            key => format!("`{key}` does nothing in a `{action}` step"),
+        };
+        sink.report(Rule::InvalidValue, entry.key_span, message);
+    }
+    if let Some(node) = fields.node("args")
+        && node.as_mapping().is_none()
+    {
+        fields.wrong::<()>("args", node, "a mapping", sink);
+    }
+}
+
+/// A condition may be written as a truth value; Python spells it with a
+/// capital.
+fn condition(fields: &Fields<'_>) -> Option<String> {
+    let scalar = fields.node("condition")?.as_scalar()?;
+    Some(match scalar.value() {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        _ => scalar.text.clone(),
+    })
+}
+
+/// Compiles the condition of a step, unless it is a mere truth value.
+pub(crate) fn check_condition(
+    node: &Node,
+    file: &str,
+    sink: &mut Sink,
+) -> Option<deft_template::Condition> {
+    let Some(scalar) = node.as_scalar() else {
+        let message = format!(
+            "`condition` takes a Python expression, not {}",
+            node.describe()
+        );
+        sink.report(Rule::WrongType, node.span, message);
+        return None;
+    };
+    if scalar.value().is_boolean() {
+        return None;
+    }
+    expressions::check_condition(node, file, sink)
+}
+
+fn on_error(fields: &Fields<'_>, sink: &mut Sink) -> OnError {
+    let Some(text) = fields.filled_text("on_error", sink) else {
+        return OnError::Fail;
+    };
+    let policy = match text.trim() {
+        "fail" => Some(OnError::Fail),
+        "continue" => Some(OnError::Continue),
+        other => retries(other).map(OnError::Retry),
+    };
+    policy.unwrap_or_else(|| {
+        let near = nearest(text.trim(), ["fail", "continue", "retry:3"]);
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "it takes `fail`, `continue` or `retry:N` with N from 1 to 100".to_owned(),
+        };
+        let message = format!("`on_error` cannot be `{text}`");
+        sink.report(Rule::InvalidOnError, fields.span("on_error"), message)
+            .help(help);
+        OnError::Fail
+    })
+}
+
+fn retries(text: &str) -> Option<u32> {
+    let times = text.strip_prefix("retry:")?.trim().parse().ok()?;
+    (1..=100).contains(&times).then_some(times)
+}
+
+fn repeat(fields: &Fields<'_>, sink: &mut Sink) -> Option<Loop> {
+    let node = fields.node("loop")?;
+    if node.as_mapping().is_some() {
+        return fields.wrong("loop", node, "a list, or a template that gives one", sink);
+    }
+    let var = fields
+        .filled_text("loop_var", sink)
+        .unwrap_or_else(|| "item".to_owned());
+    check_name(&var, fields.span("loop_var"), sink);
+    let concurrency = fields.count("loop_concurrency", sink);
+    if concurrency == Some(0) {
+        let span = fields.span("loop_concurrency");
+        sink.report(Rule::InvalidValue, span, "`loop_concurrency` is 0")
+            .help("at least one item must run");
+    }
+    Some(Loop {
+        over: node.to_value(),
+        var,
+        concurrency,
+    })
+}

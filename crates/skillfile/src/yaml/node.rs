@@ -1,0 +1,110 @@
+//! The nodes of a YAML tree.
+
+use crate::span::Span;
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub span: Span,
+    pub kind: Kind,
+    /// Whether it was written with an anchor, an alias or a tag, which the
+    /// strict dialect forbids.
+    pub decorated: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Scalar(Scalar),
+    Sequence { items: Vec<Node>, flow: bool },
+    Mapping(Mapping),
+}
+
+/// A text and how it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scalar {
+    pub text: String,
+    pub style: Style,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    SingleQuoted,
+    DoubleQuoted,
+    Literal,
+    Folded,
+    /// Not written as text at all: the value came from a program, typed.
+    Typed,
+}
+
+/// Keys and values in the order of the file.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(crate) struct Mapping {
+    pub entries: Vec<Entry>,
+    pub flow: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub key_span: Span,
+    pub value: Node,
+}
+
+impl Mapping {
+    /// The entry of a key; the last one when it is given twice, as every YAML
+    /// reader that takes duplicates does.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.key == key)
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// Entries whose key was given before.
+    pub fn duplicates(&self) -> impl Iterator<Item = &Entry> {
+        let seen_before = |at: usize, key: &str| self.entries[..at].iter().any(|e| e.key == key);
+        self.entries
+            .iter()
+            .enumerate()
+            .filter(move |(at, entry)| seen_before(*at, &entry.key))
+            .map(|(_, entry)| entry)
+    }
+}
+
+impl Node {
+    /// The mapping, if it is one.
+    pub fn as_mapping(&self) -> Option<&Mapping> {
+        match &self.kind {
+            Kind::Mapping(mapping) => Some(mapping),
+            Kind::Scalar(_) | Kind::Sequence { .. } => None,
+        }
+    }
+
+    /// The items, if it is a sequence.
+    pub fn as_sequence(&self) -> Option<&[Node]> {
+        match &self.kind {
+            Kind::Sequence { items, .. } => Some(items),
+            Kind::Scalar(_) | Kind::Mapping(_) => None,
+        }
+    }
+
+    /// The scalar, if it is one.
+    pub fn as_scalar(&self) -> Option<&Scalar> {
+        match &self.kind {
+            Kind::Scalar(scalar) => Some(scalar),
+            Kind::Sequence { .. } | Kind::Mapping(_) => None,
+        }
+    }
+
+    /// What it is, for messages.
+    pub fn describe(&self) -> &'static str {
+        match &self.kind {
+            Kind::Mapping(_) => "a mapping",
+            Kind::Sequence { .. } => "a list",
+            Kind::Scalar(scalar) => scalar.describe(),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Reads YAML that is almost right.
+//!
+//! People write `description: Use when: …` and `argument-hint: [a] [b]`, which
+//! is not YAML although everybody sees what is meant. Each entry is tried
+//! alone; the value of an entry that fails is taken as plain text. The masked
+//! text keeps its length, so every place stays a place in the file.
+
+use super::build::parse;
+use super::node::{Kind, Node, Style};
+use crate::span::Span;
+
+/// A value that was taken as text, with the key it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Repaired {
+    pub key: String,
+    pub span: Span,
+}
+
+/// A range of `text` that is to be read as plain text.
+struct Mask {
+    key: String,
+    start: usize,
+    end: usize,
+}
+
+/// A tree in which the broken values are texts, and what they are; `None` when
+/// the text is beyond repair.
+pub(crate) fn repair(text: &str, offset: usize) -> Option<(Node, Vec<Repaired>)> {
+    if has_conflict_markers(text) {
+        return None;
+    }
+    let mut masks = Vec::new();
+    collect(text, 0, 0, &mut masks)?;
+    let mut node = parse(&masked(text, &masks), offset).ok()??;
+    masks
+        .iter()
+        .for_each(|mask| unmask(&mut node, text, mask, offset));
+    let repaired = masks.into_iter().map(|mask| Repaired {
+        key: mask.key,
+        span: Span::new(offset + mask.start, offset + mask.end),
+    });
+    Some((node, repaired.collect()))
+}
+
+/// Tries every entry at `indent` alone and masks the values that fail.
+fn collect(text: &str, base: usize, indent: usize, masks: &mut Vec<Mask>) -> Option<()> {
+    for (start, end) in entries(text, indent) {
+        let entry = &text[start..end];
+        if parse(entry, 0).is_ok() {
+            continue;
+        }
+        let (key, value) = key_and_value(entry)?;
+        let first_line = entry[value..].lines().next().unwrap_or_default();
+        if first_line.trim().is_empty() {
+            let inner = child_indent(&entry[value..])?;
+            let children = value + first_line.len();
+            collect(&entry[children..], base + start + children, inner, masks)?;
+            continue;
+        }
+        masks.push(Mask {
+            key: key.to_owned(),
+            start: base + start + value,
+            end: base + start + entry.trim_end().len(),
+        });
+    }
+    Some(())
+}
+
+/// The ranges of the entries that start at `indent`, each up to the next one.
+fn entries(text: &str, indent: usize) -> Vec<(usize, usize)> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        if spaces == indent && key_and_value(line).is_some() {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().copied().zip(ends).collect()
+}
+
+/// The key of an entry, and where its value starts.
+fn key_and_value(entry: &str) -> Option<(&str, usize)> {
+    let line = entry.lines().next()?;
+    let spaces = line.len() - line.trim_start_matches(' ').len();
+    let colon = line.find(':')?;
+    let key = &line[spaces..colon];
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if key.is_empty() || !key.chars().all(word) {
+        return None;
+    }
+    let rest = &line[colon + 1..];
+    let gap = rest.len() - rest.trim_start().len();
+    (rest.is_empty() || gap > 0).then_some((key, colon + 1 + gap))
+}
+
+fn child_indent(text: &str) -> Option<usize> {
+    let line = text.lines().skip(1).find(|line| !line.trim().is_empty())?;
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    (indent > 0).then_some(indent)
+}
+
+fn masked(text: &str, masks: &[Mask]) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    for mask in masks {
+        masked.push_str(&text[at..mask.start]);
+        masked.extend(std::iter::repeat_n('x', mask.end - mask.start));
+        at = mask.end;
+    }
+    masked.push_str(&text[at..]);
+    masked
+}
+
+/// Puts the text that was written back in place of its mask.
+fn unmask(node: &mut Node, text: &str, mask: &Mask, offset: usize) {
+    match &mut node.kind {
+        Kind::Scalar(scalar) if node.span.start() == offset + mask.start => {
+            scalar.text = unfold(&text[mask.start..mask.end]);
+            scalar.style = Style::DoubleQuoted;
+        }
+        Kind::Scalar(_) => {}
+        Kind::Sequence { items, .. } => {
+            items
+                .iter_mut()
+                .for_each(|item| unmask(item, text, mask, offset));
+        }
+        Kind::Mapping(mapping) => mapping
+            .entries
+            .iter_mut()
+            .for_each(|entry| unmask(&mut entry.value, text, mask, offset)),
+    }
+}
+
+fn unfold(raw: &str) -> String {
+    let lines: Vec<&str> = raw
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let joined = lines.join(" ");
+    let quoted = |quote: char| {
+        let inner = joined.strip_prefix(quote)?.strip_suffix(quote)?;
+        Some(inner.to_owned())
+    };
+    quoted('"').or_else(|| quoted('\'')).unwrap_or(joined)
+}
+
+fn has_conflict_markers(text: &str) -> bool {
+    text.lines()
+        .any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "))
+}

@@ -1,0 +1,137 @@
+//! The types of plain scalars, and trees from and to JSON values.
+
+use deft_model::Object;
+use serde_json::{Number, Value};
+
+use super::node::{Entry, Kind, Mapping, Node, Scalar, Style};
+use crate::span::Span;
+
+impl Scalar {
+    /// The value in the YAML 1.2 core schema: only plain scalars have types.
+    pub fn value(&self) -> Value {
+        match self.style {
+            Style::Plain => plain(&self.text),
+            Style::Typed => serde_json::from_str(&self.text).unwrap_or(Value::Null),
+            Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded => {
+                Value::String(self.text.clone())
+            }
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_null(&self) -> bool {
+        matches!(self.style, Style::Plain | Style::Typed) && is_null(&self.text)
+    }
+
+    /// What it is, for messages.
+    pub fn describe(&self) -> &'static str {
+        match self.value() {
+            Value::Null => "nothing",
+            Value::Bool(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::String(_) | Value::Array(_) | Value::Object(_) => "text",
+        }
+    }
+}
+
+impl Node {
+    /// The whole tree as a JSON value; duplicate keys keep their last value.
+    pub fn to_value(&self) -> Value {
+        match &self.kind {
+            Kind::Scalar(scalar) => scalar.value(),
+            Kind::Sequence { items, .. } => items.iter().map(Node::to_value).collect(),
+            Kind::Mapping(mapping) => Value::Object(mapping.to_object()),
+        }
+    }
+
+    /// A tree without places, from a value that a program handed over.
+    pub fn from_value(value: &Value) -> Self {
+        let kind = match value {
+            Value::Array(items) => Kind::Sequence {
+                items: items.iter().map(Node::from_value).collect(),
+                flow: true,
+            },
+            Value::Object(object) => Kind::Mapping(Mapping::from_object(object)),
+            Value::String(text) => Kind::Scalar(Scalar {
+                text: text.clone(),
+                style: Style::DoubleQuoted,
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Kind::Scalar(Scalar {
+                text: value.to_string(),
+                style: Style::Typed,
+            }),
+        };
+        Node {
+            span: Span::NONE,
+            kind,
+            decorated: false,
+        }
+    }
+}
+
+impl Mapping {
+    /// The mapping as a JSON object.
+    pub fn to_object(&self) -> Object {
+        self.entries
+            .iter()
+            .map(|entry| (entry.key.clone(), entry.value.to_value()))
+            .collect()
+    }
+
+    fn from_object(object: &Object) -> Self {
+        let entry = |(key, value): (&String, &Value)| Entry {
+            key: key.clone(),
+            key_span: Span::NONE,
+            value: Node::from_value(value),
+        };
+        Self {
+            entries: object.iter().map(entry).collect(),
+            flow: true,
+        }
+    }
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+fn plain(text: &str) -> Value {
+    match text {
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ if is_null(text) => return Value::Null,
+        _ => {}
+    }
+    number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number)
+}
+
+/// A number of the core schema. Numbers that JSON cannot hold stay text, so
+/// that nothing is rounded silently.
+fn number(text: &str) -> Option<Number> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        return None;
+    }
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).ok().map(Number::from);
+    }
+    if let Some(octal) = text.strip_prefix("0o") {
+        return u64::from_str_radix(octal, 8).ok().map(Number::from);
+    }
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let text = text.strip_prefix('+').unwrap_or(text);
+        let signed = text.parse::<i64>().ok().map(Number::from);
+        return signed.or_else(|| text.parse::<u64>().ok().map(Number::from));
+    }
+    float(text, digits)
+}
+
+fn float(text: &str, digits: &str) -> Option<Number> {
+    let shape =
+        |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
+    let has_digit = digits.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_digit || !digits.bytes().all(shape) {
+        return None;
+    }
+    text.parse::<f64>().ok().and_then(Number::from_f64)
+}
