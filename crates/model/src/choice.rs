@@ -52,16 +52,19 @@ pub(crate) use choice;
 /// The candidate that is most likely meant by a mistyped word, if one is near.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    // A third of the letters may be wrong, so short words must be nearly right.
-    let allowed = (word.chars().count() / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (distance(&word, candidate), candidate))
-        .filter(|(distance, _)| *distance <= allowed)
+        .filter_map(|candidate| Some((distance(&word, &candidate.to_lowercase())?, candidate)))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-fn distance(word: &str, candidate: &str) -> usize {
-    strsim::osa_distance(word, &candidate.to_lowercase())
+/// How many letters differ, if few enough do: a third of them, or more when
+/// the beginning is right and the rest is alike (`upcase` for `upper`).
+fn distance(word: &str, candidate: &str) -> Option<usize> {
+    let distance = strsim::osa_distance(word, candidate);
+    let slip = distance <= (word.chars().count() / 3).max(1);
+    let same_start = word.chars().take(2).eq(candidate.chars().take(2));
+    let alike = || same_start && strsim::jaro_winkler(word, candidate) > 0.8;
+    (slip || alike()).then_some(distance)
 }

@@ -35,13 +35,41 @@ impl Borrow<str> for SkillId {
     }
 }
 
-/// The content hash of a skill: SHA-256 over all of its files.
+/// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Revision([u8; 32]);
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// Wraps the bytes of a digest.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes.
+    pub fn into_bytes(self) -> [u8; 32] {
+        self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The content hash of a skill: a digest over all of its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Revision(Digest);
 
 impl Revision {
-    /// Wraps a digest.
-    pub fn from_bytes(digest: [u8; 32]) -> Self {
+    /// Wraps the digest over a skill's files.
+    pub fn new(digest: Digest) -> Self {
         Self(digest)
     }
 
@@ -55,12 +83,6 @@ impl Revision {
 
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Revision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Revision({})", self.short())
+        self.0.fmt(f)
     }
 }

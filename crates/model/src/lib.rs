@@ -16,7 +16,7 @@ mod trigger;
 
 pub use choice::{Choice, nearest};
 pub use flag::{Flag, FlagValue};
-pub use ids::{Revision, SkillId};
+pub use ids::{Digest, Revision, SkillId};
 pub use policy::{
     Budget, BudgetPeriod, Effects, Exhausted, Expect, FailureClass, Heal, Misfire, Overlap, Policy,
 };

@@ -184,7 +184,7 @@ impl Default for Policy {
             expect: None,
             budget: None,
             misfire: Misfire::Once,
-            misfire_window: Duration::from_secs(24 * 60 * 60),
+            misfire_window: Duration::from_hours(24),
             overlap: None,
             preflight: None,
             timeout: None,

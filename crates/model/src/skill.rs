@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::choice::choice;
 use crate::{
-    Action, Confirmation, Flag, Input, Object, Policy, SkillId, Step, Text, Timing, Trigger,
+    Action, Confirmation, Digest, Flag, Input, Object, Policy, SkillId, Step, Text, Timing, Trigger,
 };
 
 choice! {
@@ -163,8 +163,8 @@ pub struct SiblingFile {
     pub path: String,
     /// Its size.
     pub size_bytes: u64,
-    /// The SHA-256 of its content, in hexadecimal.
-    pub sha256: String,
+    /// The hash of its content, unless it is too large to be read.
+    pub sha256: Option<Digest>,
 }
 
 /// The overview of a domain: a `SKILL.md` with `domain` and no `name` (X10).

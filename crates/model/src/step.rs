@@ -42,6 +42,29 @@ pub struct Step {
     pub expect: Option<Expect>,
 }
 
+impl Step {
+    /// A step that only does something, with defaults for all the rest.
+    pub fn new(id: impl Into<String>, action: Action) -> Self {
+        Self {
+            id: id.into(),
+            description: None,
+            action,
+            output: None,
+            condition: None,
+            on_error: OnError::Fail,
+            timeout: None,
+            repeat: None,
+            parallel_group: None,
+            depends_on: None,
+            cache: None,
+            effects: None,
+            heal: Vec::new(),
+            max_heals: None,
+            expect: None,
+        }
+    }
+}
+
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {

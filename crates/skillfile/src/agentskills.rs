@@ -255,7 +255,7 @@ fn skill(
             place.folder
         }),
         description: description?.trim().to_owned(),
-        domain: place.domain.map(str::to_owned),
+        domain: names::domain_of(&name).map(str::to_owned),
         dialect: Dialect::AgentSkills,
         trigger: trigger::kind(timing.as_ref(), &keywords),
         timing,

@@ -97,6 +97,24 @@ impl Sink {
 }
 
 impl Diagnostic {
+    /// A problem of a whole file or folder.
+    pub fn new(rule: Rule, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            severity: rule.severity(),
+            message: message.into(),
+            span: Span::NONE,
+            help: None,
+        }
+    }
+
+    /// The same with a remedy.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
     /// Says what to do about it.
     pub(crate) fn help(&mut self, help: impl Into<String>) {
         self.help = Some(help.into());

@@ -12,6 +12,11 @@ pub fn is_dotted(name: &str) -> bool {
         .is_some_and(|(domain, action)| is_word(domain) && is_word(action))
 }
 
+/// The domain of a dotted name.
+pub(crate) fn domain_of(name: &str) -> Option<&str> {
+    is_dotted(name).then(|| name.split('.').next()).flatten()
+}
+
 /// A name that can be used in templates and conditions.
 pub(crate) fn is_identifier(name: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_';

@@ -22,21 +22,21 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// The value of a key, unless it is absent or empty.
-    pub fn node(&self, key: &str) -> Option<&'a Node> {
+    pub(crate) fn node(&self, key: &str) -> Option<&'a Node> {
         let node = self.map.get(key)?;
         let empty = node.as_scalar().is_some_and(yaml::Scalar::is_null);
         (!empty).then_some(node)
     }
 
     /// Where a key or its value is, for messages about it.
-    pub fn span(&self, key: &str) -> Span {
+    pub(crate) fn span(&self, key: &str) -> Span {
         self.map
             .entry(key)
             .map_or(Span::NONE, |entry| entry.value.span)
     }
 
     /// Text; numbers and truth values count as they are spelled.
-    pub fn text(&self, key: &str, sink: &mut Sink) -> Option<String> {
+    pub(crate) fn text(&self, key: &str, sink: &mut Sink) -> Option<String> {
         let node = self.node(key)?;
         match node.as_scalar() {
             Some(scalar) => Some(scalar.text.clone()),
@@ -45,14 +45,14 @@ impl<'a> Fields<'a> {
     }
 
     /// Text that says something.
-    pub fn filled_text(&self, key: &str, sink: &mut Sink) -> Option<String> {
+    pub(crate) fn filled_text(&self, key: &str, sink: &mut Sink) -> Option<String> {
         let text = self.text(key, sink)?;
         (!text.trim().is_empty()).then_some(text)
     }
 
     /// A list of texts. One text counts as a list of one, or of several when
     /// commas divide it; text that holds JSON counts as what it holds (X12).
-    pub fn texts(&self, key: &str, sink: &mut Sink) -> Vec<String> {
+    pub(crate) fn texts(&self, key: &str, sink: &mut Sink) -> Vec<String> {
         let Some(node) = self.node(key) else {
             return Vec::new();
         };
@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
     }
 
     /// True or false, or a word that means it.
-    pub fn truth(&self, key: &str, sink: &mut Sink) -> Option<bool> {
+    pub(crate) fn truth(&self, key: &str, sink: &mut Sink) -> Option<bool> {
         let node = self.node(key)?;
         match node
             .as_scalar()
@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A whole number that is not negative.
-    pub fn count<N: TryFrom<u64>>(&self, key: &str, sink: &mut Sink) -> Option<N> {
+    pub(crate) fn count<N: TryFrom<u64>>(&self, key: &str, sink: &mut Sink) -> Option<N> {
         let node = self.node(key)?;
         let number = node
             .as_scalar()
@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Any whole number.
-    pub fn integer(&self, key: &str, sink: &mut Sink) -> Option<i64> {
+    pub(crate) fn integer(&self, key: &str, sink: &mut Sink) -> Option<i64> {
         let node = self.node(key)?;
         match node.as_scalar().and_then(|s| s.text.trim().parse().ok()) {
             Some(number) => Some(number),
@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A length of time: seconds, or words such as `1h30m`.
-    pub fn duration(&self, key: &str, sink: &mut Sink) -> Option<Duration> {
+    pub(crate) fn duration(&self, key: &str, sink: &mut Sink) -> Option<Duration> {
         let node = self.node(key)?;
         let Some(scalar) = node.as_scalar() else {
             return self.wrong(key, node, "a length of time, such as `30` or `1h30m`", sink);
@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
     }
 
     /// One of a closed set of words.
-    pub fn choice<C: Choice>(&self, key: &str, sink: &mut Sink) -> Option<C> {
+    pub(crate) fn choice<C: Choice>(&self, key: &str, sink: &mut Sink) -> Option<C> {
         let node = self.node(key)?;
         let Some(scalar) = node.as_scalar() else {
             return self.wrong(key, node, &words_of::<C>(), sink);
@@ -162,7 +162,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A mapping, or text that holds one as JSON.
-    pub fn mapping(&self, key: &str, sink: &mut Sink) -> Option<Mapping> {
+    pub(crate) fn mapping(&self, key: &str, sink: &mut Sink) -> Option<Mapping> {
         let node = self.node(key)?;
         match embedded(node).as_ref().unwrap_or(node).as_mapping() {
             Some(mapping) => Some(mapping.clone()),
@@ -171,12 +171,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Any value as JSON.
-    pub fn value(&self, key: &str) -> Option<Value> {
+    pub(crate) fn value(&self, key: &str) -> Option<Value> {
         self.map.get(key).map(Node::to_value)
     }
 
     /// A mapping as a JSON object, empty when it is absent.
-    pub fn mapping_value(&self, key: &str) -> Value {
+    pub(crate) fn mapping_value(&self, key: &str) -> Value {
         let object = self
             .node(key)
             .and_then(Node::as_mapping)
@@ -185,7 +185,13 @@ impl<'a> Fields<'a> {
     }
 
     /// Reports a value of the wrong type.
-    pub fn wrong<T>(&self, key: &str, node: &Node, wanted: &str, sink: &mut Sink) -> Option<T> {
+    pub(crate) fn wrong<T>(
+        &self,
+        key: &str,
+        node: &Node,
+        wanted: &str,
+        sink: &mut Sink,
+    ) -> Option<T> {
         let message = format!("`{key}` takes {wanted}, not {}", node.describe());
         sink.report_as(self.severity, Rule::WrongType, node.span, message);
         None
@@ -193,7 +199,7 @@ impl<'a> Fields<'a> {
 
     /// Reports keys that none of the tables knows and keys given twice, and
     /// returns the unknown ones.
-    pub fn check_keys(
+    pub(crate) fn check_keys(
         &self,
         tables: &[&[Field]],
         unknown: Severity,

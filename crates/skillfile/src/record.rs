@@ -4,7 +4,7 @@
 //! models get wrong is mended by the normaliser before it comes here, not here.
 
 use deft_model::{
-    Action, Body, Dialect, Object, OnError, OpenSpec, Skill, SkillId, Step, Text, Trigger, Workflow,
+    Action, Body, Dialect, Object, OpenSpec, Skill, SkillId, Step, Text, Trigger, Workflow,
 };
 use deft_template::has_markup;
 use serde_json::Value;
@@ -186,7 +186,10 @@ fn body(fields: &Fields<'_>, instructions: Text, tools: &mut Vec<String>, sink: 
         return Body::Instructions(instructions);
     }
     Body::Steps(Box::new(Workflow {
-        steps: plan.into_iter().map(plain_step).collect(),
+        steps: plan
+            .into_iter()
+            .map(|(id, tool, args)| Step::new(id, Action::Tool { tool, args }))
+            .collect(),
         ..Workflow::default()
     }))
 }
@@ -251,25 +254,5 @@ fn has_data_flow(node: &Node) -> bool {
             .entries
             .iter()
             .any(|entry| has_data_flow(&entry.value)),
-    }
-}
-
-fn plain_step((id, tool, args): (String, String, Value)) -> Step {
-    Step {
-        id,
-        description: None,
-        action: Action::Tool { tool, args },
-        output: None,
-        condition: None,
-        on_error: OnError::Fail,
-        timeout: None,
-        repeat: None,
-        parallel_group: None,
-        depends_on: None,
-        cache: None,
-        effects: None,
-        heal: Vec::new(),
-        max_heals: None,
-        expect: None,
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// Builds the graph; unknown ids and circles are reported.
-    pub fn build(drafts: &[Draft<'_>], sink: &mut Sink) -> Self {
+    pub(crate) fn build(drafts: &[Draft<'_>], sink: &mut Sink) -> Self {
         let waits: Vec<Vec<usize>> = (0..drafts.len())
             .map(|at| waits_of(drafts, at, sink))
             .collect();
@@ -42,7 +42,7 @@ impl Graph {
 
     /// Whether `other` has ended for certain when `step` starts. Where steps
     /// form a circle nothing is certain, and the circle is reported instead.
-    pub fn is_before(&self, other: usize, step: usize) -> bool {
+    pub(crate) fn is_before(&self, other: usize, step: usize) -> bool {
         self.before[step].get(other).copied().unwrap_or(true)
     }
 

@@ -34,14 +34,14 @@ pub(crate) struct Draft<'a> {
 
 impl Draft<'_> {
     /// The names under which its value is visible.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         [Some(self.step.id.as_str()), self.step.output.as_deref()]
             .into_iter()
             .flatten()
     }
 
     /// Where a key of the step is.
-    pub fn key_span(&self, key: &str) -> Span {
+    pub(crate) fn key_span(&self, key: &str) -> Span {
         self.map
             .entry(key)
             .map_or(self.id_span, |entry| entry.value.span)

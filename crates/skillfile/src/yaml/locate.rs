@@ -62,8 +62,8 @@ impl Walk<'_> {
 
     /// Where in the source the next `wanted` is, from `at` on, as start and end.
     fn find(&self, at: usize, wanted: char) -> (usize, usize) {
-        let mut chars = self.raw[at..].char_indices().peekable();
-        while let Some((skip, found)) = chars.next() {
+        let chars = self.raw[at..].char_indices().peekable();
+        for (skip, found) in chars {
             let here = at + skip;
             if self.escapes && found == '\\' {
                 let length = escape_length(&self.raw[here..]);

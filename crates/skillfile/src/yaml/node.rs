@@ -54,17 +54,17 @@ pub(crate) struct Entry {
 impl Mapping {
     /// The entry of a key; the last one when it is given twice, as every YAML
     /// reader that takes duplicates does.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().rev().find(|entry| entry.key == key)
     }
 
     /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
     /// Entries whose key was given before.
-    pub fn duplicates(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn duplicates(&self) -> impl Iterator<Item = &Entry> {
         let seen_before = |at: usize, key: &str| self.entries[..at].iter().any(|e| e.key == key);
         self.entries
             .iter()
@@ -76,7 +76,7 @@ impl Mapping {
 
 impl Node {
     /// The mapping, if it is one.
-    pub fn as_mapping(&self) -> Option<&Mapping> {
+    pub(crate) fn as_mapping(&self) -> Option<&Mapping> {
         match &self.kind {
             Kind::Mapping(mapping) => Some(mapping),
             Kind::Scalar(_) | Kind::Sequence { .. } => None,
@@ -84,7 +84,7 @@ impl Node {
     }
 
     /// The items, if it is a sequence.
-    pub fn as_sequence(&self) -> Option<&[Node]> {
+    pub(crate) fn as_sequence(&self) -> Option<&[Node]> {
         match &self.kind {
             Kind::Sequence { items, .. } => Some(items),
             Kind::Scalar(_) | Kind::Mapping(_) => None,
@@ -92,7 +92,7 @@ impl Node {
     }
 
     /// The scalar, if it is one.
-    pub fn as_scalar(&self) -> Option<&Scalar> {
+    pub(crate) fn as_scalar(&self) -> Option<&Scalar> {
         match &self.kind {
             Kind::Scalar(scalar) => Some(scalar),
             Kind::Sequence { .. } | Kind::Mapping(_) => None,
@@ -100,7 +100,7 @@ impl Node {
     }
 
     /// What it is, for messages.
-    pub fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match &self.kind {
             Kind::Mapping(_) => "a mapping",
             Kind::Sequence { .. } => "a list",

@@ -8,7 +8,7 @@ use crate::span::Span;
 
 impl Scalar {
     /// The value in the YAML 1.2 core schema: only plain scalars have types.
-    pub fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match self.style {
             Style::Plain => plain(&self.text),
             Style::Typed => serde_json::from_str(&self.text).unwrap_or(Value::Null),
@@ -19,12 +19,12 @@ impl Scalar {
     }
 
     /// Whether there is no value.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         matches!(self.style, Style::Plain | Style::Typed) && is_null(&self.text)
     }
 
     /// What it is, for messages.
-    pub fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self.value() {
             Value::Null => "nothing",
             Value::Bool(_) => "true or false",
@@ -36,7 +36,7 @@ impl Scalar {
 
 impl Node {
     /// The whole tree as a JSON value; duplicate keys keep their last value.
-    pub fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         match &self.kind {
             Kind::Scalar(scalar) => scalar.value(),
             Kind::Sequence { items, .. } => items.iter().map(Node::to_value).collect(),
@@ -45,7 +45,7 @@ impl Node {
     }
 
     /// A tree without places, from a value that a program handed over.
-    pub fn from_value(value: &Value) -> Self {
+    pub(crate) fn from_value(value: &Value) -> Self {
         let kind = match value {
             Value::Array(items) => Kind::Sequence {
                 items: items.iter().map(Node::from_value).collect(),
@@ -71,7 +71,7 @@ impl Node {
 
 impl Mapping {
     /// The mapping as a JSON object.
-    pub fn to_object(&self) -> Object {
+    pub(crate) fn to_object(&self) -> Object {
         self.entries
             .iter()
             .map(|entry| (entry.key.clone(), entry.value.to_value()))

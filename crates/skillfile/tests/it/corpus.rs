@@ -21,7 +21,11 @@ fn cases() -> Vec<Case> {
         let verdict: Value = serde_json::from_str(line).unwrap();
         let path = verdict["path"].as_str().unwrap().to_owned();
         let text = std::fs::read_to_string(root.join(&path)).unwrap();
-        Case { path, text, verdict }
+        Case {
+            path,
+            text,
+            verdict,
+        }
     };
     let cases: Vec<Case> = verdicts.lines().map(case).collect();
     assert_eq!(cases.len(), 294);
@@ -57,7 +61,10 @@ fn properties_equal_the_reference() {
 
 #[test]
 fn readable_skills_load() {
-    for case in cases().iter().filter(|case| case.verdict["readable"] == Value::Bool(true)) {
+    for case in cases()
+        .iter()
+        .filter(|case| case.verdict["readable"] == Value::Bool(true))
+    {
         let parsed = parse_at(&case.path, case.text.as_bytes(), Profile::Deft);
         let loaded = matches!(parsed.document, Some(Document::Skill(_)));
         assert!(loaded, "{}\n{}", case.path, report(&case.text, &parsed));

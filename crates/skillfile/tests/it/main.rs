@@ -1,4 +1,10 @@
 //! Tests of the skill file reader against case files and outside referees.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test may fail loudly, and says what it skips"
+)]
+
 mod corpus;
 mod support;

@@ -1,0 +1,105 @@
+//! What is different between two snapshots.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use deft_model::{Revision, SkillId};
+use deft_skillfile::Severity;
+
+use crate::snapshot::{Snapshot, State};
+
+/// One difference, in the order in which they are announced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A skill is new, or has new content.
+    Loaded {
+        /// The skill.
+        id: SkillId,
+        /// The file that defines it.
+        path: Arc<Path>,
+        /// Its content.
+        revision: Revision,
+    },
+    /// A skill is gone.
+    Removed {
+        /// The skill.
+        id: SkillId,
+    },
+    /// A file broke; what it said before stays in use.
+    Broken {
+        /// The file.
+        path: Arc<Path>,
+        /// The skill that is kept as it was.
+        kept: Option<SkillId>,
+        /// What is wrong with it, in short.
+        reason: String,
+    },
+    /// The index of a domain is different.
+    Domain {
+        /// The domain.
+        name: String,
+    },
+}
+
+/// The differences between two snapshots.
+pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for loaded in new.skills() {
+        let id = &loaded.skill.id;
+        let before = old.skill(id.as_str());
+        let same = before.is_some_and(|b| b.revision == loaded.revision && b.path == loaded.path);
+        if !same {
+            changes.push(Change::Loaded {
+                id: id.clone(),
+                path: Arc::clone(&loaded.path),
+                revision: loaded.revision,
+            });
+        }
+    }
+    let gone = old
+        .skills()
+        .filter(|loaded| new.skill(loaded.skill.id.as_str()).is_none());
+    changes.extend(gone.map(|loaded| Change::Removed {
+        id: loaded.skill.id.clone(),
+    }));
+    for (name, domain) in new.domains().filter(|(_, domain)| !domain.generated) {
+        if old
+            .domain(name)
+            .is_none_or(|before| before.index != domain.index)
+        {
+            changes.push(Change::Domain {
+                name: name.to_owned(),
+            });
+        }
+    }
+    changes.extend(broken(old, new));
+    changes
+}
+
+fn broken(old: &Snapshot, new: &Snapshot) -> impl Iterator<Item = Change> {
+    let before: std::collections::HashMap<&Path, &[_]> = old
+        .files()
+        .iter()
+        .map(|file| (&*file.path, &*file.diagnostics))
+        .collect();
+    new.files().iter().filter_map(move |file| {
+        let State::Broken { kept } = &file.state else {
+            return None;
+        };
+        if before
+            .get(&*file.path)
+            .is_some_and(|known| **known == *file.diagnostics)
+        {
+            return None;
+        }
+        let first = file
+            .diagnostics
+            .iter()
+            .find(|one| one.severity == Severity::Error);
+        Some(Change::Broken {
+            path: Arc::clone(&file.path),
+            kept: kept.clone(),
+            reason: first.map(|one| one.message.clone()).unwrap_or_default(),
+        })
+    })
+}

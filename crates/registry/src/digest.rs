@@ -1,0 +1,44 @@
+//! Content hashes.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use deft_model::{Digest, Revision, SiblingFile};
+use sha2::{Digest as _, Sha256};
+
+/// The SHA-256 of some bytes.
+pub fn digest(bytes: &[u8]) -> Digest {
+    Digest::from_bytes(Sha256::digest(bytes).into())
+}
+
+/// The SHA-256 of a file, read in pieces.
+pub(crate) fn digest_file(path: &Path) -> io::Result<Digest> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(Digest::from_bytes(hasher.finalize().into()));
+        }
+        hasher.update(&buffer[..read]);
+    }
+}
+
+/// The revision of a skill: a hash over the name, size and hash of each of its
+/// files, so that a renamed file is a change too.
+pub(crate) fn revision(name: &str, content: &[u8], siblings: &[SiblingFile]) -> Revision {
+    let mut hasher = Sha256::new();
+    let mut add = |path: &str, size: u64, digest: Option<Digest>| {
+        hasher.update(path.as_bytes());
+        hasher.update([0]);
+        hasher.update(size.to_le_bytes());
+        hasher.update(digest.map(Digest::into_bytes).unwrap_or_default());
+    };
+    add(name, content.len() as u64, Some(digest(content)));
+    for sibling in siblings {
+        add(&sibling.path, sibling.size_bytes, sibling.sha256);
+    }
+    Revision::new(Digest::from_bytes(hasher.finalize().into()))
+}

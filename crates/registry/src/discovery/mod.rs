@@ -1,0 +1,1 @@
+//! What people and models are shown of the skills.

@@ -1,0 +1,89 @@
+//! Domains: which skills belong together, and an overview where no file has
+//! one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use deft_model::{Dialect, DomainIndex, SkillId, Text};
+
+use crate::snapshot::Domain;
+use crate::unit::Loaded;
+
+/// Groups skills by domain and gives each domain its overview.
+pub(crate) fn group<'a>(
+    skills: impl Iterator<Item = &'a Arc<Loaded>>,
+    indexes: BTreeMap<String, (Arc<DomainIndex>, Arc<Path>)>,
+) -> BTreeMap<String, Domain> {
+    let mut members: BTreeMap<&str, Vec<&Loaded>> = BTreeMap::new();
+    for loaded in skills {
+        if let Some(domain) = &loaded.skill.domain {
+            members.entry(domain).or_default().push(loaded);
+        }
+    }
+    let mut domains = BTreeMap::new();
+    for (name, skills) in &members {
+        let index = indexes.get(*name).map(|(index, _)| Arc::clone(index));
+        domains.insert(
+            (*name).to_owned(),
+            Domain {
+                generated: index.is_none(),
+                index: index.unwrap_or_else(|| Arc::new(overview(name, skills))),
+                skills: skills
+                    .iter()
+                    .map(|loaded| loaded.skill.id.clone())
+                    .collect(),
+            },
+        );
+    }
+    for (name, (index, _)) in indexes {
+        domains.entry(name).or_insert_with(|| Domain {
+            index,
+            generated: false,
+            skills: Vec::new(),
+        });
+    }
+    domains
+}
+
+/// An overview in the form that people write (S2.7).
+fn overview(domain: &str, skills: &[&Loaded]) -> DomainIndex {
+    let names: Vec<&str> = skills
+        .iter()
+        .map(|loaded| action(&loaded.skill.id))
+        .collect();
+    let mut title = domain.to_owned();
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let count = skills.len();
+    let plural = if count == 1 { "skill" } else { "skills" };
+    let description = format!("{count} {plural}: {}", names.join(", "));
+    let mut page = format!("# {title}\n\n{description}.\n\n## Available Skills\n\n");
+    page.push_str("| Skill | Description |\n|-------|-------------|\n");
+    for loaded in skills {
+        let summary = loaded
+            .skill
+            .description
+            .replace('|', "\\|")
+            .replace('\n', " ");
+        page.push_str(&format!("| {} | {summary} |\n", loaded.skill.id));
+    }
+    if skills
+        .iter()
+        .any(|loaded| loaded.skill.dialect == Dialect::Workflow)
+    {
+        page.push_str("\nRun a workflow with `deft run NAME`.\n");
+    }
+    DomainIndex {
+        domain: domain.to_owned(),
+        description,
+        text: Text::from(page.trim_end()),
+    }
+}
+
+fn action(id: &SkillId) -> &str {
+    id.as_str()
+        .split_once('.')
+        .map_or(id.as_str(), |(_, action)| action)
+}

@@ -1,0 +1,31 @@
+//! Skill folders, loaded and followed live.
+//!
+//! A [`Snapshot`] is everything that is loaded at one instant: immutable and
+//! shared. A [`Registry`] keeps one current while files change; readers never
+//! lock. A broken edit leaves the last good revision in use and is reported.
+//! [`discovery`] is what people and models are shown of it.
+//!
+//! This crate reads skill folders and writes nothing. It does not know what a
+//! skill means (that is `skillfile`), runs nothing and keeps no history.
+
+mod change;
+mod digest;
+pub mod discovery;
+mod domain;
+mod live;
+mod load;
+mod options;
+mod scan;
+mod siblings;
+mod snapshot;
+mod stamp;
+mod tree;
+mod unit;
+mod watch;
+
+pub use change::{Change, changes};
+pub use digest::digest;
+pub use live::{Registry, Watching};
+pub use options::{Options, Watch};
+pub use snapshot::{Domain, FileReport, Snapshot, State};
+pub use unit::Loaded;

@@ -1,0 +1,138 @@
+//! Reads one file and decides what stays in use when it is broken.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use deft_skillfile::{Diagnostic, Document, Parsed, Place, Profile, Rule, has_errors, parse};
+
+use crate::digest::revision;
+use crate::scan::{Survey, file_name};
+use crate::siblings;
+use crate::stamp::Stamp;
+use crate::unit::{Defines, Loaded, Outcome, Unit};
+
+/// How the files of one folder are to be read.
+pub(crate) struct Job<'a> {
+    pub survey: &'a Survey<'a>,
+    pub domain: Option<Arc<str>>,
+    /// The files beside a `SKILL.md`; empty for everything else.
+    pub siblings: Vec<(String, Stamp)>,
+}
+
+/// Reads a file, or keeps what is known of it when nothing changed.
+pub(crate) fn load(job: &Job<'_>, path: &Path, old: Option<&Unit>) -> Unit {
+    let metadata = path.metadata();
+    let stamp = metadata.as_ref().ok().map(Stamp::of);
+    if let Some(old) = old.filter(|old| is_same(job, old, stamp)) {
+        return old.clone();
+    }
+    let content = metadata.and_then(|metadata| read(job, path, &metadata));
+    let (outcome, diagnostics) = match content {
+        Ok(bytes) => interpret(job, path, &bytes, old),
+        Err(problem) => (
+            Outcome::Broken(last_good(old)),
+            vec![refusal(job, &problem)],
+        ),
+    };
+    Unit {
+        path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
+        outcome,
+        diagnostics: diagnostics.into(),
+        stamp,
+        domain: job.domain.clone(),
+        sibling_stamps: job.siblings.as_slice().into(),
+    }
+}
+
+fn is_same(job: &Job<'_>, old: &Unit, stamp: Option<Stamp>) -> bool {
+    stamp.is_some()
+        && old.stamp == stamp
+        && old.domain == job.domain
+        && *old.sibling_stamps == *job.siblings
+        && !job.survey.forced.contains(&*old.path)
+}
+
+/// Reads the content. Pipes and devices are refused: reading one could wait
+/// for ever.
+fn read(job: &Job<'_>, path: &Path, metadata: &fs::Metadata) -> io::Result<Vec<u8>> {
+    if !metadata.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is not a regular file",
+        ));
+    }
+    if metadata.len() > job.survey.options.max_file_bytes {
+        let message = format!("the file has {} bytes", metadata.len());
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    fs::read(path)
+}
+
+fn refusal(job: &Job<'_>, problem: &io::Error) -> Diagnostic {
+    if problem.kind() == io::ErrorKind::FileTooLarge {
+        let most = job.survey.options.max_file_bytes;
+        let message = format!("{problem}, {most} are allowed");
+        let help = "move details into files beside it, such as `references/`";
+        return Diagnostic::new(Rule::TooLarge, message).with_help(help);
+    }
+    Diagnostic::new(Rule::Unreadable, format!("cannot be read: {problem}"))
+}
+
+fn interpret(
+    job: &Job<'_>,
+    path: &Path,
+    bytes: &[u8],
+    old: Option<&Unit>,
+) -> (Outcome, Vec<Diagnostic>) {
+    let place = Place {
+        file: file_name(path).unwrap_or_default(),
+        folder: path.parent().and_then(file_name).unwrap_or_default(),
+        domain: job.domain.as_deref(),
+    };
+    let parsed = parse(bytes, &place, Profile::Deft, job.survey.moment);
+    let outcome = match parsed {
+        Parsed {
+            document: Some(Document::Domain(index)),
+            ..
+        } => Outcome::Good(Defines::Domain(Arc::new(index))),
+        Parsed {
+            document: Some(Document::Skill(skill)),
+            ..
+        } => {
+            let siblings = hash_siblings(job, path, old);
+            Outcome::Good(Defines::Skill(Arc::new(Loaded {
+                revision: revision(place.file, bytes, &siblings),
+                skill: *skill,
+                path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
+                siblings,
+            })))
+        }
+        Parsed {
+            document: None,
+            ref diagnostics,
+            ..
+        } if !has_errors(diagnostics) => Outcome::Ignored,
+        Parsed { document: None, .. } => Outcome::Broken(last_good(old)),
+    };
+    (outcome, parsed.diagnostics)
+}
+
+fn hash_siblings(job: &Job<'_>, path: &Path, old: Option<&Unit>) -> Vec<deft_model::SiblingFile> {
+    let known = old.and_then(|old| match old.outcome.live() {
+        Some(Defines::Skill(loaded)) => Some((&**loaded, &*old.sibling_stamps)),
+        Some(Defines::Domain(_)) | None => None,
+    });
+    let folder = path.parent().unwrap_or(Path::new(""));
+    siblings::hash(
+        folder,
+        &job.siblings,
+        known,
+        job.survey.options.max_sibling_bytes,
+    )
+}
+
+fn last_good(old: Option<&Unit>) -> Option<Defines> {
+    old.and_then(|old| old.outcome.live().cloned())
+}

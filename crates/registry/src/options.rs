@@ -1,0 +1,52 @@
+//! How skills are found and followed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a registry watches, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Folders of skills. A skill of an earlier folder hides one with the same
+    /// id in a later folder.
+    pub roots: Vec<PathBuf>,
+    /// The largest file that may define a skill.
+    pub max_file_bytes: u64,
+    /// The largest file beside a skill whose content is hashed.
+    pub max_sibling_bytes: u64,
+    /// How deep folders may be nested below a root.
+    pub max_depth: usize,
+    /// How long a file must be quiet before it is read.
+    pub settle: Duration,
+    /// How often everything is compared with the disk, in case an event got
+    /// lost.
+    pub rescan_every: Duration,
+    /// How often everything is compared when there are no events at all.
+    pub poll_every: Duration,
+    /// How changes are noticed.
+    pub watch: Watch,
+}
+
+/// How changes are noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// By events of the operating system, by polling where there are none.
+    Events,
+    /// By polling.
+    Poll,
+}
+
+impl Options {
+    /// The usual settings for these folders.
+    pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self {
+            roots: roots.into_iter().collect(),
+            max_file_bytes: 1024 * 1024,
+            max_sibling_bytes: 64 * 1024 * 1024,
+            max_depth: 12,
+            settle: Duration::from_millis(40),
+            rescan_every: Duration::from_mins(5),
+            poll_every: Duration::from_secs(2),
+            watch: Watch::Events,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Everything that is loaded, at one instant.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use deft_model::{DomainIndex, SkillId};
+use deft_skillfile::{Diagnostic, Moment, Rule};
+
+use crate::domain;
+use crate::options::Options;
+use crate::scan::Folder;
+use crate::tree::Tree;
+use crate::unit::{Defines, Loaded, Outcome, Unit};
+
+/// What is loaded: immutable, shared by all readers, replaced as a whole.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    skills: BTreeMap<SkillId, Arc<Loaded>>,
+    domains: BTreeMap<String, Domain>,
+    files: Vec<FileReport>,
+    pub(crate) tree: Tree,
+}
+
+/// A domain and the skills in it.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its overview.
+    pub index: Arc<DomainIndex>,
+    /// Whether the overview was made up because no file has it.
+    pub generated: bool,
+    /// Its skills, by name.
+    pub skills: Vec<SkillId>,
+}
+
+/// What became of one file or folder.
+#[derive(Clone, Debug)]
+pub struct FileReport {
+    /// The file or folder.
+    pub path: Arc<Path>,
+    /// The root it was found in.
+    pub root: PathBuf,
+    /// What became of it.
+    pub state: State,
+    /// What is wrong with it.
+    pub diagnostics: Arc<[Diagnostic]>,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It defines this skill.
+    Loaded(SkillId),
+    /// It is the index of this domain.
+    Index(String),
+    /// Another file defines the same skill or domain and comes first.
+    Shadowed {
+        /// What both define.
+        id: String,
+        /// The file that counts.
+        by: Arc<Path>,
+    },
+    /// It cannot be loaded; what it said before may still be in use.
+    Broken {
+        /// The skill that is kept as it was.
+        kept: Option<SkillId>,
+    },
+    /// It is not meant to be a skill.
+    Ignored,
+}
+
+impl Snapshot {
+    /// Reads all roots once, without following them.
+    pub fn load(options: &Options, moment: &Moment) -> Self {
+        Self::index(Tree::default().rescan(options, moment), options)
+    }
+
+    /// The skills, by id.
+    pub fn skills(&self) -> impl Iterator<Item = &Arc<Loaded>> {
+        self.skills.values()
+    }
+
+    /// How many skills there are.
+    pub fn skill_count(&self) -> usize {
+        self.skills.len()
+    }
+
+    /// The skill with this id.
+    pub fn skill(&self, id: &str) -> Option<&Arc<Loaded>> {
+        self.skills.get(id)
+    }
+
+    /// The skill that somebody means: by id, or by its name if only one has it.
+    pub fn find(&self, name: &str) -> Option<&Arc<Loaded>> {
+        let by_name = || {
+            let mut same = self
+                .skills()
+                .filter(|loaded| loaded.skill.name.eq_ignore_ascii_case(name));
+            same.next().filter(|_| same.next().is_none())
+        };
+        self.skill(name).or_else(by_name)
+    }
+
+    /// The domains, by name.
+    pub fn domains(&self) -> impl Iterator<Item = (&str, &Domain)> {
+        self.domains
+            .iter()
+            .map(|(name, domain)| (name.as_str(), domain))
+    }
+
+    /// The domain with this name.
+    pub fn domain(&self, name: &str) -> Option<&Domain> {
+        self.domains.get(name)
+    }
+
+    /// What became of each file and of folders with problems, by root and path.
+    pub fn files(&self) -> &[FileReport] {
+        &self.files
+    }
+
+    /// Decides what counts: roots in their order, files by path.
+    pub(crate) fn index(tree: Tree, options: &Options) -> Self {
+        let mut snapshot = Self::default();
+        let mut indexes = BTreeMap::new();
+        for root in &options.roots {
+            for folder in tree.below(root) {
+                snapshot.add_problems(folder, root);
+                for unit in &folder.units {
+                    let report = snapshot.add(unit, root, &mut indexes);
+                    snapshot.files.push(report);
+                }
+            }
+            snapshot.files.extend(empty_folders(&tree, root));
+        }
+        snapshot.domains = domain::group(snapshot.skills.values(), indexes);
+        snapshot.tree = tree;
+        snapshot
+    }
+
+    fn add_problems(&mut self, folder: &Folder, root: &Path) {
+        if !folder.problems.is_empty() {
+            self.files.push(FileReport {
+                path: Arc::from(folder.visit.path.as_path()),
+                root: root.to_path_buf(),
+                state: State::Ignored,
+                diagnostics: folder.problems.as_slice().into(),
+            });
+        }
+    }
+
+    fn add(
+        &mut self,
+        unit: &Unit,
+        root: &Path,
+        indexes: &mut BTreeMap<String, (Arc<DomainIndex>, Arc<Path>)>,
+    ) -> FileReport {
+        let state = match unit.outcome.live() {
+            Some(Defines::Skill(loaded)) => self.add_skill(loaded),
+            Some(Defines::Domain(index)) => match indexes.entry(index.domain.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert((Arc::clone(index), Arc::clone(&unit.path)));
+                    State::Index(index.domain.clone())
+                }
+                Entry::Occupied(taken) => State::Shadowed {
+                    id: index.domain.clone(),
+                    by: Arc::clone(&taken.get().1),
+                },
+            },
+            None => State::Ignored,
+        };
+        let state = match (&unit.outcome, state) {
+            (Outcome::Broken(_), State::Loaded(id)) => State::Broken { kept: Some(id) },
+            (Outcome::Broken(_), _) => State::Broken { kept: None },
+            (Outcome::Good(_) | Outcome::Ignored, state) => state,
+        };
+        FileReport {
+            path: Arc::clone(&unit.path),
+            root: root.to_path_buf(),
+            diagnostics: shadow_note(&state, &unit.diagnostics),
+            state,
+        }
+    }
+
+    fn add_skill(&mut self, loaded: &Arc<Loaded>) -> State {
+        let id = loaded.skill.id.clone();
+        match self.skills.entry(id.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(Arc::clone(loaded));
+                State::Loaded(id)
+            }
+            Entry::Occupied(taken) => State::Shadowed {
+                id: id.to_string(),
+                by: Arc::clone(&taken.get().path),
+            },
+        }
+    }
+}
+
+/// Being hidden by another file is a problem of this one.
+fn shadow_note(state: &State, found: &Arc<[Diagnostic]>) -> Arc<[Diagnostic]> {
+    let State::Shadowed { id, by } = state else {
+        return Arc::clone(found);
+    };
+    let message = format!(
+        "`{id}` is already defined in {}, which comes first",
+        by.display()
+    );
+    let note =
+        Diagnostic::new(Rule::DuplicateId, message).with_help("rename or remove one of them");
+    found.iter().cloned().chain([note]).collect()
+}
+
+/// Folders right below a root with nothing loadable in them (S4.8).
+fn empty_folders<'a>(tree: &'a Tree, root: &'a Path) -> impl Iterator<Item = FileReport> + 'a {
+    let children = tree
+        .below(root)
+        .next()
+        .filter(|folder| folder.visit.path == root);
+    let children = children
+        .into_iter()
+        .filter(|folder| !folder.is_skill)
+        .flat_map(|root| &root.children);
+    let hidden =
+        |path: &Path| crate::scan::file_name(path).is_none_or(|name| name.starts_with('.'));
+    let is_empty = move |path: &&PathBuf| {
+        !hidden(path) && tree.below(path).all(|folder| folder.units.is_empty())
+    };
+    children.filter(is_empty).map(move |path| {
+        let name = crate::scan::file_name(path).unwrap_or_default();
+        let note = Diagnostic::new(Rule::MissingSkillMd, format!("No SKILL.md found in {name}"))
+            .with_help("add one, or move the folder away from the skills");
+        FileReport {
+            path: Arc::from(path.as_path()),
+            root: root.to_path_buf(),
+            state: State::Ignored,
+            diagnostics: Arc::from([note]),
+        }
+    })
+}

@@ -1,0 +1,66 @@
+//! A file that defines something, and what came of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use deft_model::{DomainIndex, Revision, SiblingFile, Skill};
+use deft_skillfile::Diagnostic;
+
+use crate::stamp::Stamp;
+
+/// A skill as it was loaded: its content, its hash and the files around it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The skill.
+    pub skill: Skill,
+    /// The hash over all of its files.
+    pub revision: Revision,
+    /// The file that defines it.
+    pub path: Arc<Path>,
+    /// The files beside it, by path.
+    pub siblings: Vec<SiblingFile>,
+}
+
+/// What a file defines.
+#[derive(Clone, Debug)]
+pub(crate) enum Defines {
+    /// A skill.
+    Skill(Arc<Loaded>),
+    /// The index of a domain.
+    Domain(Arc<DomainIndex>),
+}
+
+/// What came of a file.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// It was loaded.
+    Good(Defines),
+    /// It is not meant to be a skill.
+    Ignored,
+    /// It is broken; the last good state of it stays in use.
+    Broken(Option<Defines>),
+}
+
+impl Outcome {
+    /// What is in use, also when the file has been broken since.
+    pub(crate) fn live(&self) -> Option<&Defines> {
+        match self {
+            Self::Good(defines) | Self::Broken(Some(defines)) => Some(defines),
+            Self::Ignored | Self::Broken(None) => None,
+        }
+    }
+}
+
+/// A file that defines something, or should.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    /// The file.
+    pub path: Arc<Path>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What is wrong with it.
+    pub diagnostics: Arc<[Diagnostic]>,
+    pub(crate) stamp: Option<Stamp>,
+    pub(crate) domain: Option<Arc<str>>,
+    pub(crate) sibling_stamps: Arc<[(String, Stamp)]>,
+}

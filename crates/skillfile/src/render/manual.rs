@@ -1,0 +1,127 @@
+//! Man pages: as a file, and as the help of skills that have no page.
+
+use deft_model::{Body, Input, Object, Skill, Step, Workflow};
+use serde_json::Value;
+
+use super::emit;
+use super::keys::{listed, policy, put, timing};
+
+/// The skill as a man-page file, `domain/action.md`. The name must be dotted.
+pub fn manpage(skill: &Skill) -> String {
+    let mut head = Object::new();
+    put(&mut head, "name", skill.id.as_str());
+    put(&mut head, "description", skill.description.clone());
+    if let Body::Manual { handler, .. } = &skill.body {
+        put(&mut head, "handler", handler.clone());
+    }
+    timing(skill, &mut head);
+    put(&mut head, "keywords", skill.keywords.clone());
+    put(&mut head, "required_tools", skill.required_tools.clone());
+    put(&mut head, "license", skill.open.license.clone());
+    listed(skill, &mut head);
+    policy(&skill.policy, &mut head);
+    for (key, value) in &skill.extra {
+        put(&mut head, key, value.clone());
+    }
+    let mut out = String::from("---\n");
+    emit::mapping(&head, 0, &mut out);
+    out.push_str("---\n\n");
+    out.push_str(&manual(skill));
+    out.push('\n');
+    out
+}
+
+/// The page that `get_skill` and `--help` show: the skill's own text, or one
+/// made from its inputs and steps.
+pub fn manual(skill: &Skill) -> String {
+    match (&skill.body, skill.text()) {
+        (Body::Steps(workflow), _) => page(skill, workflow).trim_end().to_owned(),
+        (_, Some(text)) => text.as_str().to_owned(),
+        (_, None) => skill.description.clone(),
+    }
+}
+
+fn page(skill: &Skill, workflow: &Workflow) -> String {
+    let mut out = format!(
+        "# {}\n\n{}\n\n## Usage\n\n{}",
+        skill.id, skill.description, skill.id
+    );
+    for input in &workflow.inputs {
+        let flag = format!("--{} <{}>", input.name, input.kind);
+        let flag = if input.required {
+            flag
+        } else {
+            format!("[{flag}]")
+        };
+        out.push(' ');
+        out.push_str(&flag);
+    }
+    out.push('\n');
+    if !workflow.inputs.is_empty() {
+        out.push_str("\n## Flags\n\n");
+        let width = workflow
+            .inputs
+            .iter()
+            .map(|input| input.name.len())
+            .max()
+            .unwrap_or_default();
+        workflow
+            .inputs
+            .iter()
+            .for_each(|input| flag(input, width, &mut out));
+    }
+    out.push_str("\n## Steps\n\n");
+    for (at, step) in workflow.steps.iter().enumerate() {
+        out.push_str(&format!("{}. {}\n", at + 1, summary(step)));
+    }
+    out
+}
+
+fn flag(input: &Input, width: usize, out: &mut String) {
+    let mut prose = input
+        .description
+        .clone()
+        .unwrap_or_else(|| format!("a {}", input.kind));
+    if !input.choices.is_empty() {
+        let words: Vec<String> = input.choices.iter().map(plain).collect();
+        prose = format!(
+            "{}. One of: {}",
+            prose.trim_end_matches('.'),
+            words.join(", ")
+        );
+    }
+    if input.required {
+        prose.push_str(" (required)");
+    }
+    if let Some(default) = &input.default {
+        prose.push_str(&format!(" (default: {})", plain(default)));
+    }
+    out.push_str(&format!("--{:width$}  {prose}\n", input.name));
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn summary(step: &Step) -> String {
+    use deft_model::Action;
+    let what = match &step.action {
+        Action::Tool { tool, .. } => format!("calls `{tool}`"),
+        Action::Compute { .. } => "computes".to_owned(),
+        Action::Agent { .. } => "asks a model".to_owned(),
+        Action::Skill { skill, .. } => format!("runs `{skill}`"),
+    };
+    let mut line = format!("{}: {what}", step.id);
+    if let Some(description) = &step.description {
+        line.push_str(&format!(", {description}"));
+    }
+    if step.repeat.is_some() {
+        line.push_str(", for each item");
+    }
+    if let Some(condition) = &step.condition {
+        line.push_str(&format!(", if `{condition}`"));
+    }
+    line
+}

@@ -1,0 +1,138 @@
+//! A YAML workflow.
+
+use deft_model::{Action, Body, Confirmation, Input, Object, OnError, Skill, Step, Workflow};
+use serde_json::{Value, json};
+
+use super::emit;
+use super::keys::{expect, heals, listed, policy, put, seconds, timing};
+
+/// The skill as a YAML workflow; `None` when its body is prose.
+pub fn workflow(skill: &Skill) -> Option<String> {
+    let call;
+    let body = match &skill.body {
+        Body::Steps(workflow) => workflow,
+        Body::Call { step, action, .. } => {
+            call = Box::new(single(step, action));
+            &call
+        }
+        Body::Instructions(_) | Body::Manual { .. } => return None,
+    };
+    let mut head = Object::new();
+    put(&mut head, "name", skill.name.clone());
+    put(&mut head, "description", skill.description.clone());
+    listed(skill, &mut head);
+    put(&mut head, "license", skill.open.license.clone());
+    timing(skill, &mut head);
+    put(&mut head, "keywords", skill.keywords.clone());
+    put(&mut head, "required_tools", skill.required_tools.clone());
+    policy(&skill.policy, &mut head);
+    put(
+        &mut head,
+        "inputs",
+        body.inputs.iter().map(input).collect::<Vec<_>>(),
+    );
+    put(
+        &mut head,
+        "steps",
+        body.steps.iter().map(step).collect::<Vec<_>>(),
+    );
+    put(&mut head, "outputs", Value::Object(body.outputs.clone()));
+    put(
+        &mut head,
+        "confirmations",
+        body.confirmations
+            .iter()
+            .map(confirmation)
+            .collect::<Vec<_>>(),
+    );
+    put(
+        &mut head,
+        "metadata",
+        Value::Object(skill.open.metadata.clone()),
+    );
+    let mut out = String::new();
+    emit::mapping(&head, 0, &mut out);
+    Some(out)
+}
+
+fn single(id: &str, action: &Action) -> Workflow {
+    Workflow {
+        steps: vec![Step::new(id, action.clone())],
+        ..Workflow::default()
+    }
+}
+
+fn input(input: &Input) -> Value {
+    let mut object = Object::new();
+    put(&mut object, "name", input.name.clone());
+    put(&mut object, "type", input.kind.to_string());
+    put(&mut object, "required", input.required.then_some(true));
+    put(&mut object, "default", input.default.clone());
+    put(&mut object, "description", input.description.clone());
+    put(&mut object, "pattern", input.pattern.clone());
+    put(&mut object, "enum", input.choices.clone());
+    put(&mut object, "max_length", input.max_length);
+    Value::Object(object)
+}
+
+fn step(step: &Step) -> Value {
+    let mut object = Object::new();
+    put(&mut object, "id", step.id.clone());
+    put(&mut object, "description", step.description.clone());
+    put(&mut object, "condition", step.condition.clone());
+    action(&step.action, &mut object);
+    if let Some(repeat) = &step.repeat {
+        object.insert("loop".to_owned(), repeat.over.clone());
+        put(&mut object, "loop_var", repeat.var.clone());
+        put(&mut object, "loop_concurrency", repeat.concurrency);
+    }
+    put(&mut object, "output", step.output.clone());
+    let on_error = (step.on_error != OnError::Fail).then(|| step.on_error.to_string());
+    put(&mut object, "on_error", on_error);
+    put(&mut object, "timeout", step.timeout.map(seconds));
+    put(&mut object, "parallel_group", step.parallel_group.clone());
+    if let Some(ids) = &step.depends_on {
+        object.insert("depends_on".to_owned(), json!(ids));
+    }
+    put(&mut object, "cache", step.cache.map(seconds));
+    put(
+        &mut object,
+        "effects",
+        step.effects.map(|effects| effects.to_string()),
+    );
+    put(&mut object, "heal", heals(&step.heal));
+    put(&mut object, "max_heals", step.max_heals);
+    put(&mut object, "expect", step.expect.as_ref().map(expect));
+    Value::Object(object)
+}
+
+fn action(action: &Action, object: &mut Object) {
+    match action {
+        Action::Tool { tool, args } => {
+            put(object, "tool", tool.clone());
+            put(object, "args", args.clone());
+        }
+        Action::Skill { skill, args } => {
+            put(object, "skill", skill.clone());
+            put(object, "args", args.clone());
+        }
+        Action::Compute { code } => put(object, "compute", code.clone()),
+        Action::Agent {
+            instructions,
+            tools,
+            max_steps,
+        } => {
+            put(object, "agent", instructions.clone());
+            put(object, "tools", tools.clone());
+            put(object, "max_steps", *max_steps);
+        }
+    }
+}
+
+fn confirmation(confirmation: &Confirmation) -> Value {
+    json!({
+        "step": confirmation.step,
+        "message": confirmation.message,
+        "default": confirmation.default,
+    })
+}

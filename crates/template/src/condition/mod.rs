@@ -1,0 +1,96 @@
+//! Conditions: Python expressions that decide whether a step runs.
+//!
+//! A condition is parsed by our own parser, since its meaning is Python's and not Jinja's. It is
+//! not evaluated here; an evaluator works on [`Condition::expr`].
+
+pub(crate) mod ast;
+mod atom;
+mod complain;
+mod display;
+mod fstring;
+mod lambda;
+mod lexer;
+mod names;
+mod number;
+mod parser;
+mod string;
+mod token;
+
+use std::ops::Range;
+
+use crate::error::SyntaxError;
+use crate::names::NameUse;
+use crate::template::has_markup;
+use ast::Expr;
+
+/// A condition that has been parsed.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    source: String,
+    expr: Expr,
+    names: Vec<NameUse>,
+}
+
+impl Condition {
+    /// Parses a Python expression; `{{ … }}` around the whole of it is ignored.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        let range = contents(text);
+        if text[range.clone()].trim().is_empty() {
+            return Err(SyntaxError::new("empty condition", 0..text.len()));
+        }
+        match Self::analyse(text, range.clone()) {
+            Ok(condition) => Ok(condition),
+            Err(error) => Err(explain_markup(text, &range, error)),
+        }
+    }
+
+    fn analyse(text: &str, range: Range<usize>) -> Result<Self, SyntaxError> {
+        let expr = parser::parse(text, range)?;
+        let names = names::collect(&expr)?;
+        Ok(Self {
+            source: text.to_owned(),
+            expr,
+            names,
+        })
+    }
+
+    /// The text that was given.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The names it reads, in the order of the text; every use is listed.
+    pub fn names(&self) -> &[NameUse] {
+        &self.names
+    }
+
+    /// The syntax tree.
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+}
+
+/// The range of the expression itself, without blanks and `{{ … }}` around it.
+fn contents(text: &str) -> Range<usize> {
+    let trimmed = text.trim();
+    let start = text.len() - text.trim_start().len();
+    let inner = trimmed
+        .strip_prefix("{{")
+        .and_then(|rest| rest.strip_suffix("}}"));
+    let Some(inner) = inner else {
+        return start..start + trimmed.len();
+    };
+    // `{{-` and `-}}` trim white space in Jinja; the signs are no part of the expression.
+    let left = usize::from(inner.starts_with(['-', '+']));
+    let right = usize::from(inner.len() > left && inner.ends_with(['-', '+']));
+    let start = start + 2;
+    start + left..start + inner.len() - right
+}
+
+/// Points out template syntax in the middle of a condition, where Python cannot make sense of it.
+fn explain_markup(text: &str, range: &Range<usize>, error: SyntaxError) -> SyntaxError {
+    if error.hint.is_some() || !has_markup(&text[range.clone()]) {
+        return error;
+    }
+    error.with_hint("a condition is a Python expression; write names without `{{ }}`")
+}

@@ -1,0 +1,253 @@
+//! Finds the names that a condition reads and does not bind itself.
+//!
+//! The walk follows the order of evaluation, so that `n` is bound behind `(n := 1)`, but free
+//! before it. Three rules of Python about `:=` in comprehensions are checked on the way, as they
+//! need the same scopes. Builtins are not reported, and whether a name exists is not known here.
+
+use std::ops::Range;
+
+use super::ast::{
+    Argument, Clause, Constant, DictItem, Expr, ExprKind, FStringPart, Ident, Param, Target,
+};
+use crate::error::SyntaxError;
+use crate::names::{NameUse, in_text_order};
+
+/// Builtins of Python that a condition may use, sorted.
+///
+/// `id` and `input` are left out: in a skill they are names of values far more often.
+#[rustfmt::skip]
+const BUILTINS: [&str; 48] = [
+    "abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr",
+    "complex", "dict", "divmod", "enumerate", "filter", "float", "format", "frozenset", "getattr",
+    "hasattr", "hash", "hex", "int", "isinstance", "issubclass", "iter", "len", "list", "map",
+    "max", "min", "next", "object", "oct", "ord", "pow", "range", "repr", "reversed", "round",
+    "set", "slice", "sorted", "str", "sum", "tuple", "type", "zip",
+];
+
+/// Lists the free names of a condition in the order of the text.
+pub(super) fn collect(expr: &Expr) -> Result<Vec<NameUse>, SyntaxError> {
+    let mut walk = Walk::default();
+    walk.expr(expr);
+    match walk.error {
+        Some(error) => Err(error),
+        None => Ok(in_text_order(walk.uses)),
+    }
+}
+
+type Attribute = Option<(String, Range<usize>)>;
+
+#[derive(Default)]
+struct Walk<'e> {
+    uses: Vec<NameUse>,
+    /// Parameters and targets whose scope is open.
+    bound: Vec<&'e str>,
+    /// Names assigned with `:=`, which outlive the comprehension they stand in.
+    assigned: Vec<&'e str>,
+    /// Targets of the comprehensions around, up to the next lambda.
+    targets: Vec<&'e str>,
+    /// True inside the part of a comprehension behind `in`.
+    in_iter: bool,
+    /// The first error; the walk goes on behind it, as that keeps the stack frames small.
+    error: Option<SyntaxError>,
+}
+
+impl<'e> Walk<'e> {
+    fn expr(&mut self, expr: &'e Expr) {
+        match &expr.kind {
+            ExprKind::Name(name) => self.read(name, &expr.span, None),
+            ExprKind::Constant(_) => {}
+            ExprKind::FString(parts) => self.fstring(parts),
+            ExprKind::Bool { values: items, .. }
+            | ExprKind::List(items)
+            | ExprKind::Tuple(items)
+            | ExprKind::Set(items) => self.exprs(items),
+            ExprKind::Unary { operand: inner, .. } | ExprKind::Starred(inner) => {
+                self.expr(inner);
+            }
+            ExprKind::Binary { left, right, .. } => {
+                self.expr(left);
+                self.expr(right);
+            }
+            ExprKind::Compare { left, rest } => {
+                self.expr(left);
+                self.exprs(rest.iter().map(|(_, operand)| operand));
+            }
+            ExprKind::Conditional {
+                test,
+                then,
+                otherwise,
+            } => {
+                self.expr(test);
+                self.expr(then);
+                self.expr(otherwise);
+            }
+            ExprKind::Lambda { params, body } => self.lambda(params, body),
+            ExprKind::Walrus { target, value } => self.walrus(target, value),
+            ExprKind::Call { callee, args } => self.call(callee, args),
+            ExprKind::Attribute { value, name } => {
+                self.member(value, || Some((name.name.clone(), name.span.clone())));
+            }
+            ExprKind::Subscript { value, index } => {
+                self.member(value, || literal_key(index));
+                self.expr(index);
+            }
+            ExprKind::Slice { start, stop, step } => {
+                self.exprs([start, stop, step].into_iter().flatten().map(AsRef::as_ref));
+            }
+            ExprKind::Dict(items) => self.dict(items),
+            ExprKind::Comprehension {
+                element, clauses, ..
+            } => self.comprehension(clauses, &[element]),
+            ExprKind::DictComprehension {
+                key,
+                value,
+                clauses,
+            } => self.comprehension(clauses, &[key, value]),
+        }
+    }
+
+    fn exprs(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+        for expr in exprs {
+            self.expr(expr);
+        }
+    }
+
+    fn read(&mut self, name: &str, span: &Range<usize>, attribute: Attribute) {
+        let known = self.bound.contains(&name)
+            || self.assigned.contains(&name)
+            || BUILTINS.binary_search(&name).is_ok();
+        if !known {
+            self.uses.push(NameUse {
+                name: name.to_owned(),
+                span: span.clone(),
+                // A result that is missing counts as `None` in a condition.
+                guarded: true,
+                attribute,
+            });
+        }
+    }
+
+    /// What an attribute or key is read on.
+    fn member(&mut self, value: &'e Expr, attribute: impl FnOnce() -> Attribute) {
+        match &value.kind {
+            ExprKind::Name(name) => self.read(name, &value.span, attribute()),
+            _ => self.expr(value),
+        }
+    }
+
+    fn call(&mut self, callee: &'e Expr, args: &'e [Argument]) {
+        match &callee.kind {
+            // The name of a method is not an attribute of the data.
+            ExprKind::Attribute { value, .. } => self.expr(value),
+            _ => self.expr(callee),
+        }
+        self.exprs(args.iter().map(|arg| match arg {
+            Argument::Positional(value)
+            | Argument::Star(value)
+            | Argument::Keyword { value, .. }
+            | Argument::DoubleStar(value) => value,
+        }));
+    }
+
+    fn dict(&mut self, items: &'e [DictItem]) {
+        for item in items {
+            match item {
+                DictItem::Pair(key, value) => self.exprs([key, value]),
+                DictItem::Spread(mapping) => self.expr(mapping),
+            }
+        }
+    }
+
+    fn fstring(&mut self, parts: &'e [FStringPart]) {
+        for part in parts {
+            match part {
+                FStringPart::Literal(_) => {}
+                FStringPart::Value { expr, format, .. } => {
+                    self.expr(expr);
+                    self.fstring(format.as_deref().unwrap_or_default());
+                }
+            }
+        }
+    }
+
+    fn lambda(&mut self, params: &'e [Param], body: &'e Expr) {
+        self.exprs(params.iter().filter_map(|param| param.default.as_ref()));
+        let targets = std::mem::take(&mut self.targets);
+        let (bound, assigned) = (self.bound.len(), self.assigned.len());
+        self.bound
+            .extend(params.iter().map(|param| param.name.name.as_str()));
+        self.expr(body);
+        self.bound.truncate(bound);
+        self.assigned.truncate(assigned);
+        self.targets = targets;
+    }
+
+    fn comprehension(&mut self, clauses: &'e [Clause], elements: &[&'e Expr]) {
+        let (bound, targets) = (self.bound.len(), self.targets.len());
+        let assigned = self.assigned.len();
+        for clause in clauses {
+            let outer = std::mem::replace(&mut self.in_iter, true);
+            self.expr(&clause.iter);
+            self.in_iter = outer;
+            self.bind(&clause.target, assigned);
+            self.exprs(&clause.conditions);
+        }
+        self.exprs(elements.iter().copied());
+        self.bound.truncate(bound);
+        self.targets.truncate(targets);
+    }
+
+    /// Binds the target of a clause; `assigned` tells which `:=` stood before the comprehension.
+    fn bind(&mut self, target: &'e Target, assigned: usize) {
+        match target {
+            Target::Name(ident) => {
+                if self.assigned[assigned..].contains(&ident.name.as_str()) {
+                    self.fail(rebound(ident));
+                }
+                self.bound.push(&ident.name);
+                self.targets.push(&ident.name);
+            }
+            Target::Tuple(items) => {
+                for item in items {
+                    self.bind(item, assigned);
+                }
+            }
+            Target::Starred(inner) => self.bind(inner, assigned),
+        }
+    }
+
+    fn walrus(&mut self, target: &'e Ident, value: &'e Expr) {
+        if self.in_iter {
+            let message = "`:=` in the part of a comprehension behind `in`";
+            self.fail(SyntaxError::new(message, target.span.clone()));
+        } else if self.targets.contains(&target.name.as_str()) {
+            self.fail(rebound(target));
+        }
+        self.expr(value);
+        self.assigned.push(&target.name);
+    }
+
+    fn fail(&mut self, error: SyntaxError) {
+        self.error.get_or_insert(error);
+    }
+}
+
+fn rebound(ident: &Ident) -> SyntaxError {
+    let message = format!(
+        "`{}` is both a loop variable and assigned with `:=`",
+        ident.name
+    );
+    SyntaxError::new(message, ident.span.clone())
+}
+
+/// The key of `x["key"]`, with the span of its text where the quotes can be left out.
+fn literal_key(index: &Expr) -> Attribute {
+    let ExprKind::Constant(Constant::Str(key)) = &index.kind else {
+        return None;
+    };
+    let mut span = index.span.clone();
+    if span.len() == key.len() + 2 {
+        span = span.start + 1..span.end - 1;
+    }
+    Some((key.clone(), span))
+}

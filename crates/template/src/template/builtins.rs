@@ -1,0 +1,122 @@
+//! The filters, tests and functions that minijinja has with our feature set.
+//!
+//! The engine does not list them, so they are written down here and a test compares them with
+//! the real environment. What they take as arguments is not checked.
+
+use std::ops::Range;
+
+use crate::error::SyntaxError;
+
+/// Filters, sorted.
+#[rustfmt::skip]
+const FILTERS: [&str; 48] = [
+    "abs", "attr", "batch", "bool", "capitalize", "chain", "count", "d", "default", "dictsort",
+    "e", "escape", "first", "float", "format", "groupby", "indent", "int", "items", "join", "last",
+    "length", "lines", "list", "lower", "map", "max", "min", "pprint", "reject", "rejectattr",
+    "replace", "reverse", "round", "safe", "select", "selectattr", "slice", "sort", "split",
+    "string", "sum", "title", "tojson", "trim", "unique", "upper", "zip",
+];
+
+/// Tests, sorted; those that are operators are reached through `select("==", 1)` and the like.
+#[rustfmt::skip]
+const TESTS: [&str; 42] = [
+    "!=", "<", "<=", "==", ">", ">=", "boolean", "defined", "divisibleby", "endingwith", "eq",
+    "equalto", "escaped", "even", "false", "filter", "float", "ge", "greaterthan", "gt", "in",
+    "int", "integer", "iterable", "le", "lessthan", "lower", "lt", "mapping", "ne", "none",
+    "number", "odd", "safe", "sameas", "sequence", "startingwith", "string", "test", "true",
+    "undefined", "upper",
+];
+
+/// Functions, sorted.
+const FUNCTIONS: [&str; 4] = ["debug", "dict", "namespace", "range"];
+
+/// Names that other template engines or Python have for a filter of ours.
+const FILTER_ALIASES: [(&str, &str); 12] = [
+    ("dictitems", "items"),
+    ("downcase", "lower"),
+    ("json", "tojson"),
+    ("len", "length"),
+    ("lowercase", "lower"),
+    ("size", "length"),
+    ("str", "string"),
+    ("strip", "trim"),
+    ("to_json", "tojson"),
+    ("upcase", "upper"),
+    ("uppercase", "upper"),
+    ("uniq", "unique"),
+];
+
+/// Names that other template engines or Python have for a test of ours.
+const TEST_ALIASES: [(&str, &str); 7] = [
+    ("bool", "boolean"),
+    ("dict", "mapping"),
+    ("list", "sequence"),
+    ("nil", "none"),
+    ("null", "none"),
+    ("str", "string"),
+    ("None", "none"),
+];
+
+/// True for a function that is always there.
+pub(super) fn is_function(name: &str) -> bool {
+    FUNCTIONS.binary_search(&name).is_ok()
+}
+
+/// Checks the name of a filter, which begins at `start`.
+pub(super) fn check_filter(name: &str, start: usize) -> Result<(), SyntaxError> {
+    check("filter", name, start, &FILTERS, &FILTER_ALIASES)
+}
+
+/// Checks the name of a test, which begins at `start`.
+pub(super) fn check_test(name: &str, start: usize) -> Result<(), SyntaxError> {
+    check("test", name, start, &TESTS, &TEST_ALIASES)
+}
+
+fn check(
+    what: &str,
+    name: &str,
+    start: usize,
+    known: &[&str],
+    aliases: &[(&str, &str)],
+) -> Result<(), SyntaxError> {
+    if known.binary_search(&name).is_ok() {
+        return Ok(());
+    }
+    let span: Range<usize> = start..start + name.len();
+    let error = SyntaxError::new(format!("unknown {what} `{name}`"), span);
+    let alias = aliases.iter().find(|(alias, _)| *alias == name);
+    let closest = match alias {
+        Some((_, ours)) => Some(*ours),
+        None => deft_model::nearest(name, known.iter().copied()),
+    };
+    Err(match closest {
+        Some(closest) => error.with_hint(format!("did you mean `{closest}`?")),
+        None => error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use minijinja::Environment;
+
+    use super::{FILTERS, FUNCTIONS, TESTS};
+
+    /// The names in one field of the environment's debug form, which is where it shows them.
+    fn listed(field: &str) -> Vec<String> {
+        let shown = format!("{:?}", Environment::new());
+        let from = shown.find(&format!("{field}: [")).unwrap();
+        let list = &shown[from..];
+        let list = &list[..list.find(']').unwrap()];
+        let quoted = list.split('"').skip(1).step_by(2);
+        quoted.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn lists_are_those_of_the_environment() {
+        assert_eq!(listed("filters"), FILTERS);
+        assert_eq!(listed("tests"), TESTS);
+        let env = Environment::new();
+        let functions: Vec<_> = env.globals().map(|(name, _)| name).collect();
+        assert_eq!(functions, FUNCTIONS);
+    }
+}

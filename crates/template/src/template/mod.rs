@@ -1,0 +1,102 @@
+//! Templates: text with Jinja syntax in it.
+//!
+//! minijinja parses; this module finds the names a template reads and checks the filters and
+//! tests it uses. It does not render: a renderer compiles [`Template::source`] in an environment
+//! of its own, and [`Template::is_expression`] tells it when to keep the type of the value.
+
+mod builtins;
+mod diagnose;
+mod limits;
+mod walk;
+
+use minijinja::machinery::{ast, parse};
+use minijinja::syntax::SyntaxConfig;
+
+use crate::error::SyntaxError;
+use crate::names::NameUse;
+
+/// A template that has been parsed.
+#[derive(Clone, Debug)]
+pub struct Template {
+    source: String,
+    names: Vec<NameUse>,
+    shape: Shape,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Literal,
+    Expression,
+    Text,
+}
+
+impl Template {
+    /// Parses a template, and checks that its filters and tests exist.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        if !has_markup(text) {
+            return Ok(Self::literal(text));
+        }
+        limits::check(text)?;
+        let root =
+            parse(text, "", SyntaxConfig::default()).map_err(|e| diagnose::convert(text, &e))?;
+        Ok(Self {
+            source: text.to_owned(),
+            names: walk::names(text, &root)?,
+            shape: shape(text, &root),
+        })
+    }
+
+    fn literal(text: &str) -> Self {
+        Self {
+            source: text.to_owned(),
+            names: Vec::new(),
+            shape: Shape::Literal,
+        }
+    }
+
+    /// The text that was given.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The names it reads, in the order of the text; every use is listed.
+    pub fn names(&self) -> &[NameUse] {
+        &self.names
+    }
+
+    /// True when the text is exactly one `{{ … }}`, so that the value keeps its type.
+    pub fn is_expression(&self) -> bool {
+        self.shape == Shape::Expression
+    }
+
+    /// True when the text has no template syntax at all.
+    pub fn is_literal(&self) -> bool {
+        self.shape == Shape::Literal
+    }
+}
+
+/// Tells whether a text has any template syntax: `{{`, `{%` or `{#`.
+pub fn has_markup(text: &str) -> bool {
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| *byte == b'{') {
+        rest = &rest[at + 1..];
+        if matches!(rest.first(), Some(b'{' | b'%' | b'#')) {
+            return true;
+        }
+    }
+    false
+}
+
+/// A line end behind the expression does not count, as YAML blocks leave one.
+fn shape(text: &str, root: &ast::Stmt<'_>) -> Shape {
+    let ast::Stmt::Template(template) = root else {
+        return Shape::Text;
+    };
+    let bare = text.strip_suffix('\n').unwrap_or(text);
+    match template.children.as_slice() {
+        [ast::Stmt::EmitExpr(_)] if bare.starts_with("{{") && bare.ends_with("}}") => {
+            Shape::Expression
+        }
+        _ => Shape::Text,
+    }
+}

@@ -1,0 +1,313 @@
+//! Finds the names a template reads, and whether each use is guarded.
+//!
+//! The walk follows the order of evaluation, since the test of an `if` guards its branches. It
+//! knows the scopes of minijinja: `for` and `with` have one of their own, other blocks do not. It
+//! does not look at values, so that `{% if x %}` guards `x` in both branches.
+
+use std::ops::Range;
+
+use minijinja::machinery::{Span, ast};
+
+use super::builtins;
+use crate::error::SyntaxError;
+use crate::names::{NameUse, in_text_order};
+
+/// Lists the free names of a template in the order of the text, and checks filters and tests.
+pub(super) fn names(text: &str, root: &ast::Stmt<'_>) -> Result<Vec<NameUse>, SyntaxError> {
+    let mut walk = Walk {
+        text,
+        uses: Vec::new(),
+        bound: Vec::new(),
+        safe: Vec::new(),
+        error: None,
+    };
+    walk.stmt(root);
+    match walk.error {
+        Some(error) => Err(error),
+        None => Ok(in_text_order(walk.uses)),
+    }
+}
+
+type Attribute = Option<(String, Range<usize>)>;
+
+/// Whether a missing value does no harm where an expression stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The value itself is used.
+    Value,
+    /// Only its truth counts, or there is a default for it.
+    Guarded,
+}
+
+struct Walk<'t> {
+    text: &'t str,
+    uses: Vec<NameUse>,
+    /// Names that the template binds itself.
+    bound: Vec<&'t str>,
+    /// Names that a test around has looked at.
+    safe: Vec<&'t str>,
+    /// The first error; the walk goes on behind it, as that keeps the stack frames small.
+    error: Option<SyntaxError>,
+}
+
+impl<'t> Walk<'t> {
+    fn stmt(&mut self, stmt: &ast::Stmt<'t>) {
+        match stmt {
+            ast::Stmt::Template(template) => self.body(&template.children),
+            ast::Stmt::EmitExpr(emit) => self.value(&emit.expr),
+            ast::Stmt::EmitRaw(_) => {}
+            ast::Stmt::ForLoop(stmt) => self.for_loop(stmt),
+            ast::Stmt::IfCond(stmt) => self.if_cond(stmt),
+            ast::Stmt::WithBlock(stmt) => self.with(stmt),
+            ast::Stmt::Set(stmt) => {
+                self.value(&stmt.expr);
+                self.bind(&stmt.target);
+            }
+            ast::Stmt::SetBlock(stmt) => {
+                self.values(&stmt.filter);
+                self.body(&stmt.body);
+                self.bind(&stmt.target);
+            }
+            ast::Stmt::AutoEscape(stmt) => {
+                self.value(&stmt.enabled);
+                self.body(&stmt.body);
+            }
+            ast::Stmt::FilterBlock(stmt) => {
+                self.value(&stmt.filter);
+                self.body(&stmt.body);
+            }
+            ast::Stmt::Do(stmt) => self.call(&stmt.call),
+        }
+    }
+
+    fn body(&mut self, body: &[ast::Stmt<'t>]) {
+        for stmt in body {
+            self.stmt(stmt);
+        }
+    }
+
+    fn for_loop(&mut self, stmt: &ast::ForLoop<'t>) {
+        self.value(&stmt.iter);
+        let outer = self.bound.len();
+        self.bind(&stmt.target);
+        self.bound.push("loop");
+        if let Some(filter) = &stmt.filter_expr {
+            self.expr(filter, Place::Guarded);
+        }
+        self.body(&stmt.body);
+        self.bound.truncate(outer);
+        self.body(&stmt.else_body);
+    }
+
+    /// A name that one branch sets is unknown in the other, and may be set behind both.
+    fn if_cond(&mut self, stmt: &ast::IfCond<'t>) {
+        let safe = self.test(&stmt.expr);
+        let outer = self.bound.len();
+        self.body(&stmt.true_body);
+        let set = self.bound.split_off(outer);
+        self.body(&stmt.false_body);
+        self.bound.extend(set);
+        self.safe.truncate(safe);
+    }
+
+    fn with(&mut self, stmt: &ast::WithBlock<'t>) {
+        let outer = self.bound.len();
+        for (target, expr) in &stmt.assignments {
+            self.value(expr);
+            self.bind(target);
+        }
+        self.body(&stmt.body);
+        self.bound.truncate(outer);
+    }
+
+    /// Binds what is assigned to; `{% set ns.x = 1 %}` reads `ns` instead.
+    fn bind(&mut self, target: &ast::Expr<'t>) {
+        match target {
+            ast::Expr::Var(var) => self.bound.push(var.id),
+            ast::Expr::List(list) => list.items.iter().for_each(|item| self.bind(item)),
+            ast::Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.bind(item)),
+            ast::Expr::GetAttr(attr) => self.value(&attr.expr),
+            other => self.value(other),
+        }
+    }
+
+    /// Walks a test and makes the names in it safe; gives the length to cut `safe` back to.
+    fn test(&mut self, test: &ast::Expr<'t>) -> usize {
+        let safe = self.safe.len();
+        let first = self.uses.len();
+        self.expr(test, Place::Guarded);
+        let source = self.text;
+        let mentioned = self.uses[first..]
+            .iter()
+            .map(|name| &source[name.span.clone()]);
+        self.safe.extend(mentioned);
+        safe
+    }
+
+    fn value(&mut self, expr: &ast::Expr<'t>) {
+        self.expr(expr, Place::Value);
+    }
+
+    fn values<'a>(&mut self, exprs: impl IntoIterator<Item = &'a ast::Expr<'t>>)
+    where
+        't: 'a,
+    {
+        for expr in exprs {
+            self.value(expr);
+        }
+    }
+
+    fn expr(&mut self, expr: &ast::Expr<'t>, place: Place) {
+        match expr {
+            ast::Expr::Var(var) => self.read(var.id, var.span(), place, None),
+            ast::Expr::Const(_) => {}
+            ast::Expr::Slice(slice) => {
+                self.expr(&slice.expr, place);
+                self.values(
+                    [&slice.start, &slice.stop, &slice.step]
+                        .into_iter()
+                        .flatten(),
+                );
+            }
+            ast::Expr::UnaryOp(op) => match op.op {
+                ast::UnaryOpKind::Not => self.expr(&op.expr, Place::Guarded),
+                ast::UnaryOpKind::Neg => self.value(&op.expr),
+            },
+            ast::Expr::BinOp(op) => self.binary(op, place),
+            ast::Expr::Compare(compare) => {
+                self.value(&compare.expr);
+                self.values(compare.ops.iter().map(|op| &op.expr));
+            }
+            ast::Expr::IfExpr(conditional) => {
+                let safe = self.test(&conditional.test_expr);
+                self.expr(&conditional.true_expr, place);
+                if let Some(otherwise) = &conditional.false_expr {
+                    self.expr(otherwise, place);
+                }
+                self.safe.truncate(safe);
+            }
+            ast::Expr::Filter(filter) => self.filter(filter),
+            ast::Expr::Test(test) => self.is_test(test),
+            ast::Expr::GetAttr(attr) => {
+                self.member(&attr.expr, place, || Some(attribute(attr)));
+            }
+            ast::Expr::GetItem(item) => {
+                self.member(&item.expr, place, || literal_key(&item.subscript_expr));
+                self.value(&item.subscript_expr);
+            }
+            ast::Expr::Call(call) => self.call(call),
+            ast::Expr::List(list) => self.values(&list.items),
+            ast::Expr::Tuple(tuple) => self.values(&tuple.items),
+            ast::Expr::Map(map) => {
+                self.values(&map.keys);
+                self.values(&map.values);
+            }
+        }
+    }
+
+    fn read(&mut self, name: &str, span: Span, place: Place, attribute: Attribute) {
+        if self.bound.contains(&name) {
+            return;
+        }
+        self.uses.push(NameUse {
+            name: name.to_owned(),
+            span: span.start_offset as usize..span.end_offset as usize,
+            guarded: place == Place::Guarded || self.safe.contains(&name),
+            attribute,
+        });
+    }
+
+    /// What an attribute or key is read on; a default behind it covers it as well.
+    fn member(
+        &mut self,
+        expr: &ast::Expr<'t>,
+        place: Place,
+        attribute: impl FnOnce() -> Attribute,
+    ) {
+        match expr {
+            ast::Expr::Var(var) => self.read(var.id, var.span(), place, attribute()),
+            _ => self.expr(expr, place),
+        }
+    }
+
+    /// In `a and b`, only the truth of `a` counts, and `a` has been looked at before `b` is read.
+    fn binary(&mut self, op: &ast::BinOp<'t>, place: Place) {
+        if !matches!(op.op, ast::BinOpKind::ScAnd | ast::BinOpKind::ScOr) {
+            return self.values([&op.left, &op.right]);
+        }
+        let safe = self.test(&op.left);
+        self.expr(&op.right, place);
+        self.safe.truncate(safe);
+    }
+
+    fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'t>>) {
+        if let Some(expr) = &filter.expr {
+            let place = match filter.name {
+                "default" | "d" => Place::Guarded,
+                _ => Place::Value,
+            };
+            self.expr(expr, place);
+        }
+        let start = filter.span().start_offset as usize;
+        self.check(builtins::check_filter(filter.name, start));
+        self.args(&filter.args);
+    }
+
+    fn is_test(&mut self, test: &ast::Spanned<ast::Test<'t>>) {
+        let place = match test.name {
+            "defined" | "undefined" => Place::Guarded,
+            _ => Place::Value,
+        };
+        self.expr(&test.expr, place);
+        let start = test.span().start_offset as usize;
+        self.check(builtins::check_test(test.name, start));
+        self.args(&test.args);
+    }
+
+    fn call(&mut self, call: &ast::Call<'t>) {
+        match &call.expr {
+            ast::Expr::Var(var) if builtins::is_function(var.id) => {}
+            // The name of a method is not an attribute of the data.
+            ast::Expr::GetAttr(attr) => self.value(&attr.expr),
+            callee => self.value(callee),
+        }
+        self.args(&call.args);
+    }
+
+    /// Keeps the error of a check, if it is the first.
+    fn check(&mut self, outcome: Result<(), SyntaxError>) {
+        if let Err(error) = outcome {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn args(&mut self, args: &[ast::CallArg<'t>]) {
+        self.values(args.iter().map(|arg| match arg {
+            ast::CallArg::Pos(expr)
+            | ast::CallArg::Kwarg(_, expr)
+            | ast::CallArg::PosSplat(expr)
+            | ast::CallArg::KwargSplat(expr) => expr,
+        }));
+    }
+}
+
+/// The attribute of `x.key`; its name ends where the whole does.
+fn attribute(attr: &ast::Spanned<ast::GetAttr<'_>>) -> (String, Range<usize>) {
+    let end = attr.span().end_offset as usize;
+    let span = end.saturating_sub(attr.name.len())..end;
+    (attr.name.to_owned(), span)
+}
+
+/// The key of `x["key"]`, with the span of its text where the quotes can be left out.
+fn literal_key(index: &ast::Expr<'_>) -> Attribute {
+    let ast::Expr::Const(constant) = index else {
+        return None;
+    };
+    let key = constant.value.as_str()?;
+    let span = constant.span();
+    let mut range = span.start_offset as usize..span.end_offset as usize;
+    if range.len() == key.len() + 2 {
+        range = range.start + 1..range.end - 1;
+    }
+    Some((key.to_owned(), range))
+}

@@ -1,0 +1,92 @@
+//! `CPython` as a referee: what it takes we take, with the same tree, and what it refuses we do.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use deft_template::Condition;
+use serde_json::Value;
+
+use crate::cases::inputs;
+use crate::dump;
+
+/// Python takes these and we refuse them on purpose.
+const REFUSED: [(&str, &str); 12] = [
+    (r"'\N{BULLET}'", "the table of Unicode names is not at hand"),
+    (r"'\ud800'", "a lone surrogate is no text outside Python"),
+    ("[1 for x.y in z]", "a condition changes no values"),
+    ("[1 for x[0] in z]", "a condition changes no values"),
+    ("(lambda: (yield))", "a condition has no generators"),
+    ("(lambda: (yield x))", "a condition has no generators"),
+    ("[1 for a, b.c in z]", "a condition changes no values"),
+    ("[1 for a.b in c]", "a condition changes no values"),
+    ("℘", "letters are what Rust calls alphabetic"),
+    ("x\u{0301}y", "combining marks are no letters here"),
+    (
+        "{{1: 2}[1]}",
+        "`{{` side by side is a template in almost every case",
+    ),
+    (
+        "{{a}} == b",
+        "`{{` side by side is a template in almost every case",
+    ),
+];
+
+/// Asks `python3` once for all texts; without it the test fails, since nothing else referees.
+fn judge(texts: &[String]) -> Vec<Value> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cpython.py");
+    let mut child = Command::new("python3")
+        .arg(script)
+        .env("PYTHONUTF8", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 must be installed");
+    let mut stdin = child.stdin.take().unwrap();
+    let request = serde_json::to_vec(texts).unwrap();
+    stdin.write_all(&request).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// All condition cases and the list made for this test.
+fn texts() -> Vec<String> {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut texts = inputs(&cases.join("python.txt"));
+    for entry in std::fs::read_dir(cases.join("condition")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().is_some_and(|name| name != "markup.txt") {
+            texts.extend(inputs(&path));
+        }
+    }
+    texts
+}
+
+#[test]
+fn python_agrees() {
+    let texts = texts();
+    let mut wrong = Vec::new();
+    for (text, expected) in texts.iter().zip(judge(&texts)) {
+        let found = match Condition::parse(text) {
+            Ok(condition) => dump::expr(condition.expr()),
+            Err(_) => Value::Null,
+        };
+        let refused = REFUSED.iter().any(|(refused, _)| refused == text);
+        if !refused && found != expected {
+            wrong.push(format!("{text}\n  ours:   {found}\n  python: {expected}"));
+        }
+    }
+    assert!(texts.len() > 200);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn exceptions_are_still_exceptions() {
+    let texts = REFUSED.map(|(text, _)| text.to_owned());
+    for (text, expected) in texts.iter().zip(judge(&texts)) {
+        assert!(!expected.is_null(), "Python refuses {text}");
+        assert!(Condition::parse(text).is_err(), "we take {text}");
+    }
+}

@@ -1,0 +1,13 @@
+//! Integration tests: snapshots of case files, `CPython` as a referee, and properties.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "clippy does not see that helpers of tests are tests"
+)]
+
+mod cases;
+mod cpython;
+mod dump;
+mod limits;
+mod properties;
