@@ -21,6 +21,7 @@ mod snapshot;
 mod stamp;
 mod tree;
 mod unit;
+mod walk;
 mod watch;
 
 pub use change::{Change, changes};
@@ -29,3 +30,5 @@ pub use live::{Registry, Watching};
 pub use options::{Options, Watch};
 pub use snapshot::{Domain, FileReport, Snapshot, State};
 pub use unit::Loaded;
+pub use walk::skill_mds;
+pub use watch::can_watch;

@@ -15,7 +15,7 @@ use crate::stamp::{FolderId, folder_id};
 use crate::unit::{Defines, Outcome, Unit};
 
 /// Folders that never hold skills.
-const SKIPPED: &[&str] = &[".git", "node_modules"];
+pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
 
 /// What all folders of one scan share.
 pub(crate) struct Survey<'a> {

@@ -184,3 +184,16 @@ fn interpret(result: DebounceEventResult) -> Option<Signal> {
         }
     }
 }
+
+/// Whether events can be had for all of these folders; the watches are given
+/// back at once.
+pub fn can_watch(roots: &[PathBuf]) -> Result<(), String> {
+    let watch = || -> notify::Result<()> {
+        let mut watcher = notify::recommended_watcher(|_: notify::Result<notify::Event>| {})?;
+        for root in roots.iter().filter(|root| root.is_dir()) {
+            notify::Watcher::watch(&mut watcher, root, RecursiveMode::Recursive)?;
+        }
+        Ok(())
+    };
+    watch().map_err(|problem| problem.to_string())
+}

@@ -1,1 +1,34 @@
-//! What people and models are shown of the skills.
+//! What people and models are shown of the skills: a little at first, more on
+//! demand.
+//!
+//! Everything here takes a [`Snapshot`](crate::Snapshot) and returns text or
+//! JSON; nothing is read from disk and nothing is run.
+
+mod help;
+mod listing;
+mod search;
+mod tool;
+
+pub use help::{Topic, Unknown, get_skill, help};
+pub use listing::{Listed, Listing, available_skills, listing};
+pub use search::{Query, search};
+pub use tool::{load_skill, skill_tool};
+
+use deft_model::{Dialect, Skill};
+use serde_json::Value;
+
+use crate::snapshot::Snapshot;
+use crate::unit::Loaded;
+
+/// Whether a skill asks not to be offered to models.
+pub fn is_hidden(skill: &Skill) -> bool {
+    skill.extra.get("disable-model-invocation") == Some(&Value::Bool(true))
+}
+
+/// What a model may load by name: skills of the open format and records.
+/// Commands have `get_skill`, workflows are run.
+fn offered(snapshot: &Snapshot) -> impl Iterator<Item = &Loaded> {
+    let prose = |skill: &Skill| matches!(skill.dialect, Dialect::AgentSkills | Dialect::Record);
+    let skills = snapshot.skills().map(|loaded| &**loaded);
+    skills.filter(move |loaded| prose(&loaded.skill) && !is_hidden(&loaded.skill))
+}

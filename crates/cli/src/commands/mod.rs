@@ -1,0 +1,45 @@
+//! One file per command.
+
+mod cmd;
+mod overview;
+mod schema;
+mod skills;
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+
+use crate::args::{Args, Command, Skills};
+use crate::failure::Done;
+use crate::output::Output;
+
+/// Carries a command out.
+pub(crate) fn run(args: Args, output: &Output) -> Done {
+    let global = &args.global;
+    match args.command {
+        None => overview::run(global, output),
+        Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
+        Some(Command::Schema { what }) => schema::run(what, output),
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "deft", &mut script);
+            output.data(&String::from_utf8_lossy(&script))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Skills(skills)) => run_skills(skills, global, output),
+    }
+}
+
+fn run_skills(command: Skills, global: &crate::args::Global, output: &Output) -> Done {
+    match command {
+        Skills::List(args) => skills::list::run(&args, global, output),
+        Skills::Show { name, roots } => skills::show::run(&name, global, &roots, output),
+        Skills::New(args) => skills::new::run(&args, global, output),
+        Skills::Validate(args) => skills::validate::run(&args, output),
+        Skills::Doctor { roots } => skills::doctor::run(global, &roots, output),
+        Skills::Import(args) => skills::import::run(&args, global, output),
+        Skills::Export(args) => skills::export::run(&args, global, output),
+        Skills::Prompt(args) => skills::prompt::run(&args, global, output),
+        Skills::Watch { roots } => skills::watch::run(global, &roots, output),
+    }
+}

@@ -1,0 +1,222 @@
+//! `deft skills doctor`: what became of each file, and why.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use deft_registry::discovery::is_hidden;
+use deft_registry::{FileReport, Snapshot, State, can_watch};
+use deft_skillfile::{Lines, Severity};
+use serde_json::{Value, json};
+
+use crate::args::{Global, Roots};
+use crate::env;
+use crate::failure::Done;
+use crate::home::Library;
+use crate::output::{Output, counted};
+use crate::report::{diagnostic, excerpts};
+
+/// Folders in which other hosts keep skills.
+const OTHER_HOSTS: &[&str] = &[
+    ".agents/skills",
+    ".claude/skills",
+    ".codex/skills",
+    ".cursor/skills",
+    ".gemini/skills",
+];
+
+/// A check of the surroundings.
+struct Check {
+    id: &'static str,
+    ok: bool,
+    message: String,
+    hint: Option<String>,
+}
+
+pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
+    let library = Library::open(global, roots)?;
+    let snapshot = library.load();
+    let mut checks = check_roots(&library, &snapshot);
+    checks.push(check_watches(&library));
+    if roots.roots.is_empty() {
+        checks.extend(check_other_hosts(&library));
+    }
+    let broken = snapshot
+        .files()
+        .iter()
+        .filter(|file| matches!(file.state, State::Broken { .. }))
+        .count();
+    if output.json {
+        output.document(&document(&snapshot, &checks, broken == 0))?;
+    } else {
+        print(&snapshot, &checks, output)?;
+        output.note(&format!(
+            "{}, {} broken",
+            counted(snapshot.skill_count(), "skill"),
+            counted(broken, "file")
+        ));
+    }
+    Ok(ExitCode::from(u8::from(broken > 0)))
+}
+
+/// The word for what became of a file: loaded, hidden, shadowed, broken, index
+/// or ignored; with the reason where there is one.
+fn verdict(file: &FileReport, snapshot: &Snapshot) -> (&'static str, Option<String>) {
+    let first = file.diagnostics.iter().max_by_key(|one| one.severity);
+    let reason = first.map(|one| one.message.clone());
+    match &file.state {
+        State::Loaded(id) => match snapshot.skill(id.as_str()) {
+            Some(loaded) if is_hidden(&loaded.skill) => (
+                "hidden",
+                Some("`disable-model-invocation` keeps it from models".to_owned()),
+            ),
+            Some(loaded) if !loaded.skill.policy.enabled => (
+                "loaded",
+                Some("`enabled: false` keeps it from firing".to_owned()),
+            ),
+            _ => (
+                "loaded",
+                reason.filter(|_| first.is_some_and(|one| one.severity == Severity::Warning)),
+            ),
+        },
+        State::Index(_) => ("index", None),
+        State::Shadowed { by, .. } => ("shadowed", Some(format!("{} comes first", by.display()))),
+        State::Broken { kept } => {
+            let kept = kept
+                .as_ref()
+                .map(|id| format!("; `{id}` stays as it was"))
+                .unwrap_or_default();
+            ("broken", reason.map(|reason| reason + &kept))
+        }
+        State::Ignored => ("ignored", reason),
+    }
+}
+
+fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
+    for check in checks {
+        let mark = if check.ok { "ok" } else { "warning" };
+        output.data(&format!("{mark:9} {}: {}", check.id, check.message))?;
+        if let Some(hint) = &check.hint {
+            output.data(&format!("{:9} hint: {hint}", ""))?;
+        }
+    }
+    for file in snapshot.files() {
+        let (word, reason) = verdict(file, snapshot);
+        let reason = reason
+            .map(|reason| format!(": {reason}"))
+            .unwrap_or_default();
+        output.data(&format!("{word:9} {}{reason}", file.path.display()))?;
+    }
+    for file in snapshot
+        .files()
+        .iter()
+        .filter(|file| matches!(file.state, State::Broken { .. }))
+    {
+        let errors: Vec<_> = file
+            .diagnostics
+            .iter()
+            .filter(|one| one.severity == Severity::Error)
+            .cloned()
+            .collect();
+        let path = file.path.display().to_string();
+        output.data(&format!(
+            "\n{}",
+            excerpts(&path, &text_of(&file.path), &errors, output).trim_end()
+        ))?;
+    }
+    Ok(())
+}
+
+fn document(snapshot: &Snapshot, checks: &[Check], ok: bool) -> Value {
+    let file = |file: &FileReport| {
+        let (state, reason) = verdict(file, snapshot);
+        let id = match &file.state {
+            State::Loaded(id) | State::Broken { kept: Some(id) } => Some(id.to_string()),
+            State::Shadowed { id, .. } | State::Index(id) => Some(id.clone()),
+            State::Broken { kept: None } | State::Ignored => None,
+        };
+        let text = if file.diagnostics.is_empty() {
+            String::new()
+        } else {
+            text_of(&file.path)
+        };
+        let lines = Lines::new(&text);
+        json!({
+            "path": file.path.display().to_string(),
+            "root": file.root.display().to_string(),
+            "state": state,
+            "id": id,
+            "reason": reason,
+            "diagnostics": file.diagnostics.iter().map(|one| diagnostic(one, &lines)).collect::<Vec<_>>(),
+        })
+    };
+    let check = |check: &Check| {
+        let severity = if check.ok { "ok" } else { "warning" };
+        json!({"id": check.id, "severity": severity, "message": check.message, "hint": check.hint})
+    };
+    json!({
+        "ok": ok,
+        "checks": checks.iter().map(check).collect::<Vec<_>>(),
+        "files": snapshot.files().iter().map(file).collect::<Vec<_>>(),
+    })
+}
+
+fn text_of(path: &Path) -> String {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn check_roots(library: &Library, snapshot: &Snapshot) -> Vec<Check> {
+    let check = |root: &PathBuf| {
+        let exists = root.is_dir();
+        let count = snapshot
+            .skills()
+            .filter(|loaded| loaded.path.starts_with(root))
+            .count();
+        Check {
+            id: "skills.root",
+            ok: exists,
+            message: if exists {
+                format!("{} in {}", counted(count, "skill"), root.display())
+            } else {
+                format!("Skills directory not found: {}", root.display())
+            },
+            hint: (!exists).then(|| "it is followed as soon as it is there".to_owned()),
+        }
+    };
+    library.options.roots.iter().map(check).collect()
+}
+
+fn check_watches(library: &Library) -> Check {
+    let result = can_watch(&library.options.roots);
+    Check {
+        id: "skills.watch",
+        ok: result.is_ok(),
+        message: match &result {
+            Ok(()) => "changes are noticed by events".to_owned(),
+            Err(problem) => format!("changes are noticed by polling only: {problem}"),
+        },
+        hint: result.is_err().then(|| {
+            "raise the limit, for example `sysctl fs.inotify.max_user_watches=524288`".to_owned()
+        }),
+    }
+}
+
+/// Skills of other hosts are read only when they are asked for; say where some
+/// are.
+fn check_other_hosts(library: &Library) -> Vec<Check> {
+    let Some(home) = env::user_home() else {
+        return Vec::new();
+    };
+    let folders = OTHER_HOSTS.iter().map(|folder| (folder, home.join(folder)));
+    folders
+        .filter(|(_, path)| path.is_dir() && !library.options.roots.contains(path))
+        .map(|(folder, path)| Check {
+            id: "skills.other_host",
+            ok: true,
+            message: format!("{} is not read", path.display()),
+            hint: Some(format!(
+                "to read it, write `paths = [\"~/{folder}\"]` below `[skills]` in config.toml"
+            )),
+        })
+        .collect()
+}

@@ -1,0 +1,29 @@
+//! `deft skills …`.
+
+pub(super) mod doctor;
+pub(super) mod export;
+mod files;
+pub(super) mod import;
+pub(super) mod list;
+pub(super) mod new;
+pub(super) mod prompt;
+pub(super) mod show;
+pub(super) mod validate;
+pub(super) mod watch;
+
+use deft_model::nearest;
+use deft_registry::{Loaded, Snapshot};
+
+use crate::failure::{Done, Failure};
+
+/// The skill that somebody named.
+fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Loaded> {
+    snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
+        let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+        let hint = match nearest(name, ids) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`deft skills list` shows what there is".to_owned(),
+        };
+        Failure::input("unknown_skill", format!("there is no skill `{name}`")).hint(hint)
+    })
+}

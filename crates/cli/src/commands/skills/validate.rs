@@ -1,0 +1,189 @@
+//! `deft skills validate`: needs no home and no daemon.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use deft_registry::{FileReport, Options, Snapshot, State, skill_mds};
+use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Place, Profile, Rule, parse};
+use rayon::prelude::*;
+
+use crate::args::{Format, ProfileName, Validate};
+use crate::failure::{Done, Failure};
+use crate::home::system_moment;
+use crate::output::Output;
+use crate::report::{self, Checked};
+
+pub(crate) fn run(args: &Validate, output: &Output) -> Done {
+    let moment = system_moment();
+    let mut files = Vec::new();
+    for path in &args.paths {
+        files.extend(check(path, args.profile, &moment)?);
+    }
+    if files.is_empty() {
+        let shown: Vec<String> = args
+            .paths
+            .iter()
+            .map(|path| format!("`{}`", path.display()))
+            .collect();
+        return Err(Failure::input(
+            "nothing_to_check",
+            format!("there are no skill files in {}", shown.join(", ")),
+        )
+        .hint("deft knows SKILL.md, markdown with frontmatter, and YAML with `steps`"));
+    }
+    let json = if output.json {
+        Format::Json
+    } else {
+        Format::Text
+    };
+    report::print(&files, args.format.unwrap_or(json), output)?;
+    Ok(ExitCode::from(u8::from(!files.iter().all(Checked::is_ok))))
+}
+
+fn check(path: &Path, profile: ProfileName, moment: &Moment) -> Done<Vec<Checked>> {
+    let metadata = path
+        .metadata()
+        .map_err(|problem| Failure::file(path, "read", &problem))?;
+    match (metadata.is_dir(), profile) {
+        (false, _) => Ok(vec![check_file(path, profile, moment)?]),
+        (true, ProfileName::Agentskills) => Ok(check_strictly(path, moment)),
+        (true, ProfileName::Deft) => Ok(check_folder(path, moment)),
+    }
+}
+
+/// One file that was named. It is meant to be a skill, so a file that is none
+/// is an error here.
+fn check_file(path: &Path, profile: ProfileName, moment: &Moment) -> Done<Checked> {
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    if FileKind::of(name).is_none() {
+        return Err(Failure::input(
+            "not_a_skill",
+            format!("`{}` is not a skill file", path.display()),
+        )
+        .hint("deft knows SKILL.md, *.md, *.yaml, *.yml and *.json"));
+    }
+    let profile = match profile {
+        ProfileName::Deft => Profile::Deft,
+        ProfileName::Agentskills => Profile::AgentSkills,
+    };
+    let mut checked = read(path, path, profile, moment);
+    for found in checked
+        .diagnostics
+        .iter_mut()
+        .filter(|found| found.rule == Rule::NotASkill)
+    {
+        found.severity = deft_skillfile::Severity::Error;
+    }
+    Ok(checked)
+}
+
+/// Every `SKILL.md` below a folder, by the reference's rules.
+fn check_strictly(folder: &Path, moment: &Moment) -> Vec<Checked> {
+    let paths = skill_mds(folder);
+    paths
+        .par_iter()
+        .map(|path| read(path, path, Profile::AgentSkills, moment))
+        .collect()
+}
+
+fn read(path: &Path, shown: &Path, profile: Profile, moment: &Moment) -> Checked {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let parent = absolute
+        .parent()
+        .and_then(Path::file_name)
+        .and_then(|name| name.to_str());
+    let file = absolute
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let is_skill_md = FileKind::of(file) == Some(FileKind::SkillMd);
+    let place = Place {
+        file,
+        folder: parent.unwrap_or_default(),
+        domain: parent.filter(|_| !is_skill_md),
+    };
+    let mut checked = Checked {
+        shown: shown.display().to_string(),
+        path: path.to_path_buf(),
+        dialect: dialect(file),
+        diagnostics: Vec::new(),
+        properties: None,
+    };
+    match std::fs::read(path) {
+        Ok(bytes) => {
+            let parsed = parse(&bytes, &place, profile, moment);
+            if matches!(parsed.document, Some(Document::Domain(_))) {
+                checked.dialect = "domain";
+            }
+            checked.diagnostics = parsed.diagnostics;
+            checked.properties = parsed.properties;
+        }
+        Err(problem) => {
+            let message = format!("cannot be read: {problem}");
+            checked
+                .diagnostics
+                .push(Diagnostic::new(Rule::Unreadable, message));
+        }
+    }
+    checked
+}
+
+fn dialect(file: &str) -> &'static str {
+    match FileKind::of(file) {
+        Some(FileKind::SkillMd) => "agentskills",
+        Some(FileKind::Markdown) => "manpage",
+        Some(FileKind::Workflow) => "workflow",
+        Some(FileKind::Record) => "record",
+        None => "folder",
+    }
+}
+
+/// Everything below a folder, as the registry would load it. Files that are
+/// no skills are left out: a checkout is full of them.
+fn check_folder(folder: &Path, moment: &Moment) -> Vec<Checked> {
+    let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let snapshot = Snapshot::load(&Options::new([root.clone()]), moment);
+    let meant = |file: &&FileReport| {
+        file.state != State::Ignored
+            || file
+                .diagnostics
+                .iter()
+                .any(|found| found.rule != Rule::NotASkill)
+    };
+    let mut files: Vec<Checked> = snapshot
+        .files()
+        .iter()
+        .filter(meant)
+        .map(|file| from_report(file, folder, &root))
+        .collect();
+    files.sort_by(|a, b| a.shown.cmp(&b.shown));
+    files
+}
+
+fn from_report(file: &FileReport, folder: &Path, root: &Path) -> Checked {
+    let below = file.path.strip_prefix(root).unwrap_or(&file.path);
+    let shown: PathBuf = if below.as_os_str().is_empty() {
+        folder.to_path_buf()
+    } else {
+        folder.join(below)
+    };
+    let name = file
+        .path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    Checked {
+        shown: shown.display().to_string(),
+        path: file.path.to_path_buf(),
+        dialect: if matches!(file.state, State::Index(_)) {
+            "domain"
+        } else {
+            dialect(name)
+        },
+        diagnostics: file.diagnostics.to_vec(),
+        properties: None,
+    }
+}

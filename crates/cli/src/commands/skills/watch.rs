@@ -1,0 +1,71 @@
+//! `deft skills watch`: follows changes and says one line for each.
+
+use std::process::ExitCode;
+
+use deft_model::SkillId;
+use deft_registry::{Change, Registry, Watching};
+use serde_json::{Value, json};
+
+use crate::args::{Global, Roots};
+use crate::failure::Done;
+use crate::home::{Home, Library};
+use crate::output::{Output, counted};
+
+pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
+    let library = Library::open(global, roots)?;
+    let home = Home::open(global)?;
+    let registry = Registry::open(library.options.clone(), move || home.moment());
+    let changes = registry.subscribe();
+    let count = counted(registry.snapshot().skill_count(), "skill");
+    output.note(&match registry.watching() {
+        Watching::Events => format!("watching {count}; Ctrl-C ends it"),
+        Watching::Polling(reason) => {
+            format!("watching {count} by polling ({reason}); Ctrl-C ends it")
+        }
+    });
+    while let Ok(batch) = changes.recv() {
+        for change in batch.iter() {
+            let line = if output.json {
+                view(change).to_string()
+            } else {
+                line(change)
+            };
+            output.data(&line)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(change: &Change) -> String {
+    match change {
+        Change::Loaded { id, path, revision } => {
+            format!(
+                "Reloaded skill: {id} from {} ({})",
+                path.display(),
+                revision.short()
+            )
+        }
+        Change::Removed { id } => format!("Removed skill: {id}"),
+        Change::Domain { name } => format!("Reloaded domain: {name}"),
+        Change::Broken { path, kept, reason } => {
+            let kept = kept
+                .as_ref()
+                .map(|id| format!("; `{id}` stays as it was"))
+                .unwrap_or_default();
+            format!("Invalid skill file {}: {reason}{kept}", path.display())
+        }
+    }
+}
+
+fn view(change: &Change) -> Value {
+    match change {
+        Change::Loaded { id, path, revision } => {
+            json!({"type": "loaded", "id": id.as_str(), "path": path.display().to_string(), "revision": revision.to_string()})
+        }
+        Change::Removed { id } => json!({"type": "removed", "id": id.as_str()}),
+        Change::Domain { name } => json!({"type": "domain", "domain": name}),
+        Change::Broken { path, kept, reason } => {
+            json!({"type": "broken", "path": path.display().to_string(), "kept": kept.as_ref().map(SkillId::as_str), "reason": reason})
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Every environment variable that deft reads, once.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The home of deft.
+pub(crate) const DEFT_HOME: &str = "DEFT_HOME";
+/// The home of the user.
+pub(crate) const HOME: &str = "HOME";
+/// Set and not empty: no colours.
+pub(crate) const NO_COLOR: &str = "NO_COLOR";
+/// Set and not `0`: colours also where there is no terminal.
+pub(crate) const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
+/// `dumb`: a terminal without colours.
+pub(crate) const TERM: &str = "TERM";
+
+/// The value of a variable that is set and not empty.
+pub(crate) fn get(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The home of the user.
+pub(crate) fn user_home() -> Option<PathBuf> {
+    get(HOME).map(PathBuf::from)
+}

@@ -1,0 +1,80 @@
+//! Why a command could not be carried out, sorted by who must act.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+/// A command that could not be carried out.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// A stable word for programs.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The exit code.
+    pub exit: u8,
+}
+
+/// Everything that is done returns one of these.
+pub(crate) type Done<T = ExitCode> = Result<T, Failure>;
+
+impl Failure {
+    /// Bad input: the caller must change something.
+    pub(crate) fn input(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+            exit: 2,
+        }
+    }
+
+    /// The same with a remedy.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with a remedy, if anybody knows one.
+    pub(crate) fn maybe_hint(mut self, hint: Option<String>) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    /// Something about a file or folder.
+    pub(crate) fn file(path: &Path, what: &str, problem: &dyn Display) -> Self {
+        Self::input(
+            "file",
+            format!("cannot {what} `{}`: {problem}", path.display()),
+        )
+    }
+
+    /// The document that `--json` prints.
+    pub(crate) fn document(&self) -> Value {
+        json!({
+            "ok": false,
+            "error": {"code": self.code, "message": self.message, "hint": self.hint},
+        })
+    }
+}
+
+/// Prints what clap has to say: help and version are no failures.
+pub(crate) fn usage(problem: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|arg| arg == "--json");
+    if problem.use_stderr() && wants_json {
+        let message = problem.to_string();
+        let first = message.lines().next().unwrap_or_default();
+        let failure = Failure::input("usage", first.strip_prefix("error: ").unwrap_or(first))
+            .hint("`deft --help` lists the commands");
+        // Nobody is left to tell when stdout is closed.
+        drop(writeln!(std::io::stdout(), "{}", failure.document()));
+    } else {
+        drop(problem.print());
+    }
+    ExitCode::from(if problem.use_stderr() { 2 } else { 0 })
+}

@@ -1,0 +1,152 @@
+//! The folder that holds everything, and the folders of skills.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deft_registry::{Options, Snapshot};
+use deft_skillfile::Moment;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::args::{Global, Roots};
+use crate::config::Config;
+use crate::env;
+use crate::failure::{Done, Failure};
+
+/// The home and what its configuration says.
+#[derive(Debug)]
+pub(crate) struct Home {
+    pub path: PathBuf,
+    pub config: Config,
+}
+
+impl Home {
+    /// Finds the home and reads its configuration; it need not exist.
+    pub(crate) fn open(global: &Global) -> Done<Self> {
+        let path = match global
+            .home
+            .clone()
+            .or_else(|| env::get(env::DEFT_HOME).map(PathBuf::from))
+        {
+            Some(path) => path,
+            None => default_home()?,
+        };
+        let path = std::path::absolute(&path).unwrap_or(path);
+        let config = Config::read(&path.join("config.toml"))?;
+        Ok(Self { path, config })
+    }
+
+    /// Where the skills of the home are.
+    pub(crate) fn skills(&self) -> PathBuf {
+        self.path.join("skills")
+    }
+
+    /// The home, made if need be; only its owner may look inside.
+    pub(crate) fn ensure(&self) -> Done<()> {
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        create_folder(&self.path)?;
+        restrict(&self.path).map_err(|problem| Failure::file(&self.path, "protect", &problem))
+    }
+
+    /// All folders of skills, the most important first.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        let listed = self
+            .config
+            .skill_paths
+            .iter()
+            .map(|path| self.resolve(path));
+        std::iter::once(self.skills()).chain(listed).collect()
+    }
+
+    fn resolve(&self, path: &str) -> PathBuf {
+        let user = path
+            .strip_prefix("~/")
+            .and_then(|rest| env::user_home().map(|home| home.join(rest)));
+        user.unwrap_or_else(|| self.path.join(path))
+    }
+
+    /// The present, and the zone of times that name none.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            now: Timestamp::now(),
+            zone: self.config.zone.clone().unwrap_or_else(TimeZone::system),
+        }
+    }
+}
+
+fn default_home() -> Done<PathBuf> {
+    let home = env::user_home().ok_or_else(|| {
+        Failure::input(
+            "no_home",
+            "there is no home folder: neither `DEFT_HOME` nor `HOME` is set",
+        )
+        .hint("set `DEFT_HOME`, or give `--home DIR`")
+    })?;
+    Ok(home.join(".deft"))
+}
+
+/// The present where no home is needed.
+pub(crate) fn system_moment() -> Moment {
+    Moment {
+        now: Timestamp::now(),
+        zone: TimeZone::system(),
+    }
+}
+
+/// The skills a command works on: those of `--root`, else those of the home.
+pub(crate) struct Library {
+    pub home: Home,
+    pub options: Options,
+    pub moment: Moment,
+}
+
+impl Library {
+    pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
+        let home = Home::open(global)?;
+        let chosen = if roots.roots.is_empty() {
+            home.roots()
+        } else {
+            given(&roots.roots)?
+        };
+        Ok(Self {
+            moment: home.moment(),
+            options: Options::new(chosen),
+            home,
+        })
+    }
+
+    /// Loads everything once.
+    pub(crate) fn load(&self) -> Snapshot {
+        Snapshot::load(&self.options, &self.moment)
+    }
+}
+
+/// Folders that somebody named must exist; a slip would look like "no skills".
+fn given(roots: &[PathBuf]) -> Done<Vec<PathBuf>> {
+    let check = |root: &PathBuf| {
+        if root.is_dir() {
+            return Ok(std::path::absolute(root).unwrap_or_else(|_| root.clone()));
+        }
+        let message = format!("there is no folder `{}`", root.display());
+        Err(Failure::input("no_such_folder", message))
+    };
+    roots.iter().map(check).collect()
+}
+
+/// Makes a folder and those above it.
+pub(crate) fn create_folder(path: &Path) -> Done<()> {
+    fs::create_dir_all(path).map_err(|problem| Failure::file(path, "create", &problem))
+}
+
+#[cfg(unix)]
+fn restrict(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}

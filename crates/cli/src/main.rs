@@ -1,0 +1,30 @@
+//! The `deft` binary: arguments in, text or JSON out, an exit code.
+
+mod args;
+mod commands;
+mod config;
+mod env;
+mod failure;
+mod home;
+mod output;
+mod report;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Args;
+use output::Output;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(problem) => return failure::usage(&problem),
+    };
+    let output = Output::new(&args.global);
+    match commands::run(args, &output) {
+        Ok(code) => code,
+        Err(failure) => output.fail(&failure),
+    }
+}

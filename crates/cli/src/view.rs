@@ -1,0 +1,168 @@
+//! Skills as JSON, in the shape that scripts rely on.
+
+use deft_model::{Action, Body, Input, Skill, Step};
+use deft_registry::Loaded;
+use deft_skillfile::{Moment, schedule, words};
+use serde_json::{Value, json};
+
+/// How many coming fires are shown.
+const NEXT: usize = 3;
+
+/// A skill as listings show it.
+pub(crate) fn skill(loaded: &Loaded, moment: &Moment) -> Value {
+    let skill = &loaded.skill;
+    json!({
+        "id": skill.id.as_str(),
+        "record_id": null,
+        "agent_id": skill.policy.agent_id,
+        "name": skill.name,
+        "description": skill.description,
+        "domain": skill.domain,
+        "tier": skill.tier().to_string(),
+        "role": skill.role().map(|role| role.to_string()),
+        "dialect": skill.dialect.to_string(),
+        "origin": "file",
+        "path": loaded.path.display().to_string(),
+        "revision": loaded.revision.to_string(),
+        "enabled": skill.policy.enabled,
+        "disabled_reason": (!skill.policy.enabled).then_some("user"),
+        "trigger": trigger(skill, moment),
+        "keywords": skill.keywords,
+        "tags": skill.tags,
+        "required_tools": skill.required_tools,
+        "missing_tools": [],
+        "last_run_at": null,
+        "last_run_status": null,
+        "last_run_summary": null,
+    })
+}
+
+/// A skill with everything in it.
+pub(crate) fn full_skill(loaded: &Loaded, moment: &Moment) -> Value {
+    let mut view = skill(loaded, moment);
+    let skill = &loaded.skill;
+    let more = json!({
+        "author": skill.author,
+        "version": skill.version,
+        "created": skill.created,
+        "priority": skill.priority,
+        "license": skill.open.license,
+        "compatibility": skill.open.compatibility,
+        "allowed_tools": skill.open.allowed_tools,
+        "metadata": skill.open.metadata,
+        "extra": skill.extra,
+        "max_steps": skill.policy.max_steps,
+        "files": loaded.siblings.iter().map(|file| json!({
+            "path": file.path,
+            "size": file.size_bytes,
+            "sha256": file.sha256.map(|digest| digest.to_string()),
+        })).collect::<Vec<_>>(),
+        "body": body(skill),
+    });
+    if let (Value::Object(view), Value::Object(more)) = (&mut view, more) {
+        view.extend(more);
+    }
+    view
+}
+
+fn trigger(skill: &Skill, moment: &Moment) -> Value {
+    let timetable = schedule(skill, moment);
+    let next = timetable
+        .map(|timetable| timetable.next(moment.now, NEXT))
+        .unwrap_or_default();
+    let next: Vec<String> = next
+        .iter()
+        .map(|at| deft_schedule::show(*at, &zone(skill, moment)))
+        .collect();
+    json!({
+        "type": skill.trigger.to_string(),
+        "config": skill.timing.as_ref().map(|timing| &timing.config),
+        "words": words(skill, moment),
+        "next": next,
+    })
+}
+
+/// The zone in which a skill's times are shown.
+pub(crate) fn zone(skill: &Skill, moment: &Moment) -> jiff::tz::TimeZone {
+    let name = skill
+        .timing
+        .as_ref()
+        .and_then(|timing| timing.timezone.as_deref());
+    name.and_then(|name| deft_schedule::parse_zone(name).ok())
+        .unwrap_or_else(|| moment.zone.clone())
+}
+
+fn body(skill: &Skill) -> Value {
+    match &skill.body {
+        Body::Call {
+            action: Action::Tool { tool, args },
+            ..
+        } => json!({"tool": tool, "args": args}),
+        Body::Call { .. } => Value::Null,
+        Body::Instructions(text) => json!({"text": text.as_str()}),
+        Body::Manual {
+            handler,
+            flags,
+            sections,
+            text,
+        } => json!({
+            "handler": handler,
+            "flags": flags.iter().map(flag).collect::<Vec<_>>(),
+            "sections": sections.iter().map(|section| json!({
+                "title": section.title, "level": section.level, "start": section.start, "end": section.end,
+            })).collect::<Vec<_>>(),
+            "text": text.as_str(),
+        }),
+        Body::Steps(workflow) => json!({
+            "inputs": workflow.inputs.iter().map(input).collect::<Vec<_>>(),
+            "steps": workflow.steps.iter().map(step).collect::<Vec<_>>(),
+            "outputs": workflow.outputs,
+            "confirmations": workflow.confirmations.iter().map(|one| json!({
+                "step": one.step, "message": one.message, "default": one.default,
+            })).collect::<Vec<_>>(),
+        }),
+    }
+}
+
+fn flag(flag: &deft_model::Flag) -> Value {
+    use deft_model::FlagValue;
+    let (takes, values) = match &flag.value {
+        FlagValue::Presence => ("nothing", None),
+        FlagValue::Any => ("text", None),
+        FlagValue::OneOf(values) => ("one", Some(values)),
+        FlagValue::SomeOf(values) => ("some", Some(values)),
+    };
+    json!({
+        "name": flag.name,
+        "description": flag.description,
+        "required": flag.required,
+        "takes": takes,
+        "values": values,
+        "default": flag.default,
+    })
+}
+
+fn input(input: &Input) -> Value {
+    json!({
+        "name": input.name,
+        "type": input.kind.to_string(),
+        "required": input.required,
+        "default": input.default,
+        "description": input.description,
+        "pattern": input.pattern,
+        "enum": input.choices,
+        "max_length": input.max_length,
+    })
+}
+
+fn step(step: &Step) -> Value {
+    json!({
+        "id": step.id,
+        "type": step.action.kind(),
+        "condition": step.condition,
+        "depends_on": step.depends_on,
+        "parallel_group": step.parallel_group,
+        "on_error": step.on_error.to_string(),
+        "output": step.output,
+    })
+}

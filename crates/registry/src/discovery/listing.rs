@@ -1,0 +1,145 @@
+//! `<available_skills>`: the short list that goes into a prompt (S0.18).
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use deft_model::SkillId;
+
+use crate::snapshot::Snapshot;
+use crate::unit::Loaded;
+
+/// The longest list of names behind the list of skills.
+const MAX_NAMES_CHARS: usize = 400;
+
+/// One entry of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed<'a> {
+    /// What a model may pass to load it.
+    pub name: &'a str,
+    /// What it is for.
+    pub description: &'a str,
+    /// The file that defines it.
+    pub location: &'a Path,
+}
+
+/// A list that was made to fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// The text for the prompt.
+    pub text: String,
+    /// The skills in it.
+    pub listed: Vec<SkillId>,
+    /// The skills that did not fit, the next best first.
+    pub left_out: Vec<SkillId>,
+}
+
+/// The list as the open format's reference writes it, byte for byte.
+pub fn available_skills<'a>(entries: impl IntoIterator<Item = Listed<'a>>) -> String {
+    let mut out = String::from("<available_skills>\n");
+    for entry in entries {
+        out.push_str(&xml(&entry));
+    }
+    out.push_str("</available_skills>");
+    out
+}
+
+fn xml(entry: &Listed<'_>) -> String {
+    format!(
+        "<skill>\n<name>\n{}\n</name>\n<description>\n{}\n</description>\n<location>\n{}\n</location>\n</skill>\n",
+        escape(entry.name),
+        escape(entry.description),
+        entry.location.display(),
+    )
+}
+
+/// What `html.escape` does.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#x27;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The skills that have no keywords, the most important first, as many as fit
+/// into `max_chars`. Behind the list stands what was left out, so that nothing
+/// vanishes without a word.
+pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
+    let ranked = ranked(snapshot);
+    let all = available_skills(ranked.iter().map(|loaded| listed(loaded)));
+    if all.chars().count() <= max_chars {
+        return Listing {
+            text: all,
+            listed: ranked
+                .iter()
+                .map(|loaded| loaded.skill.id.clone())
+                .collect(),
+            left_out: Vec::new(),
+        };
+    }
+    let frame = available_skills([]).chars().count() + note(&ranked, 0).chars().count();
+    let mut used = frame;
+    let fits = |loaded: &&&Loaded| {
+        used += xml(&listed(loaded)).chars().count();
+        used <= max_chars
+    };
+    let kept = ranked.iter().take_while(fits).count();
+    let ids = |skills: &[&Loaded]| {
+        skills
+            .iter()
+            .map(|loaded| loaded.skill.id.clone())
+            .collect()
+    };
+    let text = available_skills(ranked[..kept].iter().map(|loaded| listed(loaded)));
+    let room = max_chars.saturating_sub(text.chars().count());
+    Listing {
+        text: text + &note(&ranked[kept..], room),
+        listed: ids(&ranked[..kept]),
+        left_out: ids(&ranked[kept..]),
+    }
+}
+
+/// A list is for choosing, so what is matched by keywords is not in it.
+fn ranked(snapshot: &Snapshot) -> Vec<&Loaded> {
+    let mut skills: Vec<&Loaded> = super::offered(snapshot)
+        .filter(|loaded| loaded.skill.keywords.is_empty())
+        .collect();
+    skills.sort_by_key(|loaded| (Reverse(loaded.skill.priority), loaded.skill.id.clone()));
+    skills
+}
+
+fn listed(loaded: &Loaded) -> Listed<'_> {
+    Listed {
+        name: loaded.skill.id.as_str(),
+        description: &loaded.skill.description,
+        location: &loaded.path,
+    }
+}
+
+/// Says what was left out: how many, and their names as far as there is room.
+fn note(left_out: &[&Loaded], room: usize) -> String {
+    if left_out.is_empty() {
+        return String::new();
+    }
+    let short = format!(
+        "\n{} more skills are not listed; use get_skill to see them",
+        left_out.len()
+    );
+    let names: Vec<&str> = left_out
+        .iter()
+        .map(|loaded| loaded.skill.id.as_str())
+        .collect();
+    let long = format!("{short}: {}", names.join(", "));
+    if long.chars().count() <= room.min(short.chars().count() + MAX_NAMES_CHARS) {
+        long
+    } else {
+        short
+    }
+}

@@ -1,0 +1,49 @@
+//! A skill's trigger as a schedule, and in words.
+
+use deft_model::{Skill, Timing, Trigger};
+use deft_schedule::Schedule;
+
+use crate::trigger::Moment;
+
+/// The schedule of a timed skill, seen from `moment`: delays and intervals
+/// count from there. `None` for skills without timing, and for a timing that
+/// would not have loaded.
+pub fn schedule(skill: &Skill, moment: &Moment) -> Option<Schedule> {
+    let timing = skill.timing.as_ref()?;
+    let zone = match &timing.timezone {
+        Some(name) => deft_schedule::parse_zone(name).ok()?,
+        None => moment.zone.clone(),
+    };
+    if let Some(text) = &timing.schedule {
+        let cron = deft_schedule::Cron::parse(text).ok()?;
+        return Some(Schedule::Cron { cron, zone });
+    }
+    if let Some(text) = &timing.at {
+        return deft_schedule::parse_at(text, &zone).ok().map(Schedule::At);
+    }
+    relative(timing, moment)
+}
+
+fn relative(timing: &Timing, moment: &Moment) -> Option<Schedule> {
+    if let Some(minutes) = timing.interval_minutes {
+        let every = deft_schedule::minutes(i64::from(minutes)).ok()?;
+        return Some(Schedule::Interval {
+            every,
+            anchor: moment.now,
+        });
+    }
+    let seconds = i64::try_from(timing.delay_seconds?).ok()?;
+    let delay = jiff::SignedDuration::from_secs(seconds);
+    deft_schedule::after(moment.now, delay).ok().map(Schedule::At)
+}
+
+/// What fires a skill, in words.
+pub fn words(skill: &Skill, moment: &Moment) -> String {
+    if let Some(schedule) = schedule(skill, moment) {
+        return schedule.words(&moment.zone);
+    }
+    match skill.trigger {
+        Trigger::Event => format!("when a message mentions {}", skill.keywords.join(", ")),
+        Trigger::Cron | Trigger::Manual => "when asked for".to_owned(),
+    }
+}
