@@ -41,7 +41,7 @@ macro_rules! choice {
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str($crate::Choice::word(*self))
+                f.pad($crate::Choice::word(*self))
             }
         }
     };

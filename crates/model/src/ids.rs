@@ -23,7 +23,7 @@ impl SkillId {
 
 impl fmt::Display for SkillId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.pad(&self.0)
     }
 }
 

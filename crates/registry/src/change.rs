@@ -1,5 +1,6 @@
 //! What is different between two snapshots.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,6 +40,24 @@ pub enum Change {
         /// The domain.
         name: String,
     },
+}
+
+/// The line that logs say (S2.20).
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Loaded { id, path, .. } => {
+                write!(f, "Reloaded skill: {id} from {}", path.display())
+            }
+            Self::Removed { id } => write!(f, "Removed skill: {id}"),
+            Self::Domain { name } => write!(f, "Reloaded domain: {name}"),
+            Self::Broken { path, kept, reason } => {
+                write!(f, "Invalid skill file {}: {reason}", path.display())?;
+                kept.iter()
+                    .try_for_each(|id| write!(f, "; `{id}` stays as it was"))
+            }
+        }
+    }
 }
 
 /// The differences between two snapshots.

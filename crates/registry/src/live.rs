@@ -143,13 +143,9 @@ impl Shared {
 /// One line per accepted reload (S2.20).
 fn log(change: &Change) {
     match change {
-        Change::Loaded { id, path, .. } => {
-            tracing::info!("Reloaded skill: {id} from {}", path.display());
-        }
-        Change::Removed { id } => tracing::info!("Removed skill: {id}"),
-        Change::Domain { name } => tracing::info!("Reloaded domain: {name}"),
-        Change::Broken { path, reason, .. } => {
-            tracing::warn!("Invalid skill file {}: {reason}", path.display());
+        Change::Broken { .. } => tracing::warn!("{change}"),
+        Change::Loaded { .. } | Change::Removed { .. } | Change::Domain { .. } => {
+            tracing::info!("{change}")
         }
     }
 }

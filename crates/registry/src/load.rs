@@ -1,6 +1,5 @@
 //! Reads one file and decides what stays in use when it is broken.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use deft_skillfile::{Diagnostic, Document, Parsed, Place, Profile, Rule, has_errors, parse};
 
 use crate::digest::revision;
+use crate::file::read_known;
 use crate::scan::{Survey, file_name};
 use crate::siblings;
 use crate::stamp::Stamp;
@@ -28,13 +28,11 @@ pub(crate) fn load(job: &Job<'_>, path: &Path, old: Option<&Unit>) -> Unit {
     if let Some(old) = old.filter(|old| is_same(job, old, stamp)) {
         return old.clone();
     }
-    let content = metadata.and_then(|metadata| read(job, path, &metadata));
+    let content = metadata
+        .and_then(|metadata| read_known(path, &metadata, job.survey.options.max_file_bytes));
     let (outcome, diagnostics) = match content {
         Ok(bytes) => interpret(job, path, &bytes, old),
-        Err(problem) => (
-            Outcome::Broken(last_good(old)),
-            vec![refusal(job, &problem)],
-        ),
+        Err(problem) => (Outcome::Broken(last_good(old)), vec![refusal(&problem)]),
     };
     Unit {
         path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
@@ -54,28 +52,11 @@ fn is_same(job: &Job<'_>, old: &Unit, stamp: Option<Stamp>) -> bool {
         && !job.survey.forced.contains(&*old.path)
 }
 
-/// Reads the content. Pipes and devices are refused: reading one could wait
-/// for ever.
-fn read(job: &Job<'_>, path: &Path, metadata: &fs::Metadata) -> io::Result<Vec<u8>> {
-    if !metadata.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "it is not a regular file",
-        ));
-    }
-    if metadata.len() > job.survey.options.max_file_bytes {
-        let message = format!("the file has {} bytes", metadata.len());
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-    }
-    fs::read(path)
-}
-
-fn refusal(job: &Job<'_>, problem: &io::Error) -> Diagnostic {
+/// The problem of a file that cannot be read.
+pub fn refusal(problem: &io::Error) -> Diagnostic {
     if problem.kind() == io::ErrorKind::FileTooLarge {
-        let most = job.survey.options.max_file_bytes;
-        let message = format!("{problem}, {most} are allowed");
         let help = "move details into files beside it, such as `references/`";
-        return Diagnostic::new(Rule::TooLarge, message).with_help(help);
+        return Diagnostic::new(Rule::TooLarge, problem.to_string()).with_help(help);
     }
     Diagnostic::new(Rule::Unreadable, format!("cannot be read: {problem}"))
 }

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The largest file that may define a skill, unless told otherwise.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
 /// What a registry watches, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -40,7 +43,7 @@ impl Options {
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             roots: roots.into_iter().collect(),
-            max_file_bytes: 1024 * 1024,
+            max_file_bytes: MAX_FILE_BYTES,
             max_sibling_bytes: 64 * 1024 * 1024,
             max_depth: 12,
             settle: Duration::from_millis(40),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use deft_skillfile::{Diagnostic, FileKind, Moment, Rule};
 
+use crate::file::read_regular;
 use crate::load::{Job, load};
 use crate::options::Options;
 use crate::siblings;
@@ -173,7 +174,7 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
         job.siblings = around.files;
         let unit = load(&job, skill_md, known(skill_md));
         job.siblings = Vec::new();
-        folder.is_skill = owns_folder(&unit);
+        folder.is_skill = owns_folder(&unit, old, survey.options.max_file_bytes);
         if let Outcome::Good(Defines::Domain(index)) | Outcome::Broken(Some(Defines::Domain(index))) =
             &unit.outcome
             && folder.visit.depth > 0
@@ -194,20 +195,25 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
     folder.units.extend(units);
 }
 
-/// Whether a `SKILL.md` makes its folder that of one skill. A broken one does
-/// unless its text says that it is the index of a domain.
-fn owns_folder(unit: &Unit) -> bool {
+/// Whether a `SKILL.md` makes its folder that of one skill. A broken one does,
+/// unless its text says that it is the index of a domain, or it has turned up
+/// among pages that were there before: then it is most likely half written.
+fn owns_folder(unit: &Unit, old: Option<&Folder>, max_bytes: u64) -> bool {
     match &unit.outcome {
         Outcome::Good(Defines::Domain(_)) | Outcome::Broken(Some(Defines::Domain(_))) => false,
-        Outcome::Broken(None) => !looks_like_index(&unit.path),
+        Outcome::Broken(None) => {
+            let among_pages = old.is_some_and(|old| !old.is_skill && !old.units.is_empty());
+            !among_pages && !looks_like_index(&unit.path, max_bytes)
+        }
         Outcome::Good(Defines::Skill(_))
         | Outcome::Broken(Some(Defines::Skill(_)))
         | Outcome::Ignored => true,
     }
 }
 
-fn looks_like_index(path: &Path) -> bool {
-    let text = fs::read_to_string(path).unwrap_or_default();
+fn looks_like_index(path: &Path, max_bytes: u64) -> bool {
+    let bytes = read_regular(path, max_bytes).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let head: Vec<&str> = text.lines().take(20).collect();
     let has = |key: &str| head.iter().any(|line| line.starts_with(key));
     has("domain:") && !has("name:")

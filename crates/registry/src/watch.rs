@@ -1,21 +1,23 @@
 //! The thread that follows the disk.
 //!
 //! Events say where to look, never what happened: the folder they name is read
-//! again. So a lost, doubled or reordered event does no harm, and renames need
-//! no special case.
+//! again once it is quiet. So a lost, doubled or reordered event does no harm,
+//! and renames need no special case. For the same reason events are gathered
+//! here and not by a debouncer, which would drop the creation and removal of a
+//! file as a pair although a scan in between has seen the file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use notify::{EventKind, RecommendedWatcher, RecursiveMode};
-use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::live::{Shared, Watching};
 use crate::options::Watch;
 use crate::snapshot::Snapshot;
+use crate::stamp::{FolderId, folder_id};
 
 /// What wakes the thread.
 pub(crate) enum Signal {
@@ -28,12 +30,11 @@ pub(crate) enum Signal {
     Stop,
 }
 
-type Notifier = Debouncer<RecommendedWatcher, NoCache>;
-
 /// The watches, and what they are set on.
 pub(crate) struct Watcher {
-    notifier: Option<Notifier>,
-    watched: HashSet<PathBuf>,
+    notifier: Option<RecommendedWatcher>,
+    /// A path may come to stand for another folder, so both are kept.
+    watched: HashMap<PathBuf, FolderId>,
 }
 
 impl Watcher {
@@ -41,13 +42,13 @@ impl Watcher {
     pub(crate) fn start(shared: &Arc<Shared>, signal: Sender<Signal>) -> Self {
         let mut watcher = Self {
             notifier: None,
-            watched: HashSet::new(),
+            watched: HashMap::new(),
         };
         if shared.options.watch == Watch::Poll {
             shared.set_watching(Watching::Polling("asked for".to_owned()));
             return watcher;
         }
-        match notifier(shared.options.settle, signal) {
+        match notifier(signal) {
             Ok(notifier) => watcher.notifier = Some(notifier),
             Err(problem) => shared.set_watching(Watching::Polling(problem.to_string())),
         }
@@ -68,7 +69,7 @@ impl Watcher {
                 .map_or_else(|| signals.recv_timeout(wait), Ok);
             match signal {
                 Ok(Signal::Touched(mut paths)) => {
-                    waiting = gather(&mut paths, signals);
+                    waiting = gather(&mut paths, shared.options.settle, signals);
                     self.refresh(shared, Some(&paths));
                     continue;
                 }
@@ -96,38 +97,49 @@ impl Watcher {
             Some(paths) => current.tree.update(options, &shared.now(), paths),
         };
         shared.replace(Snapshot::index(tree, options));
-        self.cover(shared);
+        // Whatever was put into a folder before its watch was set made no event.
+        if self.cover(shared) {
+            self.refresh(shared, None);
+        }
     }
 
     /// Sets the watches that are missing: on each root, and on the nearest
     /// folder above it that exists, so that a root that is made, moved or
     /// replaced later is noticed.
-    fn cover(&mut self, shared: &Shared) {
+    fn cover(&mut self, shared: &Shared) -> bool {
+        let mut added = false;
         for root in &shared.options.roots {
             let above = root.ancestors().skip(1).find(|above| above.is_dir());
             if let Some(above) = above {
-                self.add(shared, above, RecursiveMode::NonRecursive);
+                added |= self.add(shared, above, RecursiveMode::NonRecursive);
             }
-            if root.is_dir() {
-                self.add(shared, root, RecursiveMode::Recursive);
-            } else {
-                self.watched.remove(root);
-            }
+            added |= self.add(shared, root, RecursiveMode::Recursive);
         }
+        added
     }
 
-    fn add(&mut self, shared: &Shared, path: &Path, mode: RecursiveMode) {
+    /// Sets a watch unless it is set already; says whether it was.
+    fn add(&mut self, shared: &Shared, path: &Path, mode: RecursiveMode) -> bool {
         let Some(notifier) = &mut self.notifier else {
-            return;
+            return false;
         };
-        if self.watched.contains(path) {
-            return;
+        let present = folder_id(path).ok().filter(|_| path.is_dir());
+        if self.watched.get(path) == present.as_ref() {
+            return false;
         }
+        if self.watched.remove(path).is_some() {
+            // The watch is on a folder that is elsewhere now, or gone.
+            drop(notifier.unwatch(path));
+        }
+        let Some(id) = present else {
+            return false;
+        };
         match notifier.watch(path, mode) {
-            Ok(()) => {
-                self.watched.insert(path.to_path_buf());
+            Ok(()) => self.watched.insert(path.to_path_buf(), id).is_none(),
+            Err(problem) => {
+                self.give_up(shared, &problem.to_string());
+                false
             }
-            Err(problem) => self.give_up(shared, &problem.to_string()),
         }
     }
 
@@ -141,47 +153,44 @@ impl Watcher {
     }
 }
 
-/// Adds whatever else was touched meanwhile, so that a burst is one pass;
-/// returns the first signal of another kind.
-fn gather(paths: &mut HashSet<PathBuf>, signals: &Receiver<Signal>) -> Option<Signal> {
+/// Adds whatever else is touched until it is quiet, so that a save in several
+/// steps and a burst of saves are one pass; returns the first signal of another
+/// kind. Somebody who never stops writing is not waited for.
+fn gather(
+    paths: &mut HashSet<PathBuf>,
+    settle: Duration,
+    signals: &Receiver<Signal>,
+) -> Option<Signal> {
+    let latest = Instant::now() + 3 * settle;
     loop {
-        match signals.try_recv().ok()? {
-            Signal::Touched(more) => paths.extend(more),
-            other => return Some(other),
+        let rest = latest.saturating_duration_since(Instant::now());
+        match signals.recv_timeout(settle.min(rest)) {
+            Ok(Signal::Touched(more)) => paths.extend(more),
+            Ok(other) => return Some(other),
+            Err(_) => return None,
         }
     }
 }
 
-fn notifier(settle: Duration, signal: Sender<Signal>) -> notify::Result<Notifier> {
-    let handle = move |result: DebounceEventResult| {
-        if let Some(message) = interpret(result) {
+fn notifier(signal: Sender<Signal>) -> notify::Result<RecommendedWatcher> {
+    notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if let Some(message) = interpret(event) {
             // The registry is gone; so is the need for its events.
             drop(signal.send(message));
         }
-    };
-    // The cache of file ids is for pairing renames, which nothing here needs.
-    new_debouncer_opt(settle, None, handle, NoCache, notify::Config::default())
+    })
 }
 
-fn interpret(result: DebounceEventResult) -> Option<Signal> {
-    match result {
-        Ok(events) => {
-            if events.iter().any(|event| event.need_rescan()) {
-                return Some(Signal::Rescan);
-            }
-            // Reading a file is an event too, and ours to ignore.
-            let real = events
-                .iter()
-                .filter(|event| !matches!(event.kind, EventKind::Access(_)));
-            let paths: HashSet<PathBuf> = real.flat_map(|event| event.paths.clone()).collect();
-            (!paths.is_empty()).then_some(Signal::Touched(paths))
+fn interpret(event: notify::Result<notify::Event>) -> Option<Signal> {
+    match event {
+        Ok(event) if event.need_rescan() => Some(Signal::Rescan),
+        // Reading a file is an event too, and ours to ignore.
+        Ok(event) if matches!(event.kind, EventKind::Access(_)) => None,
+        Ok(event) => Some(Signal::Touched(event.paths.into_iter().collect())),
+        Err(problem) if matches!(problem.kind, notify::ErrorKind::MaxFilesWatch) => {
+            Some(Signal::Lost(problem.to_string()))
         }
-        Err(problems) => {
-            let exhausted = problems
-                .iter()
-                .find(|one| matches!(one.kind, notify::ErrorKind::MaxFilesWatch));
-            Some(exhausted.map_or(Signal::Rescan, |one| Signal::Lost(one.to_string())))
-        }
+        Err(_) => Some(Signal::Rescan),
     }
 }
 
@@ -191,7 +200,7 @@ pub fn can_watch(roots: &[PathBuf]) -> Result<(), String> {
     let watch = || -> notify::Result<()> {
         let mut watcher = notify::recommended_watcher(|_: notify::Result<notify::Event>| {})?;
         for root in roots.iter().filter(|root| root.is_dir()) {
-            notify::Watcher::watch(&mut watcher, root, RecursiveMode::Recursive)?;
+            watcher.watch(root, RecursiveMode::Recursive)?;
         }
         Ok(())
     };

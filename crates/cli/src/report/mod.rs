@@ -5,8 +5,9 @@ mod json;
 mod sarif;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use deft_registry::{MAX_FILE_BYTES, read_regular};
 use deft_skillfile::{Diagnostic, Lines, Properties, Severity, has_errors};
 
 use crate::args::Format;
@@ -36,8 +37,7 @@ impl Checked {
 
     /// The text that places refer to; what cannot be read has no places.
     pub(crate) fn text(&self) -> String {
-        let bytes = std::fs::read(&self.path).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
+        text_of(&self.path)
     }
 
     pub(crate) fn count(&self, severity: Severity) -> usize {
@@ -46,6 +46,12 @@ impl Checked {
             .filter(|one| one.severity == severity)
             .count()
     }
+}
+
+/// The text of a file for excerpts; nothing when it cannot be had.
+pub(crate) fn text_of(path: &Path) -> String {
+    let bytes = read_regular(path, MAX_FILE_BYTES).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A place in lines and columns, both from 1.

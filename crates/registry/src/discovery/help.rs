@@ -96,20 +96,16 @@ pub fn help(snapshot: &Snapshot, name: &str) -> Result<String, Unknown> {
     if let Some(loaded) = snapshot.find(name) {
         return Ok(page(loaded));
     }
-    let skills = || snapshot.skills().map(|loaded| loaded.skill.id.as_str());
-    let near = |near: Option<&str>| near.map(str::to_owned);
+    let skills = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+    let domains = snapshot.domains().map(|(name, _)| name);
     let name = name.to_owned();
-    // A name without a dot was most likely meant to be a domain.
-    if name.contains('.') || nearest(&name, skills()).is_some() {
-        return Err(Unknown::Skill {
-            near: near(nearest(&name, skills())),
-            name,
-        });
+    // A name with a dot can only be a skill.
+    if name.contains('.') {
+        let near = nearest(&name, skills).map(str::to_owned);
+        return Err(Unknown::Skill { name, near });
     }
-    Err(Unknown::Domain {
-        near: near(nearest(&name, snapshot.domains().map(|(name, _)| name))),
-        name,
-    })
+    let near = nearest(&name, domains.chain(skills)).map(str::to_owned);
+    Err(Unknown::Domain { name, near })
 }
 
 fn page(loaded: &Loaded) -> String {

@@ -1,6 +1,6 @@
 //! `deft skills doctor`: what became of each file, and why.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use deft_registry::discovery::is_hidden;
@@ -13,7 +13,7 @@ use crate::env;
 use crate::failure::Done;
 use crate::home::Library;
 use crate::output::{Output, counted};
-use crate::report::{diagnostic, excerpts};
+use crate::report::{diagnostic, excerpts, text_of};
 
 /// Folders in which other hosts keep skills.
 const OTHER_HOSTS: &[&str] = &[
@@ -158,11 +158,6 @@ fn document(snapshot: &Snapshot, checks: &[Check], ok: bool) -> Value {
         "checks": checks.iter().map(check).collect::<Vec<_>>(),
         "files": snapshot.files().iter().map(file).collect::<Vec<_>>(),
     })
-}
-
-fn text_of(path: &Path) -> String {
-    let bytes = std::fs::read(path).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn check_roots(library: &Library, snapshot: &Snapshot) -> Vec<Check> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use deft_registry::discovery::{Listed, available_skills, listing, skill_tool};
+use deft_registry::{MAX_FILE_BYTES, read_regular};
 use deft_skillfile::{Place, Profile, parse};
 use serde_json::json;
 
@@ -85,7 +86,8 @@ fn entry(folder: &Path) -> Done<(String, String, PathBuf)> {
             format!("No SKILL.md found in {}", folder.display()),
         )
     })?;
-    let bytes = std::fs::read(&path).map_err(|problem| Failure::file(&path, "read", &problem))?;
+    let bytes = read_regular(&path, MAX_FILE_BYTES)
+        .map_err(|problem| Failure::file(&path, "read", &problem))?;
     let place = Place {
         file: path
             .file_name()

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use deft_registry::{FileReport, Options, Snapshot, State, skill_mds};
-use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Place, Profile, Rule, parse};
+use deft_registry::{
+    FileReport, MAX_FILE_BYTES, Options, Snapshot, State, read_regular, refusal, skill_mds,
+};
+use deft_skillfile::{Document, FileKind, Moment, Place, Profile, Rule, parse};
 use rayon::prelude::*;
 
 use crate::args::{Format, ProfileName, Validate};
@@ -112,7 +114,7 @@ fn read(path: &Path, shown: &Path, profile: Profile, moment: &Moment) -> Checked
         diagnostics: Vec::new(),
         properties: None,
     };
-    match std::fs::read(path) {
+    match read_regular(path, MAX_FILE_BYTES) {
         Ok(bytes) => {
             let parsed = parse(&bytes, &place, profile, moment);
             if matches!(parsed.document, Some(Document::Domain(_))) {
@@ -121,12 +123,7 @@ fn read(path: &Path, shown: &Path, profile: Profile, moment: &Moment) -> Checked
             checked.diagnostics = parsed.diagnostics;
             checked.properties = parsed.properties;
         }
-        Err(problem) => {
-            let message = format!("cannot be read: {problem}");
-            checked
-                .diagnostics
-                .push(Diagnostic::new(Rule::Unreadable, message));
-        }
+        Err(problem) => checked.diagnostics.push(refusal(&problem)),
     }
     checked
 }

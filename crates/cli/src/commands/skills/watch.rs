@@ -28,33 +28,12 @@ pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
             let line = if output.json {
                 view(change).to_string()
             } else {
-                line(change)
+                change.to_string()
             };
             output.data(&line)?;
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn line(change: &Change) -> String {
-    match change {
-        Change::Loaded { id, path, revision } => {
-            format!(
-                "Reloaded skill: {id} from {} ({})",
-                path.display(),
-                revision.short()
-            )
-        }
-        Change::Removed { id } => format!("Removed skill: {id}"),
-        Change::Domain { name } => format!("Reloaded domain: {name}"),
-        Change::Broken { path, kept, reason } => {
-            let kept = kept
-                .as_ref()
-                .map(|id| format!("; `{id}` stays as it was"))
-                .unwrap_or_default();
-            format!("Invalid skill file {}: {reason}{kept}", path.display())
-        }
-    }
 }
 
 fn view(change: &Change) -> Value {

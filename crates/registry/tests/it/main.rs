@@ -1,0 +1,12 @@
+//! Tests of the registry with real files.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod discovery;
+mod loading;
+mod support;
+mod watching;

@@ -1,0 +1,352 @@
+//! Edits become visible, broken ones do not, and nothing is missed.
+
+use std::fs;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deft_registry::{Change, Options, State, Watch, Watching};
+
+use crate::support::{Followed, World, description, page, skill_md, workflow};
+
+/// S2.17, S2.70: create, modify, delete.
+#[test]
+fn create_modify_delete() {
+    let world = World::new();
+    let followed = world.follow();
+    world.write("skills/email/send.md", page("email.send", "one"));
+    followed.until("created", |s| {
+        description(s, "email.send").as_deref() == Some("one")
+    });
+    world.write("skills/email/send.md", page("email.send", "two"));
+    followed.until("modified", |s| {
+        description(s, "email.send").as_deref() == Some("two")
+    });
+    world.remove("skills/email/send.md");
+    followed.until("deleted", |s| s.skill("email.send").is_none());
+}
+
+/// S2.18, X14: an invalid edit leaves the last good revision live and says so.
+#[test]
+fn break_and_mend() {
+    let world = World::new();
+    world.write("skills/report.yaml", workflow("report"));
+    let followed = world.follow();
+    let good = followed
+        .registry
+        .snapshot()
+        .skill("report")
+        .unwrap()
+        .revision;
+    world.write("skills/report.yaml", "name: report\ndescription: [\n");
+    let snapshot = followed.until("broken", |s| {
+        matches!(s.files()[0].state, State::Broken { .. })
+    });
+    assert_eq!(snapshot.skill("report").unwrap().revision, good);
+    assert_eq!(
+        world.states(&snapshot).lines().next().unwrap(),
+        "skills/report.yaml broken, report kept"
+    );
+    world.write(
+        "skills/report.yaml",
+        workflow("report").replace("Runs", "Runs again"),
+    );
+    let snapshot = followed.until("mended", |s| {
+        description(s, "report").as_deref() == Some("Runs again report")
+    });
+    assert_ne!(snapshot.skill("report").unwrap().revision, good);
+}
+
+#[test]
+fn a_broken_file_that_never_was_good_is_reported() {
+    let world = World::new();
+    let followed = world.follow();
+    world.write(
+        "skills/email/send.md",
+        "---\ndescription: no name\n---\nbody\n",
+    );
+    let changes = followed.next();
+    let [
+        Change::Broken {
+            kept: None, reason, ..
+        },
+    ] = &changes[..]
+    else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(reason, "there is no `name`");
+}
+
+#[test]
+fn renaming_a_folder_moves_its_skill() {
+    let world = World::new();
+    world.write(
+        "skills/old/SKILL.md",
+        "---\ndescription: Moves.\n---\nDo it.\n",
+    );
+    world.write("skills/old/references/a.md", "a");
+    let followed = world.follow();
+    world.rename("skills/old", "skills/new");
+    let snapshot = followed.until("renamed", |s| {
+        s.skill("new").is_some() && s.skill("old").is_none()
+    });
+    assert_eq!(
+        snapshot.skill("new").unwrap().siblings[0].path,
+        "references/a.md"
+    );
+}
+
+#[test]
+fn renaming_a_domain_folder_moves_all_its_pages() {
+    let world = World::new();
+    for action in ["send", "read", "draft"] {
+        world.write(
+            &format!("skills/email/{action}.md"),
+            page(&format!("email.{action}"), "x"),
+        );
+    }
+    let followed = world.follow();
+    world.rename("skills/email", "skills/mail");
+    let snapshot = followed.until("renamed", |s| {
+        s.files()
+            .iter()
+            .all(|f| f.path.to_string_lossy().contains("/mail/"))
+    });
+    // Names count, paths are only compared with them.
+    assert_eq!(snapshot.skill_count(), 3);
+    assert!(world.states(&snapshot).contains("name_path_mismatch"));
+}
+
+/// Editors write a new file and move it over the old one.
+#[test]
+fn replace_by_rename() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    let followed = world.follow();
+    for round in 0..20 {
+        let text = format!("round {round}");
+        world.write("skills/a/.SKILL.md.swp", skill_md("a", &text));
+        world.rename("skills/a/.SKILL.md.swp", "skills/a/SKILL.md");
+        followed.until("replaced", |s| {
+            description(s, "a").as_deref() == Some(&text)
+        });
+    }
+}
+
+#[test]
+fn a_file_beside_a_skill_is_part_of_its_revision() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    world.write("skills/a/scripts/run.sh", "echo 1");
+    let followed = world.follow();
+    let first = followed.registry.snapshot().skill("a").unwrap().revision;
+    world.write("skills/a/scripts/run.sh", "echo 2");
+    let snapshot = followed.until("edited", |s| s.skill("a").unwrap().revision != first);
+    let second = snapshot.skill("a").unwrap().revision;
+    world.write("skills/a/assets/deep/logo.svg", "<svg/>");
+    let snapshot = followed.until("added", |s| s.skill("a").unwrap().revision != second);
+    assert_eq!(snapshot.skill("a").unwrap().siblings.len(), 2);
+    world.remove("skills/a/assets");
+    let snapshot = followed.until("removed", |s| s.skill("a").unwrap().siblings.len() == 1);
+    assert_eq!(snapshot.skill("a").unwrap().revision, second);
+}
+
+#[test]
+fn a_thousand_edits_in_a_burst() {
+    let world = World::new();
+    for at in 0..50 {
+        world.write(
+            &format!("skills/s{at}/SKILL.md"),
+            skill_md(&format!("s{at}"), "before"),
+        );
+    }
+    let followed = world.follow();
+    for edit in 0..1000 {
+        let at = edit % 50;
+        world.write(
+            &format!("skills/s{at}/SKILL.md"),
+            skill_md(&format!("s{at}"), &format!("edit {edit}")),
+        );
+    }
+    let snapshot = followed.until("the last edits", |s| {
+        (0..50).all(|at| {
+            description(s, &format!("s{at}")).as_deref() == Some(&format!("edit {}", 950 + at))
+        })
+    });
+    assert_eq!(snapshot.skill_count(), 50);
+}
+
+#[test]
+fn a_root_that_is_made_later_is_followed() {
+    let world = World::new();
+    world.remove("skills");
+    let followed = world.follow();
+    assert_eq!(followed.registry.snapshot().skill_count(), 0);
+    world.write("skills/a/SKILL.md", skill_md("a", "late"));
+    followed.until("the new root", |s| s.skill("a").is_some());
+    world.write("skills/b/SKILL.md", skill_md("b", "later"));
+    followed.until("an edit below the new root", |s| s.skill("b").is_some());
+}
+
+#[test]
+fn a_root_several_folders_away_is_followed() {
+    let world = World::new();
+    let followed = Followed::open(Options::new([world.path("one/two/skills")]));
+    fs::create_dir(world.path("one")).unwrap();
+    fs::create_dir(world.path("one/two")).unwrap();
+    world.write("one/two/skills/a/SKILL.md", skill_md("a", "far"));
+    followed.until("the far root", |s| s.skill("a").is_some());
+}
+
+#[test]
+fn a_root_that_is_replaced_is_followed() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "first"));
+    world.write("other/b/SKILL.md", skill_md("b", "second"));
+    let followed = world.follow();
+    world.rename("skills", "away");
+    followed.until("the root gone", |s| s.skill_count() == 0);
+    world.rename("other", "skills");
+    followed.until("the other root", |s| s.skill("b").is_some());
+    world.write("skills/c/SKILL.md", skill_md("c", "third"));
+    followed.until("an edit below it", |s| s.skill("c").is_some());
+}
+
+#[test]
+fn an_index_that_becomes_a_skill_changes_what_is_below() {
+    let world = World::new();
+    world.write(
+        "skills/email/SKILL.md",
+        "---\ndomain: email\ndescription: Mail.\n---\n# Mail\n",
+    );
+    world.write("skills/email/send.md", page("email.send", "x"));
+    let followed = world.follow();
+    assert!(followed.registry.snapshot().skill("email.send").is_some());
+    world.write(
+        "skills/email/SKILL.md",
+        skill_md("email", "All about mail."),
+    );
+    let snapshot = followed.until("the skill", |s| s.skill("email").is_some());
+    assert!(snapshot.skill("email.send").is_none());
+    assert_eq!(snapshot.skill("email").unwrap().siblings[0].path, "send.md");
+}
+
+#[test]
+fn a_domain_index_is_followed() {
+    let world = World::new();
+    world.write("skills/email/send.md", page("email.send", "x"));
+    let followed = world.follow();
+    assert!(
+        followed
+            .registry
+            .snapshot()
+            .domain("email")
+            .unwrap()
+            .generated
+    );
+    world.write(
+        "skills/email/SKILL.md",
+        "---\ndomain: email\ndescription: Mail.\n---\n# Mail\n",
+    );
+    let snapshot = followed.until("the index", |s| !s.domain("email").unwrap().generated);
+    assert_eq!(snapshot.domain("email").unwrap().index.description, "Mail.");
+}
+
+/// Where there are no events everything is compared again and again.
+#[test]
+fn polling_sees_the_same() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    let mut options = world.options();
+    options.watch = Watch::Poll;
+    options.poll_every = Duration::from_millis(20);
+    let followed = Followed::open(options);
+    assert_eq!(
+        followed.registry.watching(),
+        Watching::Polling("asked for".to_owned())
+    );
+    world.write("skills/a/SKILL.md", skill_md("a", "a longer text"));
+    followed.until("modified", |s| {
+        description(s, "a").as_deref() == Some("a longer text")
+    });
+    world.rename("skills/a", "skills/b");
+    followed.until("renamed", |s| {
+        s.skill("b").is_some() && s.skill("a").is_none()
+    });
+    world.remove("skills/b");
+    followed.until("deleted", |s| s.skill_count() == 0);
+}
+
+/// A reader that holds a snapshot keeps what it holds.
+#[test]
+fn a_snapshot_does_not_change_under_its_reader() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    let followed = world.follow();
+    let held = followed.registry.snapshot();
+    world.write("skills/a/SKILL.md", skill_md("a", "two"));
+    followed.until("modified", |s| {
+        description(s, "a").as_deref() == Some("two")
+    });
+    assert_eq!(description(&held, "a").as_deref(), Some("one"));
+}
+
+/// S2.20: one announcement per accepted reload, none for a save that changes
+/// nothing.
+#[test]
+fn each_accepted_reload_is_announced_once() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    world.write("skills/b/SKILL.md", skill_md("b", "one"));
+    let followed = world.follow();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    world.write("skills/b/SKILL.md", skill_md("b", "two"));
+    let changes = followed.next();
+    let [Change::Loaded { id, path, .. }] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(id.as_str(), "b");
+    assert_eq!(**path, world.path("skills/b/SKILL.md"));
+}
+
+/// S2.20: the log has one line per accepted reload, in the seeds' words.
+#[test]
+fn each_accepted_reload_is_logged_once() {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let writer = Arc::clone(&log);
+    let write = move || Log(Arc::clone(&writer));
+    // Other tests of this process may log too, so names here are unlike theirs.
+    let _ = tracing_subscriber::fmt()
+        .with_writer(write)
+        .with_ansi(false)
+        .try_init();
+    let world = World::new();
+    let followed = world.follow();
+    world.write("skills/logged/SKILL.md", skill_md("logged", "one"));
+    followed.until("loaded", |s| s.skill("logged").is_some());
+    world.write("skills/logged/SKILL.md", "---\nname: [\n---\n");
+    followed.until("broken", |s| {
+        matches!(s.files()[0].state, State::Broken { .. })
+    });
+    drop(followed);
+    let text = String::from_utf8(log.lock().unwrap().clone()).unwrap();
+    let path = world.path("skills/logged/SKILL.md").display().to_string();
+    let count = |line: &str| text.matches(line).count();
+    assert_eq!(
+        count(&format!("Reloaded skill: logged from {path}")),
+        1,
+        "{text}"
+    );
+    assert_eq!(count(&format!("Invalid skill file {path}")), 1, "{text}");
+}
+
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
