@@ -57,7 +57,10 @@ pub(crate) struct Folder {
 #[derive(Default)]
 struct Listing {
     skill_md: Option<PathBuf>,
+    /// Files that may define something.
     files: Vec<PathBuf>,
+    /// Files that can only belong to a skill.
+    others: Vec<PathBuf>,
     folders: Vec<PathBuf>,
 }
 
@@ -151,10 +154,12 @@ fn list(path: &Path) -> std::io::Result<Listing> {
         }
         match FileKind::of(&name) {
             Some(FileKind::SkillMd) if name == "SKILL.md" || listing.skill_md.is_none() => {
-                listing.skill_md = Some(entry.path());
+                listing
+                    .others
+                    .extend(listing.skill_md.replace(entry.path()));
             }
             Some(FileKind::Markdown | FileKind::Workflow) => listing.files.push(entry.path()),
-            Some(FileKind::SkillMd | FileKind::Record) | None => {}
+            Some(FileKind::SkillMd | FileKind::Record) | None => listing.others.push(entry.path()),
         }
     }
     listing.files.sort();
@@ -170,10 +175,11 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
         siblings: Vec::new(),
     };
     if let Some(skill_md) = &listing.skill_md {
-        let around = siblings::collect(&folder.visit.path, skill_md);
+        let beside: Vec<PathBuf> = [listing.files.as_slice(), &listing.others].concat();
+        let around = siblings::collect(&beside, &listing.folders);
         job.siblings = around.files;
         let unit = load(&job, skill_md, known(skill_md));
-        job.siblings = Vec::new();
+        job.siblings.clear();
         folder.is_skill = owns_folder(&unit, old, survey.options.max_file_bytes);
         if let Outcome::Good(Defines::Domain(index)) | Outcome::Broken(Some(Defines::Domain(index))) =
             &unit.outcome

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use deft_model::SiblingFile;
 
 use crate::digest::digest_file;
+use crate::scan::SKIPPED;
 use crate::stamp::Stamp;
 use crate::unit::Loaded;
 
@@ -13,65 +14,64 @@ use crate::unit::Loaded;
 /// skills but checkouts.
 const MAX_FILES: usize = 4096;
 
+/// How deep below a skill its files may be.
+const MAX_DEPTH: usize = 8;
+
 /// What is below the folder of a skill.
 #[derive(Default)]
 pub(crate) struct Around {
-    /// Files that belong to the skill, with what they looked like.
+    /// Files that belong to the skill, with what they looked like, by path.
     pub files: Vec<(String, Stamp)>,
-    /// Folders with a `SKILL.md` of their own.
+    /// Folders with a `SKILL.md` of their own, by path.
     pub skill_folders: Vec<PathBuf>,
 }
 
-/// Lists what is below the folder of a skill, without reading any content.
-pub(crate) fn collect(folder: &Path, skill_md: &Path) -> Around {
+/// Looks at what lies beside a `SKILL.md`, without reading any content. What
+/// is right beside it has been listed already.
+pub(crate) fn collect(files: &[PathBuf], folders: &[PathBuf]) -> Around {
     let mut around = Around::default();
-    walk(folder, "", skill_md, 0, &mut around);
+    files.iter().for_each(|path| around.add_file(path, ""));
+    folders
+        .iter()
+        .for_each(|path| around.add_folder(path, "", 1));
     around.files.sort_by(|a, b| a.0.cmp(&b.0));
+    around.skill_folders.sort();
     around
 }
 
-fn walk(folder: &Path, prefix: &str, skill_md: &Path, depth: usize, around: &mut Around) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if path == skill_md || around.files.len() >= MAX_FILES {
-            continue;
-        }
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() {
-            if matches!(name.as_ref(), ".git" | "node_modules") || depth > 8 {
-                continue;
-            }
-            if has_skill_md(&path) {
-                around.skill_folders.push(path);
-                continue;
-            }
-            walk(
-                &path,
-                &format!("{prefix}{name}/"),
-                skill_md,
-                depth + 1,
-                around,
-            );
-            continue;
-        }
-        // Links to folders are not followed: they may lead anywhere.
-        if let Ok(metadata) = path.metadata()
+impl Around {
+    fn add_file(&mut self, path: &Path, prefix: &str) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if self.files.len() < MAX_FILES
+            && let Ok(metadata) = path.metadata()
             && metadata.is_file()
         {
-            around
-                .files
+            self.files
                 .push((format!("{prefix}{name}"), Stamp::of(&metadata)));
         }
     }
-    if depth == 0 {
-        around.skill_folders.sort();
+
+    /// Links to folders are not followed: they may lead anywhere.
+    fn add_folder(&mut self, path: &Path, prefix: &str, depth: usize) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if depth > MAX_DEPTH || path.is_symlink() || SKIPPED.contains(&name.as_ref()) {
+            return;
+        }
+        if has_skill_md(path) {
+            self.skill_folders.push(path.to_path_buf());
+            return;
+        }
+        let Ok(entries) = fs::read_dir(path) else {
+            return;
+        };
+        let prefix = format!("{prefix}{name}/");
+        for entry in entries.flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => self.add_folder(&entry.path(), &prefix, depth + 1),
+                Ok(_) => self.add_file(&entry.path(), &prefix),
+                Err(_) => {}
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything that is loaded, at one instant.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Snapshot {
     skills: BTreeMap<SkillId, Arc<Loaded>>,
     domains: BTreeMap<String, Domain>,
     files: Vec<FileReport>,
-    pub(crate) tree: Tree,
+    tree: Tree,
 }
 
 /// A domain and the skills in it.
@@ -40,7 +40,7 @@ pub struct FileReport {
     /// The file or folder.
     pub path: Arc<Path>,
     /// The root it was found in.
-    pub root: PathBuf,
+    pub root: Arc<Path>,
     /// What became of it.
     pub state: State,
     /// What is wrong with it.
@@ -74,6 +74,22 @@ impl Snapshot {
     /// Reads all roots once, without following them.
     pub fn load(options: &Options, moment: &Moment) -> Self {
         Self::index(Tree::default().rescan(options, moment), options)
+    }
+
+    /// Compares everything with the disk and reads what looks different.
+    #[must_use]
+    pub fn rescan(&self, options: &Options, moment: &Moment) -> Self {
+        Self::index(self.tree.rescan(options, moment), options)
+    }
+
+    /// Reads what may be different at these paths.
+    pub(crate) fn update(
+        &self,
+        options: &Options,
+        moment: &Moment,
+        paths: &HashSet<PathBuf>,
+    ) -> Self {
+        Self::index(self.tree.update(options, moment, paths), options)
     }
 
     /// The skills, by id.
@@ -124,6 +140,7 @@ impl Snapshot {
         let mut snapshot = Self::default();
         let mut indexes = BTreeMap::new();
         for root in &options.roots {
+            let root: &Arc<Path> = &Arc::from(root.as_path());
             for folder in tree.below(root) {
                 snapshot.add_problems(folder, root);
                 for unit in &folder.units {
@@ -138,11 +155,11 @@ impl Snapshot {
         snapshot
     }
 
-    fn add_problems(&mut self, folder: &Folder, root: &Path) {
+    fn add_problems(&mut self, folder: &Folder, root: &Arc<Path>) {
         if !folder.problems.is_empty() {
             self.files.push(FileReport {
                 path: Arc::from(folder.visit.path.as_path()),
-                root: root.to_path_buf(),
+                root: Arc::clone(root),
                 state: State::Ignored,
                 diagnostics: folder.problems.as_slice().into(),
             });
@@ -152,7 +169,7 @@ impl Snapshot {
     fn add(
         &mut self,
         unit: &Unit,
-        root: &Path,
+        root: &Arc<Path>,
         indexes: &mut BTreeMap<String, (Arc<DomainIndex>, Arc<Path>)>,
     ) -> FileReport {
         let state = match unit.outcome.live() {
@@ -176,7 +193,7 @@ impl Snapshot {
         };
         FileReport {
             path: Arc::clone(&unit.path),
-            root: root.to_path_buf(),
+            root: Arc::clone(root),
             diagnostics: shadow_note(&state, &unit.diagnostics),
             state,
         }
@@ -212,11 +229,11 @@ fn shadow_note(state: &State, found: &Arc<[Diagnostic]>) -> Arc<[Diagnostic]> {
 }
 
 /// Folders right below a root with nothing loadable in them (S4.8).
-fn empty_folders<'a>(tree: &'a Tree, root: &'a Path) -> impl Iterator<Item = FileReport> + 'a {
+fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item = FileReport> + 'a {
     let children = tree
         .below(root)
         .next()
-        .filter(|folder| folder.visit.path == root);
+        .filter(|folder| folder.visit.path == **root);
     let children = children
         .into_iter()
         .filter(|folder| !folder.is_skill)
@@ -232,7 +249,7 @@ fn empty_folders<'a>(tree: &'a Tree, root: &'a Path) -> impl Iterator<Item = Fil
             .with_help("add one, or move the folder away from the skills");
         FileReport {
             path: Arc::from(path.as_path()),
-            root: root.to_path_buf(),
+            root: Arc::clone(root),
             state: State::Ignored,
             diagnostics: Arc::from([note]),
         }

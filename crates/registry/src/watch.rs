@@ -16,7 +16,6 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::live::{Shared, Watching};
 use crate::options::Watch;
-use crate::snapshot::Snapshot;
 use crate::stamp::{FolderId, folder_id};
 
 /// What wakes the thread.
@@ -92,11 +91,11 @@ impl Watcher {
     fn refresh(&mut self, shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
         let current = shared.current();
         let options = &shared.options;
-        let tree = match touched {
-            None => current.tree.rescan(options, &shared.now()),
-            Some(paths) => current.tree.update(options, &shared.now(), paths),
-        };
-        shared.replace(Snapshot::index(tree, options));
+        let moment = shared.now();
+        shared.replace(match touched {
+            None => current.rescan(options, &moment),
+            Some(paths) => current.update(options, &moment, paths),
+        });
         // Whatever was put into a folder before its watch was set made no event.
         if self.cover(shared) {
             self.refresh(shared, None);

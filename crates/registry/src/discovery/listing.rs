@@ -128,10 +128,11 @@ fn note(left_out: &[&Loaded], room: usize) -> String {
     if left_out.is_empty() {
         return String::new();
     }
-    let short = format!(
-        "\n{} more skills are not listed; use get_skill to see them",
-        left_out.len()
-    );
+    let count = match left_out.len() {
+        1 => "1 more skill is".to_owned(),
+        many => format!("{many} more skills are"),
+    };
+    let short = format!("\n{count} not listed; use get_skill to see them");
     let names: Vec<&str> = left_out
         .iter()
         .map(|loaded| loaded.skill.id.as_str())

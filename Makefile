@@ -1,0 +1,62 @@
+# Everything a person does with this project: `make up` and `make test`.
+
+SHELL := /bin/bash
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/deft
+PYTHON ?= python3
+VENV := $(CACHE)/venv
+DEFT := target/release/deft
+NEXTEST_VERSION := 0.9.143
+
+.PHONY: up test lint unit doc referee fuzz bench bench-peers tools clean
+
+## Builds deft, puts three example skills into the home and shows them.
+up:
+	cargo build --release --bin deft
+	$(DEFT) skills import examples/skills
+	$(DEFT) skills list
+	@echo; echo "next: $(DEFT) skills show greet   or   $(DEFT) --help"
+
+## Everything that CI checks, with all set-up it needs.
+test: tools lint unit doc referee fuzz
+
+## Formatting, lints and the rules of the house.
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+## All tests, and each bench once so that it keeps working.
+unit:
+	cargo nextest run --workspace --all-targets --locked --no-fail-fast
+
+## Examples in the documentation, and the documentation itself.
+doc:
+	cargo test --workspace --doc --locked -q
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked -q
+
+## The recorded verdicts are what the reference validator says.
+referee: $(VENV)/ready
+	$(VENV)/bin/python crates/skillfile/tests/reference/record.py --check
+	cargo build --release --bin deft --locked
+	$(VENV)/bin/python tests/reference/prompt.py $(DEFT)
+
+## A short run of every fuzz target.
+fuzz:
+	fuzz/run.sh $(or $(FUZZ_SECONDS),5)
+
+## Figures; what they print is in docs/performance.md.
+bench: $(VENV)/ready
+	cargo build --release --bin deft --locked
+	cargo bench --workspace --locked
+	$(VENV)/bin/python benches/validate.py $(DEFT)
+
+tools:
+	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest@$(NEXTEST_VERSION)
+
+$(VENV)/ready: tests/reference/requirements.txt
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/reference/requirements.txt
+	touch $@
+
+clean:
+	cargo clean

@@ -1,0 +1,14 @@
+//! The binary as a stranger would use it: exit code, stdout and stderr.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod cmd;
+mod files;
+mod home;
+mod support;
+mod validate;
+mod watch;

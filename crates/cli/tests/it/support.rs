@@ -1,0 +1,87 @@
+//! A world in a temporary folder, and the binary in it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) struct World {
+    folder: TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(below)
+    }
+
+    pub(crate) fn write(&self, below: &str, content: impl AsRef<[u8]>) -> &Self {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    pub(crate) fn read(&self, below: &str) -> String {
+        fs::read_to_string(self.path(below)).unwrap()
+    }
+
+    /// The binary in this world, with nothing of the host's environment.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_deft"));
+        command
+            .args(args)
+            .current_dir(self.path(""))
+            .env_clear()
+            .env("HOME", self.path("user"))
+            .env("DEFT_HOME", self.path("home"))
+            .env("TZ", "Europe/Berlin");
+        command
+    }
+
+    pub(crate) fn output(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Exit code, stdout and stderr, with the world's place and hashes of
+    /// content made the same everywhere.
+    pub(crate) fn run(&self, args: &[&str]) -> String {
+        let output = self.output(args);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let place = format!(
+            "{}/",
+            self.path("").display().to_string().trim_end_matches('/')
+        );
+        let out = format!(
+            "exit {}\n--- stdout\n{}--- stderr\n{}",
+            output.status.code().unwrap(),
+            text(&output.stdout),
+            text(&output.stderr),
+        );
+        out.replace(&place, "[world]/")
+    }
+
+    /// The JSON document on stdout.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let output = self.output(args);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|problem| {
+            panic!("{problem}: {}", String::from_utf8_lossy(&output.stdout))
+        })
+    }
+
+    pub(crate) fn code(&self, args: &[&str]) -> i32 {
+        self.output(args).status.code().unwrap()
+    }
+}
+
+pub(crate) const SKILL: &str =
+    "---\nname: greet\ndescription: Greets.\n---\n\n# Greet\n\nSay hello.\n";
+pub(crate) const PAGE: &str = "---\nname: email.send\ndescription: Send an email\ntags: [mail]\n---\n\n# email.send\n\nSends.\n\n## Flags\n\n--to   Whom (required)\n";
+pub(crate) const WORKFLOW: &str = "name: report\ndescription: Reports\nschedule: \"0 8 * * 1-5\"\nsteps:\n  - id: log_it\n    tool: log\n    args:\n      message: hello\noutputs:\n  done: true\n";

@@ -1,0 +1,167 @@
+//! `deft skills validate`.
+
+use crate::support::{PAGE, SKILL, WORKFLOW, World};
+
+const BROKEN: &str = "name: start_work\ndescription: Starts\ninputs:\n  - name: issue_key\nsteps:\n  - id: get_issue\n    tool: jira\n    args:\n      key: \"ä {{ inputs.isue_key }}\"\n    on_eror: fail\noutputs:\n  a: 1\n";
+
+fn world() -> World {
+    let world = World::new();
+    world
+        .write("skills/greet/SKILL.md", SKILL)
+        .write("skills/email/send.md", PAGE)
+        .write("skills/report.yaml", WORKFLOW)
+        .write("skills/README.md", "# Readme\n")
+        .write("skills/start_work.yaml", BROKEN)
+        .write("skills/empty/notes.txt", "nothing");
+    world
+}
+
+#[test]
+fn text_shows_the_place() {
+    insta::assert_snapshot!(world().run(&["skills", "validate", "skills"]));
+}
+
+#[test]
+fn json_has_lines_and_columns() {
+    insta::assert_snapshot!(world().run(&[
+        "skills",
+        "validate",
+        "skills/start_work.yaml",
+        "--format",
+        "json"
+    ]));
+}
+
+#[test]
+fn github_annotations() {
+    insta::assert_snapshot!(world().run(&["skills", "validate", "skills", "--format", "github"]));
+}
+
+#[test]
+fn sarif_results() {
+    let report = world().json(&["skills", "validate", "skills", "--format", "sarif"]);
+    assert_eq!(report["version"], "2.1.0");
+    let run = &report["runs"][0];
+    assert_eq!(run["tool"]["driver"]["name"], "deft");
+    insta::assert_json_snapshot!(run["results"]);
+}
+
+#[test]
+fn errors_exit_1_warnings_exit_0() {
+    let world = world();
+    assert_eq!(world.code(&["skills", "validate", "skills"]), 1);
+    assert_eq!(world.code(&["skills", "validate", "skills/report.yaml"]), 0);
+    world.write("odd/name/SKILL.md", SKILL);
+    assert_eq!(world.code(&["skills", "validate", "odd"]), 0);
+    assert_eq!(
+        world.code(&["skills", "validate", "odd", "--profile", "agentskills"]),
+        1
+    );
+}
+
+/// It needs no home: neither the variable nor the folder is there.
+#[test]
+fn no_home_is_needed() {
+    let world = world();
+    let mut command = world.command(&["skills", "validate", "skills/report.yaml"]);
+    let output = command
+        .env_remove("DEFT_HOME")
+        .env_remove("HOME")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!world.path("home").exists());
+}
+
+/// Paths are printed as they were given; hidden folders count, `.git` does not.
+#[test]
+fn paths_as_given_and_hidden_folders() {
+    let world = World::new();
+    world
+        .write("repo/.claude/skills/greet/SKILL.md", SKILL)
+        .write("repo/deep/lower/skill.md", SKILL)
+        .write("repo/.git/x/SKILL.md", SKILL)
+        .write("repo/node_modules/y/SKILL.md", SKILL);
+    for profile in ["deft", "agentskills"] {
+        let report = world.json(&[
+            "skills",
+            "validate",
+            "./repo",
+            "--profile",
+            profile,
+            "--format",
+            "json",
+        ]);
+        let paths: Vec<&str> = report["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|f| f["path"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            paths,
+            [
+                "./repo/.claude/skills/greet/SKILL.md",
+                "./repo/deep/lower/skill.md"
+            ]
+        );
+    }
+}
+
+#[test]
+fn what_is_not_there_exits_2() {
+    let world = World::new();
+    world.write("notes.txt", "x").write("empty/a.txt", "x");
+    insta::assert_snapshot!(world.run(&["skills", "validate", "nowhere"]));
+    insta::assert_snapshot!(world.run(&["skills", "validate", "notes.txt"]));
+    insta::assert_snapshot!(world.run(&["skills", "validate", "empty"]));
+    insta::assert_snapshot!(world.run(&["skills", "validate", "nowhere", "--json"]));
+    insta::assert_snapshot!(world.run(&["skills", "validate"]));
+}
+
+#[test]
+fn a_pipe_is_refused_not_waited_for() {
+    let world = World::new();
+    world.write("skills/pipe/x", "");
+    let pipe = world.path("skills/pipe/SKILL.md");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    for profile in ["deft", "agentskills"] {
+        let report = world.json(&[
+            "skills",
+            "validate",
+            "skills",
+            "--profile",
+            profile,
+            "--json",
+        ]);
+        assert_eq!(report["files"][0]["diagnostics"][0]["rule"], "unreadable");
+    }
+}
+
+/// The properties are those of the reference's `read-properties`.
+#[test]
+fn strict_prints_properties() {
+    let world = World::new();
+    world.write(
+        "skills/greet/SKILL.md",
+        SKILL.replace(
+            "---\n\n",
+            "metadata:\n  version: 1.0\n  list:\n    - a\n---\n\n",
+        ),
+    );
+    let report = world.json(&[
+        "skills",
+        "validate",
+        "skills",
+        "--profile",
+        "agentskills",
+        "--json",
+    ]);
+    insta::assert_json_snapshot!(report);
+}

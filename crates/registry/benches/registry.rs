@@ -1,0 +1,288 @@
+//! Figures of the registry, printed as a table: load time and memory of 10,000
+//! skills, and how soon an edit is visible among them.
+//!
+//! `cargo bench -p deft-registry` runs it; the table in `docs/performance.md`
+//! is its output.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench prints its figures and may fail loudly"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use deft_registry::{Options, Registry, Snapshot};
+use deft_skillfile::{Moment, Place, Profile, parse};
+use jiff::tz::TimeZone;
+
+fn main() {
+    // `cargo test --benches` passes this flag: one small round shows that it runs.
+    let smoke = !std::env::args().any(|arg| arg == "--bench");
+    let count = if smoke { 100 } else { 10_000 };
+    println!("| what | figure |\n| --- | --- |");
+    let before = resident_kb();
+    let folder = tempfile::tempdir().unwrap();
+    mixed(folder.path(), count);
+    load(
+        &format!("load {count} mixed skill files"),
+        folder.path(),
+        before,
+        smoke,
+    );
+    edits(folder.path(), if smoke { 3 } else { 200 });
+    rescan(folder.path());
+    workflow_parse(if smoke { 10 } else { 20_000 });
+    if !smoke {
+        let folder = tempfile::tempdir().unwrap();
+        large(folder.path(), count);
+        load(
+            &format!("load {count} SKILL.md of 7 KB"),
+            folder.path(),
+            resident_kb(),
+            smoke,
+        );
+    }
+}
+
+fn moment() -> Moment {
+    Moment {
+        now: "2026-11-15T12:00:00Z".parse().unwrap(),
+        zone: TimeZone::UTC,
+    }
+}
+
+/// Load time over several rounds, and memory after the first.
+fn load(what: &str, root: &Path, before_kb: u64, smoke: bool) {
+    let options = Options::new([root.to_path_buf()]);
+    // The first round warms the page cache and is not counted.
+    let first = Snapshot::load(&options, &moment());
+    let count = first.skill_count();
+    let memory = resident_kb().saturating_sub(before_kb);
+    let rounds = if smoke { 1 } else { 10 };
+    let mut times: Vec<Duration> = (0..rounds)
+        .map(|_| {
+            let start = Instant::now();
+            let snapshot = Snapshot::load(&options, &moment());
+            let time = start.elapsed();
+            assert_eq!(snapshot.skill_count(), count);
+            time
+        })
+        .collect();
+    times.sort();
+    let range = format!(
+        "{:.0} to {:.0} ms",
+        millis(times[0]),
+        millis(times[times.len() - 1])
+    );
+    println!("| {what} | {range} ({rounds} rounds), {count} skills |");
+    println!(
+        "| memory they take | {:.1} MB |",
+        f64::from(u32::try_from(memory).unwrap()) / 1024.0
+    );
+    drop(first);
+}
+
+/// From the save to the first snapshot that shows it.
+fn edits(root: &Path, rounds: usize) {
+    let registry = Registry::open(Options::new([root.to_path_buf()]), moment);
+    let path = root.join("skill-00000/SKILL.md");
+    let mut times: Vec<Duration> = (0..rounds)
+        .map(|round| {
+            let wanted = format!("edit {round}");
+            fs::write(&path, skill_md("skill-00000", &wanted, 4000)).unwrap();
+            let start = Instant::now();
+            while registry
+                .snapshot()
+                .skill("skill-00000")
+                .unwrap()
+                .skill
+                .description
+                != wanted
+            {
+                std::thread::yield_now();
+                assert!(
+                    start.elapsed() < Duration::from_secs(10),
+                    "the edit never showed"
+                );
+            }
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    let at = |share: usize| millis(times[(times.len() * share / 100).min(times.len() - 1)]);
+    println!(
+        "| edit visible among them, p50 / p99 / max | {:.0} / {:.0} / {:.0} ms |",
+        at(50),
+        at(99),
+        at(100)
+    );
+}
+
+/// Comparing everything with the disk when nothing changed.
+fn rescan(root: &Path) {
+    let registry = Registry::open(Options::new([root.to_path_buf()]), moment);
+    let changes = registry.subscribe();
+    let marker = root.join("skill-00000/marker.txt");
+    fs::write(&marker, "x").unwrap();
+    changes.recv().unwrap();
+    drop(registry);
+    let options = Options::new([root.to_path_buf()]);
+    let snapshot = Snapshot::load(&options, &moment());
+    let start = Instant::now();
+    let again = snapshot.rescan(&options, &moment());
+    assert_eq!(again.skill_count(), snapshot.skill_count());
+    println!(
+        "| compare them with the disk (rescan, nothing changed) | {:.0} ms |",
+        millis(start.elapsed())
+    );
+}
+
+/// One workflow of about 1.2 KB, parsed and checked.
+fn workflow_parse(rounds: u32) {
+    let text = workflow("start_work");
+    let place = Place {
+        file: "start_work.yaml",
+        folder: "skills",
+        domain: None,
+    };
+    let moment = moment();
+    let start = Instant::now();
+    for _ in 0..rounds {
+        let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
+        assert!(std::hint::black_box(parsed).document.is_some());
+    }
+    let each = start.elapsed() / rounds;
+    println!(
+        "| parse and check one workflow of {} bytes | {:.1} µs |",
+        text.len(),
+        each.as_secs_f64() * 1e6
+    );
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// The memory of this process that is in use.
+fn resident_kb() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let digits = line.and_then(|line| line.split_whitespace().next());
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or_default()
+}
+
+/// Four in ten are folders of 4 KB, four in ten man pages, two in ten
+/// workflows, both of 1.2 KB: about the mix and sizes of public collections.
+fn mixed(root: &Path, count: usize) {
+    for at in 0..count {
+        let (path, text) = match at % 10 {
+            0..4 => (
+                format!("skill-{at:05}/SKILL.md"),
+                skill_md(&format!("skill-{at:05}"), "Does it.", 4000),
+            ),
+            4..8 => {
+                let name = format!("domain{}.action{at}", at / 100);
+                (format!("domain{}/action{at}.md", at / 100), page(&name))
+            }
+            _ => (
+                format!("flows/flow_{at}.yaml"),
+                workflow(&format!("flow_{at}")),
+            ),
+        };
+        write(root, &path, &text);
+    }
+}
+
+fn large(root: &Path, count: usize) {
+    for at in 0..count {
+        let name = format!("skill-{at:05}");
+        write(
+            root,
+            &format!("{name}/SKILL.md"),
+            &skill_md(&name, "Does it.", 7000),
+        );
+    }
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn skill_md(name: &str, description: &str, bytes: usize) -> String {
+    let mut text = format!(
+        "---\nname: {name}\ndescription: {description}\nlicense: MIT\nmetadata:\n  author: bench\n---\n\n# {name}\n\n"
+    );
+    let mut line = 0;
+    while text.len() < bytes {
+        line += 1;
+        text.push_str(&format!(
+            "{line}. Look at item {line} of {name} and write down what is unusual about it.\n"
+        ));
+    }
+    text
+}
+
+fn page(name: &str) -> String {
+    let flags: String = (0..8)
+        .map(|at| format!("--flag-{at}    What flag {at} is for. One of: alpha, beta, gamma (default: alpha)\n"))
+        .collect();
+    format!(
+        "---\nname: {name}\ndescription: A command for the bench\ntags: [bench, page]\n---\n\n# {name}\n\nDoes something.\n\n## Usage\n\n{name} --flag-0 <word>\n\n## Flags\n\n{flags}\n## Behavior\n\nDo what the flags say, in order, and stop at the first failure.\n\n## Examples\n\n{name} --flag-0 alpha\n"
+    )
+}
+
+fn workflow(name: &str) -> String {
+    format!(
+        r#"name: {name}
+description: Begin work on an issue with a branch of its own
+version: "1.0"
+inputs:
+  - name: issue_key
+    type: string
+    required: true
+    pattern: "^[A-Z]+-\\d+$"
+  - name: branch_prefix
+    type: string
+    default: feature
+    enum: [feature, fix, hotfix]
+steps:
+  - id: get_issue
+    tool: jira_view_issue
+    args:
+      issue_key: "{{{{ inputs.issue_key }}}}"
+    output: issue_data
+  - id: build_branch_name
+    compute: |
+      summary = issue_data.get("summary", "work")[:40]
+      slug = summary.lower().replace(" ", "-")
+      result = f"{{inputs.branch_prefix}}/{{inputs.issue_key}}-{{slug}}"
+    output: branch_name
+  - id: check_branch
+    tool: git_branch_exists
+    args:
+      branch: "{{{{ branch_name }}}}"
+    on_error: continue
+  - id: create_branch
+    condition: "not check_branch or '✅' not in str(check_branch)"
+    tool: git_create_branch
+    args:
+      branch: "{{{{ branch_name }}}}"
+      from_branch: main
+    heal: [{{when: network, tool: vpn_connect}}]
+outputs:
+  branch: "{{{{ branch_name }}}}"
+  issue: "{{{{ issue_data }}}}"
+confirmations:
+  - step: create_branch
+    message: "Create branch {{{{ branch_name }}}}?"
+    default: true
+"#
+    )
+}

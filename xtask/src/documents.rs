@@ -1,0 +1,90 @@
+//! Generated parts of documents are what the code says.
+
+use deft_skillfile::{Moment, Place, Profile, Rule, Severity, field_reference, parse};
+
+use crate::support::{read, root};
+
+/// Replaces the part between the markers, or compares it.
+fn check(path: &str, generated: &str) {
+    let text = read(path);
+    let (start, end) = ("<!-- generated: start -->\n", "<!-- generated: end -->");
+    let (before, rest) = text
+        .split_once(start)
+        .unwrap_or_else(|| panic!("{path} has no start marker"));
+    let (old, after) = rest
+        .split_once(end)
+        .unwrap_or_else(|| panic!("{path} has no end marker"));
+    if std::env::var_os("UPDATE").is_some() {
+        let new = format!("{before}{start}{generated}{end}{after}");
+        std::fs::write(root().join(path), new).expect("the document can be written");
+        return;
+    }
+    assert!(
+        old == generated,
+        "{path} is out of date: run `UPDATE=1 cargo test -p xtask`"
+    );
+}
+
+#[test]
+fn the_field_reference_is_current() {
+    check("docs/skill-format.md", &format!("\n{}", field_reference()));
+}
+
+#[test]
+fn the_rule_reference_is_current() {
+    let mut out = String::from("\n| rule | usually | what it asks for |\n| --- | --- | --- |\n");
+    for rule in Rule::ALL {
+        out.push_str(&format!(
+            "| `{rule}` | {} | {} |\n",
+            rule.severity().word(),
+            rule.summary()
+        ));
+    }
+    out.push('\n');
+    check("docs/rules.md", &out);
+}
+
+/// Every example of the format page loads, and nothing is wrong with it.
+#[test]
+fn the_examples_load() {
+    let page = read("docs/skill-format.md");
+    let moment = Moment {
+        now: "2026-11-15T12:00:00Z".parse().expect("a timestamp"),
+        zone: jiff::tz::TimeZone::UTC,
+    };
+    let mut count = 0;
+    for fence in page.split("\n```").skip(1).step_by(2) {
+        let (info, body) = fence
+            .split_once('\n')
+            .expect("a line break behind the fence");
+        let Some((_, path)) = info.split_once("skill=") else {
+            continue;
+        };
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("skills", path));
+        let domain = path.contains('/').then_some(folder);
+        let text = format!("{body}\n");
+        let parsed = parse(
+            text.as_bytes(),
+            &Place {
+                file,
+                folder,
+                domain,
+            },
+            Profile::Deft,
+            &moment,
+        );
+        let real: Vec<_> = parsed
+            .diagnostics
+            .iter()
+            .filter(|one| one.severity > Severity::Hint)
+            .collect();
+        assert!(
+            parsed.document.is_some(),
+            "{path}: {:#?}",
+            parsed.diagnostics
+        );
+        assert!(real.is_empty(), "{path}: {real:#?}");
+        count += 1;
+    }
+    assert_eq!(count, 6, "examples were added or lost");
+}

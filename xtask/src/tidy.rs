@@ -1,0 +1,87 @@
+//! Sizes, module docs, licences, and words that do not belong in a repository.
+
+use crate::support::{files, read, root};
+
+/// Files may be longer than this only if they are listed with a reason.
+const MAX_LINES: usize = 500;
+
+/// Tables of definitions and lists of cases.
+const LONG: &[&str] = &[];
+
+#[test]
+fn files_are_short() {
+    for path in files("rs") {
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        let listed = LONG.iter().any(|name| path.ends_with(name));
+        assert!(
+            lines <= MAX_LINES || listed,
+            "{} has {lines} lines, {MAX_LINES} are allowed",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn modules_say_what_they_are() {
+    for path in files("rs") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            text.starts_with("//!"),
+            "{} does not start with a module comment",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn manifests_name_the_licence() {
+    assert!(read("Cargo.toml").contains("license = \"Apache-2.0\""));
+    for path in files("toml")
+        .iter()
+        .filter(|path| path.ends_with("Cargo.toml"))
+    {
+        let text = std::fs::read_to_string(path).unwrap();
+        let named =
+            text.contains("license.workspace = true") || text.contains("license = \"Apache-2.0\"");
+        assert!(named, "{} names no licence", path.display());
+    }
+    assert!(read("LICENSE").contains("Apache License"));
+}
+
+/// One test binary per crate, and no test file that nobody compiles.
+#[test]
+fn no_test_file_is_forgotten() {
+    for entry in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
+        let folder = entry.path().join("tests/it");
+        let Ok(main) = std::fs::read_to_string(folder.join("main.rs")) else {
+            continue;
+        };
+        for file in std::fs::read_dir(&folder).unwrap().flatten() {
+            let name = file.file_name().into_string().unwrap();
+            let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else {
+                continue;
+            };
+            assert!(
+                main.contains(&format!("mod {module};")),
+                "{} is in no test",
+                file.path().display()
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    let words = [
+        concat!("to", "do!("),
+        concat!("un", "implemented!("),
+        concat!("#[", "ignore"),
+        concat!("FIX", "ME"),
+    ];
+    for path in files("rs") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for word in words {
+            assert!(!text.contains(word), "{} contains `{word}`", path.display());
+        }
+    }
+}
