@@ -6,7 +6,8 @@
 use deft_model::{Body, Dialect, DomainIndex, Object, OpenSpec, Skill, SkillId, Text};
 
 use crate::diagnostic::{Diagnostic, Severity, Sink};
-use crate::fields::{DOMAIN, HOST_KEYS, LISTED, METADATA, OPEN, POLICY};
+use crate::embedded::embedded;
+use crate::fields::{DOMAIN, HOST_KEYS, Kind, LISTED, METADATA, OPEN, POLICY};
 use crate::frontmatter::{self, Missing, Split};
 use crate::names;
 use crate::parse::{Document, Place, Profile};
@@ -16,6 +17,7 @@ use crate::rules::Rule;
 use crate::source::Source;
 use crate::span::Span;
 use crate::strict::{self, Properties};
+use crate::syntax;
 use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping, Node};
 
@@ -41,23 +43,37 @@ pub(crate) fn read(
     let Some(split) = split(source, sink) else {
         return NOTHING;
     };
-    let Some((root, clean)) = tree(source.file, split, profile, sink) else {
-        return NOTHING;
-    };
-    let properties = clean.then(|| strict::properties(&root)).flatten();
+    let text = &source.file[split.yaml.start()..split.yaml.end()];
+    let reading = strict::read(text, split.yaml.start());
+    // The reference reads no file that starts with a byte order mark.
+    let properties = (reading.as_ref().ok())
+        .filter(|_| source.start == 0)
+        .and_then(strict::properties);
     if profile == Profile::AgentSkills {
-        strict::check(&root, place.folder)
-            .into_iter()
-            .for_each(|one| push(sink, one));
+        let lenient = yaml::parse(text, split.yaml.start()).ok().flatten();
+        let found = match reading {
+            Ok(root) => strict::judge(None, Some(&root), place.folder),
+            Err(problem) => strict::judge(Some(problem), lenient.as_ref(), place.folder),
+        };
+        found.into_iter().for_each(|one| push(sink, one));
         return SkillMd {
             document: None,
             properties,
         };
     }
+    let readable = reading.as_ref().ok().filter(|_| properties.is_some());
+    let Some((root, clean)) = tree(source.file, split, readable, sink) else {
+        return SkillMd {
+            document: None,
+            properties,
+        };
+    };
     let document = lower(source.file, &root, split, place, moment, sink);
-    if !matches!(document, Some(Document::Domain(_))) {
-        for found in strict::check(&root, place.folder) {
-            advise(sink, found);
+    if !is_index(&root) {
+        // What was repaired was said already.
+        let unread = reading.err().filter(|_| clean);
+        for found in strict::judge(unread, Some(&root), place.folder) {
+            advise(sink, found, source.file);
         }
     }
     SkillMd {
@@ -93,8 +109,14 @@ pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
     }
 }
 
-/// The frontmatter as a tree, and whether it was read without repairs.
-fn tree(file: &str, split: Split, profile: Profile, sink: &mut Sink) -> Option<(Node, bool)> {
+/// The frontmatter as a tree, and whether it was read without repairs. What
+/// only the reference could read is taken as it read it.
+fn tree(
+    file: &str,
+    split: Split,
+    readable: Option<&Node>,
+    sink: &mut Sink,
+) -> Option<(Node, bool)> {
     let text = &file[split.yaml.start()..split.yaml.end()];
     match yaml::parse(text, split.yaml.start()) {
         Ok(Some(root)) => Some((root, true)),
@@ -104,9 +126,10 @@ fn tree(file: &str, split: Split, profile: Profile, sink: &mut Sink) -> Option<(
             None
         }
         Err(problem) => {
-            if profile == Profile::Deft
-                && let Some((root, repaired)) = yaml::repair(text, split.yaml.start())
-            {
+            if let Some(root) = readable {
+                return Some((root.clone(), true));
+            }
+            if let Some((root, repaired)) = yaml::repair(text, split.yaml.start()) {
                 for one in repaired {
                     let message = format!(
                         "the value of `{}` is not YAML; it is read as plain text",
@@ -117,7 +140,7 @@ fn tree(file: &str, split: Split, profile: Profile, sink: &mut Sink) -> Option<(
                 }
                 return Some((root, false));
             }
-            sink.report(Rule::YamlSyntax, problem.span, problem.message);
+            syntax::report(text, split.yaml.start(), problem, sink);
             None
         }
     }
@@ -125,13 +148,19 @@ fn tree(file: &str, split: Split, profile: Profile, sink: &mut Sink) -> Option<(
 
 /// The frontmatter of a man page as a tree; repairs are reported.
 pub(crate) fn repaired_tree(file: &str, split: Split, sink: &mut Sink) -> Option<Node> {
-    tree(file, split, Profile::Deft, sink).map(|(root, _)| root)
+    tree(file, split, None, sink).map(|(root, _)| root)
 }
 
 /// What the open format would say, below what was said already.
-fn advise(sink: &mut Sink, mut found: Diagnostic) {
+fn advise(sink: &mut Sink, mut found: Diagnostic, file: &str) {
     if !sink.has(found.rule, found.span) {
         found.severity = Severity::Warning;
+        let key = found.span.range().and_then(|range| file.get(range));
+        // Moved below `metadata`, the other host would no longer see it.
+        if found.rule == Rule::UnknownKey && key.is_some_and(is_host_key) {
+            found.severity = Severity::Hint;
+            found.help = Some("another host reads it, and it is kept".to_owned());
+        }
         push(sink, found);
     }
 }
@@ -164,10 +193,20 @@ fn lower(
         severity: Severity::Warning,
     };
     let text = &file[split.body.start()..split.body.end()];
-    if fields.node("name").is_none() && fields.node("domain").is_some() {
+    if is_index(root) {
         return domain(&fields, text, sink).map(Document::Domain);
     }
-    skill(&fields, text, place, moment, sink).map(|skill| Document::Skill(Box::new(skill)))
+    let skill = skill(&fields, text, place, moment, sink);
+    Some(Document::Skill(Box::new(skill)))
+}
+
+/// Whether a `SKILL.md` is about a domain: it has `domain` and no `name` (X10).
+fn is_index(root: &Node) -> bool {
+    let has = |key: &str| {
+        let value = root.as_mapping().and_then(|map| map.get(key));
+        value.is_some_and(|node| !node.is_null())
+    };
+    has("domain") && !has("name")
 }
 
 fn domain(fields: &Fields<'_>, text: &str, sink: &mut Sink) -> Option<DomainIndex> {
@@ -209,7 +248,7 @@ fn skill(
     place: &Place<'_>,
     moment: &Moment,
     sink: &mut Sink,
-) -> Option<Skill> {
+) -> Skill {
     let name = fields
         .filled_text("name", sink)
         .map(|name| name.trim().to_owned());
@@ -218,14 +257,15 @@ fn skill(
             "there is no `name`; the folder's, `{}`, is used",
             place.folder
         );
-        sink.report_as(Severity::Warning, Rule::MissingName, Span::NONE, message)
+        let span = key_span(fields.map, "name");
+        sink.report_as(Severity::Warning, Rule::MissingName, span, message)
             .help(format!("add `name: {}`", place.folder));
     }
     let description = fields.filled_text("description", sink);
     if description.is_none() {
         sink.report(
             Rule::MissingDescription,
-            Span::NONE,
+            key_span(fields.map, "description"),
             "there is no `description`",
         )
         .help("add a line that says what the skill does and when to use it");
@@ -240,7 +280,7 @@ fn skill(
         );
     }
     let metadata = fields.mapping("metadata", sink).unwrap_or_default();
-    let ours = extension(fields.map, &metadata);
+    let ours = extension(fields, &metadata);
     let inner = Fields {
         map: &ours,
         ..*fields
@@ -248,13 +288,16 @@ fn skill(
     let timing = trigger::read(&inner, moment, sink);
     let keywords = inner.texts("keywords", sink);
     let name = name.unwrap_or_else(|| place.folder.to_owned());
-    Some(Skill {
+    check_reserved(&name, fields, sink);
+    Skill {
         id: SkillId::new(if names::is_dotted(&name) {
             name.as_str()
         } else {
             place.folder
         }),
-        description: description?.trim().to_owned(),
+        // Without a description the skill is refused, but all the rest of it
+        // is read too, so that everything wrong is said at once.
+        description: description.unwrap_or_default().trim().to_owned(),
         domain: names::domain_of(&name).map(str::to_owned),
         dialect: Dialect::AgentSkills,
         trigger: trigger::kind(timing.as_ref(), &keywords),
@@ -271,17 +314,39 @@ fn skill(
         open: open(fields, &metadata, sink),
         extra: extra(fields.map),
         name,
-    })
+    }
+}
+
+/// Where a key is, if it is there at all.
+fn key_span(map: &Mapping, key: &str) -> Span {
+    map.entry(key).map_or(Span::NONE, |entry| entry.key_span)
+}
+
+/// A dotted name is a command, so it must leave `get_skill` its own (S2.11).
+fn check_reserved(name: &str, fields: &Fields<'_>, sink: &mut Sink) {
+    if let Some(action) = names::reserved_action(name) {
+        let message = format!("`{action}` is reserved by `get_skill`");
+        sink.report(Rule::ReservedName, fields.span("name"), message)
+            .help("choose another action");
+    }
 }
 
 /// deft's own keys: below `metadata`, or beside it where somebody forgot to
 /// indent them.
-fn extension(map: &Mapping, metadata: &Mapping) -> Mapping {
+fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
+    let map = fields.map;
     let tables = [METADATA, LISTED, POLICY];
-    let ours = |key: &str| {
-        tables
-            .iter()
-            .any(|table| table.iter().any(|field| field.name == key))
+    let table = || tables.iter().flat_map(|table| table.iter());
+    let ours = |key: &str| table().any(|field| field.name == key);
+    let is_text =
+        |key: &str| table().any(|field| field.name == key && matches!(field.kind, Kind::Text));
+    // Lists and mappings come as texts that hold them as JSON.
+    let unpack = |entry: &yaml::Entry| {
+        let held = embedded(&entry.value, fields.file).filter(|_| !is_text(&entry.key));
+        yaml::Entry {
+            value: held.unwrap_or_else(|| entry.value.clone()),
+            ..entry.clone()
+        }
     };
     let open = |key: &str| OPEN.iter().any(|field| field.name == key);
     let outside = map
@@ -291,7 +356,7 @@ fn extension(map: &Mapping, metadata: &Mapping) -> Mapping {
     let inside = metadata.entries.iter().filter(|entry| ours(&entry.key));
     Mapping {
         // The last entry of a key counts, so what is below `metadata` wins.
-        entries: outside.chain(inside).cloned().collect(),
+        entries: outside.chain(inside).map(unpack).collect(),
         flow: false,
     }
 }

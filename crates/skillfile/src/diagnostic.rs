@@ -92,6 +92,8 @@ impl Sink {
     /// The problems in the order of the file.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|found| (found.span, found.rule));
+        // Two checks may meet the same broken template.
+        self.found.dedup();
         self.found
     }
 }

@@ -14,11 +14,11 @@ pub(crate) fn check_templates(node: &Node, file: &str, sink: &mut Sink) {
 
 /// Compiles every template in a tree and hands the names it reads to `visit`,
 /// together with the scalar they are in.
-pub(crate) fn each_template(
-    node: &Node,
+pub(crate) fn each_template<'n>(
+    node: &'n Node,
     file: &str,
     sink: &mut Sink,
-    visit: &mut dyn FnMut(&Node, &NameUse),
+    visit: &mut dyn FnMut(&'n Node, &NameUse),
 ) {
     match &node.kind {
         Kind::Scalar(scalar) => match Template::parse(&scalar.text) {
@@ -40,6 +40,12 @@ pub(crate) fn each_template(
 /// Compiles a condition.
 pub(crate) fn check_condition(node: &Node, file: &str, sink: &mut Sink) -> Option<Condition> {
     let scalar = node.as_scalar()?;
+    if is_template(&scalar.text) {
+        let message = "a condition is a Python expression, not a template";
+        sink.report(Rule::InvalidCondition, node.span, message)
+            .help("leave out the `{{` and `}}`");
+        return None;
+    }
     match Condition::parse(&scalar.text) {
         Ok(condition) => Some(condition),
         Err(problem) => {
@@ -47,6 +53,12 @@ pub(crate) fn check_condition(node: &Node, file: &str, sink: &mut Sink) -> Optio
             None
         }
     }
+}
+
+/// Python would take the braces for a set of sets.
+fn is_template(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("{{") && text.ends_with("}}")
 }
 
 fn report(rule: Rule, node: &Node, file: &str, problem: SyntaxError, sink: &mut Sink) {

@@ -4,114 +4,176 @@
 //! completed from it. A line that says nothing a machine understands is a flag
 //! that takes any text.
 
+use std::collections::HashSet;
+
 use deft_model::{Flag, FlagValue};
 
 use crate::diagnostic::Sink;
 use crate::rules::Rule;
 use crate::span::Span;
 
-/// Reads the flags of a section whose text starts at `offset` in the file.
-pub(crate) fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
-    let mut flags: Vec<Flag> = Vec::new();
-    let mut at = offset;
-    for line in section.split_inclusive('\n') {
-        let span = Span::new(at, at + line.trim_end().len());
-        at += line.len();
-        let text = strip_bullet(line.trim());
-        if text.is_empty() || text.starts_with("```") {
-            continue;
-        }
-        let Some(rest) = text.strip_prefix("--") else {
-            continue_line(&mut flags, line, text, span, sink);
-            continue;
-        };
-        let Some(flag) = flag(rest) else {
-            sink.report(Rule::InvalidFlag, span, "a flag has no name")
-                .help("write `--name   what it is for`");
-            continue;
-        };
-        if flags.iter().any(|known| known.name == flag.name) {
-            let message = format!("`--{}` is described twice; the first one counts", flag.name);
-            sink.report(Rule::DuplicateFlag, span, message);
-            continue;
-        }
-        flags.push(flag);
-    }
-    flags
+/// A flag as it is written: its name, its prose and its place.
+struct Line {
+    name: String,
+    prose: String,
+    span: Span,
 }
 
-/// A list marker and the backticks around a flag are decoration.
-fn strip_bullet(line: &str) -> &str {
+/// Reads the flags of a section whose text starts at `offset` in the file.
+pub(crate) fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
+    let mut found: Vec<Line> = Vec::new();
+    let mut names = HashSet::new();
+    let mut at = offset;
+    for line in section.split_inclusive('\n') {
+        let (start, end) = (line.len() - line.trim_start().len(), line.trim_end().len());
+        let span = Span::new(at + start.min(end), at + end);
+        at += line.len();
+        let text = undecorated(line.trim());
+        let Some(rest) = text.strip_prefix("--") else {
+            go_on(&mut found, line, &text, span, sink);
+            continue;
+        };
+        match name_and_prose(rest) {
+            None => {
+                sink.report(Rule::InvalidFlag, span, "a flag has no name")
+                    .help("write `--name   what it is for`");
+            }
+            Some((name, _)) if !names.insert(name.to_owned()) => {
+                let message = format!("`--{name}` is described twice; the first one counts");
+                sink.report(Rule::DuplicateFlag, span, message);
+            }
+            Some((name, prose)) => found.push(Line {
+                name: name.to_owned(),
+                prose: prose.to_owned(),
+                span,
+            }),
+        }
+    }
+    found.into_iter().map(|line| describe(line, sink)).collect()
+}
+
+/// A list marker, a short form, the bars of a table and the marks around a
+/// flag are decoration.
+fn undecorated(line: &str) -> String {
+    if let Some(row) = line.strip_prefix('|') {
+        let cells = row.trim_end_matches('|').split('|').map(str::trim);
+        let row: Vec<&str> = cells.collect();
+        let flag = row
+            .first()
+            .is_some_and(|cell| cell.trim_start_matches('`').starts_with('-'));
+        let rule = row.concat().chars().all(|c| matches!(c, '-' | ':'));
+        return if flag && !rule {
+            undecorated(&row.join(" "))
+        } else {
+            String::new()
+        };
+    }
     let line = line
         .strip_prefix("- ")
         .or_else(|| line.strip_prefix("* "))
-        .unwrap_or(line);
-    line.trim_start_matches('`').trim_start()
+        .unwrap_or(line)
+        .trim_start();
+    let bare = line.trim_start_matches(['`', '*']);
+    let short = |rest: &str| {
+        let rest = rest.strip_prefix('-')?;
+        let (_, rest) = rest.split_once([',', ' ', '/'])?;
+        let rest = rest.trim_start_matches(['`', '*', ' ']);
+        rest.starts_with("--").then(|| rest.to_owned())
+    };
+    if bare.starts_with("--") {
+        return bare.to_owned();
+    }
+    short(bare).unwrap_or_else(|| line.to_owned())
 }
 
-/// An indented line goes on with the flag above it; anything else is prose
-/// that does not belong here.
-fn continue_line(flags: &mut [Flag], line: &str, text: &str, span: Span, sink: &mut Sink) {
-    let indented = line.starts_with([' ', '\t']);
-    match flags.last_mut() {
-        Some(last) if indented => {
-            let longer = format!("{} {text}", last.description);
-            if let Some(flag) = describe(&last.name, &longer) {
-                *last = flag;
-            }
-        }
-        _ if text.trim_matches('_').eq_ignore_ascii_case("none")
-            || text.eq_ignore_ascii_case("none.") => {}
-        _ => sink
-            .report(
-                Rule::InvalidFlag,
-                span,
-                "the line does not start with `--name`",
-            )
-            .help("write `--name   what it is for`, or indent a line that goes on"),
+/// An indented line goes on with the flag above it; a line of prose below a
+/// flag does not belong here, and is most likely meant to go on too.
+fn go_on(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink) {
+    let decoration = text.is_empty() || text.starts_with("```") || text.starts_with('#');
+    let Some(last) = found.last_mut().filter(|_| !decoration) else {
+        return;
+    };
+    if line.starts_with([' ', '\t']) {
+        last.prose.push(' ');
+        last.prose.push_str(text);
+    } else {
+        let message = "the line does not start with `--name`";
+        sink.report(Rule::InvalidFlag, span, message)
+            .help("write `--name   what it is for`, or indent a line that goes on");
     }
 }
 
 /// A flag line without its dashes: `name <value>   prose`.
-fn flag(rest: &str) -> Option<Flag> {
+fn name_and_prose(rest: &str) -> Option<(&str, &str)> {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let end = rest.find(|c: char| !word(c)).unwrap_or(rest.len());
     let (name, rest) = rest.split_at(end);
-    let rest = rest.trim_start_matches(['`', ',']).trim_start();
-    // `<value>` behind the name is a placeholder, not prose.
-    let rest = match rest
-        .strip_prefix('<')
-        .and_then(|inner| inner.split_once('>'))
-    {
-        Some((_, behind)) => behind.trim_start_matches('`').trim_start(),
-        None => rest,
+    let rest = rest.trim_start_matches(['`', ',', '=', '*']).trim_start();
+    // `<value>` or `[value]` behind the name is a placeholder, not prose.
+    let behind = |open: char, close: char| {
+        let (_, behind) = rest.strip_prefix(open)?.split_once(close)?;
+        Some(behind.trim_start_matches(['`', '*']).trim_start())
     };
-    let rest = rest.trim_start_matches([':', '–', '—']).trim_start();
-    (!name.is_empty()).then(|| describe(name, rest)).flatten()
+    let rest = behind('<', '>')
+        .or_else(|| behind('[', ']'))
+        .unwrap_or(rest);
+    let prose = rest.trim_start_matches([':', '–', '—']).trim_start();
+    name.starts_with(char::is_alphanumeric)
+        .then_some((name, prose))
 }
 
-fn describe(name: &str, prose: &str) -> Option<Flag> {
-    (!name.is_empty()).then(|| Flag {
-        name: name.to_owned(),
-        description: prose.to_owned(),
-        required: marker(prose, "required").is_some(),
-        value: value(prose),
-        default: default(prose),
-    })
+fn describe(line: Line, sink: &mut Sink) -> Flag {
+    let default = default(&line.prose);
+    let flag = Flag {
+        name: line.name,
+        required: has_marker(&line.prose, "required"),
+        value: value(&line.prose, &default),
+        description: line.prose,
+        default,
+    };
+    check_default(&flag, line.span, sink);
+    flag
 }
 
-fn value(prose: &str) -> FlagValue {
+fn value(prose: &str, default: &[String]) -> FlagValue {
     let lower = prose.to_ascii_lowercase();
-    if marker(prose, "boolean").is_some() || marker(prose, "boolean flag").is_some() {
+    if has_marker(prose, "boolean") || has_marker(prose, "boolean flag") {
         return FlagValue::Presence;
     }
     if let Some(words) = words_after(prose, &lower, "one or more of:") {
         return FlagValue::SomeOf(words);
     }
+    if let Some(words) = words_after(prose, &lower, "one of:") {
+        return FlagValue::OneOf(words);
+    }
     // The seeds also write `Sort by: a, b` and `Writing tone: a, b`: a colon
-    // and a list of words with nothing else in the sentence.
-    let closed = words_after(prose, &lower, "one of:").or_else(|| bare_list(prose));
-    closed.map_or(FlagValue::Any, FlagValue::OneOf)
+    // and a list of words with nothing else in the sentence. Such a list need
+    // not be complete; what counts when nothing is given can be given too.
+    let Some(mut words) = bare_list(prose) else {
+        return FlagValue::Any;
+    };
+    let missing: Vec<String> = default
+        .iter()
+        .filter(|word| !words.contains(word))
+        .cloned()
+        .collect();
+    words.extend(missing);
+    FlagValue::OneOf(words)
+}
+
+/// What counts when nothing is given must be something that can be given.
+fn check_default(flag: &Flag, span: Span, sink: &mut Sink) {
+    let (FlagValue::OneOf(words) | FlagValue::SomeOf(words)) = &flag.value else {
+        return;
+    };
+    if let Some(stranger) = flag.default.iter().find(|word| !words.contains(word)) {
+        let message = format!(
+            "the default `{stranger}` of `--{}` is not one of its values",
+            flag.name
+        );
+        sink.report(Rule::InvalidFlag, span, message)
+            .help("add it to the list, or choose one of the list");
+    }
 }
 
 /// The words of `a, b, c` behind a phrase, up to the end of the sentence.
@@ -133,7 +195,7 @@ fn bare_list(prose: &str) -> Option<Vec<String>> {
 }
 
 fn list(text: &str) -> Vec<String> {
-    let end = text.find(['(', ';']).unwrap_or(text.len());
+    let end = text.find(['(', ')', ';']).unwrap_or(text.len());
     let sentence = text[..end].split(". ").next().unwrap_or_default();
     words(sentence.trim().trim_end_matches('.'))
 }
@@ -144,17 +206,15 @@ fn words(text: &str) -> Vec<String> {
         .flat_map(|part| part.split(" or "))
         .flat_map(|part| part.split('|'));
     let clean = |part: &str| {
-        let part = part.trim().trim_matches(['`', '"', '\'']);
-        part.strip_prefix("or ").unwrap_or(part).trim().to_owned()
+        let part = part.trim().strip_prefix("or ").unwrap_or(part);
+        part.trim().trim_matches(['`', '"', '\'']).trim().to_owned()
     };
     parts.map(clean).filter(|part| !part.is_empty()).collect()
 }
 
 fn default(prose: &str) -> Vec<String> {
-    let found = prose
-        .to_ascii_lowercase()
-        .find("(default:")
-        .or_else(|| prose.to_ascii_lowercase().find("default:"));
+    let lower = prose.to_ascii_lowercase();
+    let found = lower.find("(default:").or_else(|| lower.find("default:"));
     let Some(rest) = found.and_then(|at| prose.get(at..)) else {
         return Vec::new();
     };
@@ -163,13 +223,13 @@ fn default(prose: &str) -> Vec<String> {
     words(&rest[..end])
 }
 
-/// The text in parentheses that says exactly `word`.
-fn marker<'a>(prose: &'a str, word: &str) -> Option<&'a str> {
+/// Whether a text in parentheses says exactly `word`.
+fn has_marker(prose: &str, word: &str) -> bool {
     let inner = prose
         .split('(')
         .skip(1)
         .filter_map(|part| part.split_once(')').map(|(inner, _)| inner));
     inner
         .flat_map(|inner| inner.split([',', ';']))
-        .find(|part| part.trim().eq_ignore_ascii_case(word))
+        .any(|part| part.trim().eq_ignore_ascii_case(word))
 }

@@ -23,6 +23,7 @@
 
 mod agentskills;
 mod diagnostic;
+mod embedded;
 mod expressions;
 mod fields;
 mod flags;
@@ -31,6 +32,7 @@ mod manpage;
 mod markdown;
 mod names;
 mod parse;
+mod plan;
 mod policy;
 mod python;
 mod read;
@@ -41,6 +43,7 @@ mod schema;
 mod source;
 mod span;
 mod strict;
+mod syntax;
 mod timetable;
 mod trigger;
 mod workflow;

@@ -1,6 +1,6 @@
 //! Man-page markdown, `domain/action.md` (S2.1 to S2.13).
 
-use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
+use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId, Text};
 
 use crate::agentskills::{page, repaired_tree, split};
 use crate::diagnostic::{Severity, Sink};
@@ -61,7 +61,7 @@ pub(crate) fn read(
         &source.file[split.body.start()..split.body.end()],
     );
     let skill = skill(&fields, extra, body, place, moment, sink);
-    skill.map(|skill| Document::Skill(Box::new(skill)))
+    Some(Document::Skill(Box::new(skill)))
 }
 
 fn skill(
@@ -71,25 +71,27 @@ fn skill(
     place: &Place<'_>,
     moment: &Moment,
     sink: &mut Sink,
-) -> Option<Skill> {
+) -> Skill {
     let name = name(fields, place, sink);
-    let description = fields.filled_text("description", sink);
-    if description.is_none() {
-        sink.report(
+    let description = fields.required_text(
+        "description",
+        (
             Rule::MissingDescription,
-            fields.span("name"),
             "there is no `description`",
-        )
-        .help("add the line that listings show");
-    }
+            "add the line that listings show",
+        ),
+        sink,
+    );
     let manual = manual(fields, body, sink);
     let timing = trigger::read(fields, moment, sink);
     let keywords = fields.texts("keywords", sink);
-    let name = name?;
+    // What is missing has been reported and keeps the skill from loading; the
+    // rest is read all the same, so that everything wrong is said at once.
+    let name = name.unwrap_or_default();
     let domain = place.domain.or_else(|| name.split('.').next());
-    Some(Skill {
+    Skill {
         id: SkillId::new(name.as_str()),
-        description: description?.trim().to_owned(),
+        description: description.unwrap_or_default().trim().to_owned(),
         domain: domain.map(str::to_owned),
         dialect: Dialect::ManPage,
         trigger: trigger::kind(timing.as_ref(), &keywords),
@@ -101,7 +103,7 @@ fn skill(
         version: fields.text("version", sink),
         created: fields.text("created", sink),
         required_tools: fields.texts("required_tools", sink),
-        body: manual?,
+        body: manual.unwrap_or_else(|| Body::Instructions(Text::default())),
         policy: policy::read(fields, sink),
         open: OpenSpec {
             license: fields.text("license", sink),
@@ -109,17 +111,17 @@ fn skill(
         },
         extra,
         name,
-    })
+    }
 }
 
 fn name(fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<String> {
     let from_path = place.dotted();
-    let Some(name) = fields.filled_text("name", sink) else {
-        let help = from_path.map(|name| format!("add `name: {name}`"));
-        sink.report(Rule::MissingName, Span::NONE, "there is no `name`")
-            .maybe_help(help);
-        return None;
+    let help = match &from_path {
+        Some(name) => format!("add `name: {name}`"),
+        None => "add `name: domain.action`".to_owned(),
     };
+    let missing = (Rule::MissingName, "there is no `name`", help.as_str());
+    let name = fields.required_text("name", missing, sink)?;
     let span = fields.span("name");
     let action = name.split_once('.').map_or("", |(_, action)| action);
     if RESERVED.contains(&action) {

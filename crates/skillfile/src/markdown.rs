@@ -33,16 +33,22 @@ pub(crate) fn sections(page: &str) -> Vec<Section> {
     sections
 }
 
-/// The text below the first heading with this title.
+/// The text below the first heading with this title, with the headings below
+/// it.
 pub(crate) fn section<'a>(
     page: &'a str,
     sections: &[Section],
     title: &str,
 ) -> Option<(usize, &'a str)> {
-    let found = sections
+    let at = sections
         .iter()
-        .find(|section| section.title.trim().eq_ignore_ascii_case(title))?;
-    Some((found.body, page.get(found.body..found.end)?))
+        .position(|section| section.title.trim().eq_ignore_ascii_case(title))?;
+    let (found, rest) = sections.get(at..)?.split_first()?;
+    let end = rest
+        .iter()
+        .find(|section| section.level <= found.level)
+        .map_or(page.len(), |next| next.start);
+    Some((found.body, page.get(found.body..end)?))
 }
 
 fn level_of(level: HeadingLevel) -> u8 {

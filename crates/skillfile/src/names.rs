@@ -32,6 +32,12 @@ pub(crate) fn is_id(name: &str) -> bool {
 /// Actions that `get_skill` keeps for itself (S2.11).
 pub const RESERVED: &[&str] = &["all", "help"];
 
+/// The action of a dotted name, if `get_skill` keeps it for itself.
+pub(crate) fn reserved_action(name: &str) -> Option<&str> {
+    let (_, action) = name.split_once('.').filter(|_| is_dotted(name))?;
+    RESERVED.contains(&action).then_some(action)
+}
+
 /// A name in prose as an id: lower case, hyphens between words.
 pub fn slug(name: &str) -> String {
     let words = name

@@ -35,12 +35,19 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
             .duration("misfire_window", sink)
             .unwrap_or(default.misfire_window),
         overlap: fields.choice("overlap", sink),
-        preflight: fields.node("preflight").map(Node::to_value),
+        preflight: fields.node("preflight").map(preflight),
         timeout: fields.duration("timeout", sink),
         concurrency: fields.count("concurrency", sink),
         secrets: fields.texts("secrets", sink),
         tests: tests(fields, sink),
     }
+}
+
+/// A check has a name or a description; whatever else is written in one word
+/// is a name too.
+fn preflight(node: &Node) -> Value {
+    let name = node.as_scalar().map(|name| Value::from(name.text.as_str()));
+    name.unwrap_or_else(|| node.to_value())
 }
 
 /// The remedies under `heal`, of a skill or a step.
@@ -108,13 +115,9 @@ fn classes(fields: &Fields<'_>, sink: &mut Sink) -> Vec<FailureClass> {
                 |near| format!("did you mean `{near}`?"),
             );
             let message = format!("`{word}` is not a class of failure");
-            sink.report_as(
-                fields.severity,
-                Rule::InvalidValue,
-                fields.span("when"),
-                message,
-            )
-            .help(help);
+            let span = fields.item_span("when", word);
+            sink.report_as(fields.severity, Rule::InvalidValue, span, message)
+                .help(help);
         }
         class
     };
@@ -146,26 +149,32 @@ fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
         ..*outer
     };
     fields.check_keys(&[BUDGET], outer.severity, sink);
-    let cost = fields
-        .text("cost_usd", sink)
-        .map(|text| text.parse::<f64>());
-    if let Some(Err(_)) = cost {
-        let message = "`cost_usd` takes an amount of dollars";
-        sink.report_as(
-            Severity::Error,
-            Rule::WrongType,
-            fields.span("cost_usd"),
-            message,
-        );
-    }
     Some(Budget {
         tokens: fields.count("tokens", sink),
-        cost_usd: cost.and_then(Result::ok),
+        cost_usd: cost(&fields, sink),
         per: fields.choice("per", sink).unwrap_or(BudgetPeriod::Run),
         on_exhausted: fields
             .choice("on_exhausted", sink)
             .unwrap_or(Exhausted::Pause),
     })
+}
+
+/// A budget that cannot be read must not be no budget, so this is an error
+/// also where other values are forgiven.
+fn cost(fields: &Fields<'_>, sink: &mut Sink) -> Option<f64> {
+    let node = fields.node("cost_usd")?;
+    let amount = node
+        .as_scalar()
+        .and_then(|scalar| scalar.text.trim().parse::<f64>().ok())
+        .filter(|amount| amount.is_finite() && *amount >= 0.0);
+    if amount.is_none() {
+        let strict = Fields {
+            severity: Severity::Error,
+            ..*fields
+        };
+        strict.wrong::<()>("cost_usd", node, "an amount of dollars", sink);
+    }
+    amount
 }
 
 fn tests(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Value> {

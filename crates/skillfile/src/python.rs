@@ -1,5 +1,8 @@
 //! Texts as Python has them, where the reference validator depends on it.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
 use crate::yaml::{Kind, Node};
@@ -56,12 +59,39 @@ fn repr_text(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c == quote => out.extend(['\\', c]),
-            c if (c as u32) < 0x20 || (0x7f..0xa1).contains(&(c as u32)) || c == '\u{ad}' => {
-                out.push_str(&format!("\\x{:02x}", c as u32));
-            }
+            c if !is_printable(c) => out.push_str(&escape(c as u32)),
             c => out.push(c),
         }
     }
     out.push(quote);
     out
+}
+
+fn escape(code: u32) -> String {
+    match code {
+        ..0x100 => format!("\\x{code:02x}"),
+        0x100..0x10000 => format!("\\u{code:04x}"),
+        _ => format!("\\U{code:08x}"),
+    }
+}
+
+/// `str.isprintable()`: everything but separators other than the space, and
+/// what has no shape of its own.
+fn is_printable(c: char) -> bool {
+    static SHAPELESS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Z}]").ok());
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
+    let shapeless = SHAPELESS.as_ref();
+    shapeless.is_none_or(|shapeless| !shapeless.is_match(c.encode_utf8(&mut [0; 4])))
+}
+
+/// `str.isalnum()`: letters and numbers by category, without the combining
+/// marks that Rust's `is_alphanumeric` lets through.
+pub(crate) fn is_alphanumeric(text: &str) -> bool {
+    static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{L}\p{N}]+$").ok());
+    if text.is_ascii() {
+        return !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    }
+    WORD.as_ref().is_some_and(|word| word.is_match(text))
 }

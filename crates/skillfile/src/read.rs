@@ -6,10 +6,11 @@ use deft_model::{Choice, nearest};
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
+use crate::embedded::{embedded, looks_like_json};
 use crate::fields::Field;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::yaml::{self, Entry, Mapping, Node};
+use crate::yaml::{Entry, Mapping, Node};
 
 /// A mapping that is being read.
 pub(crate) struct Fields<'a> {
@@ -24,8 +25,7 @@ impl<'a> Fields<'a> {
     /// The value of a key, unless it is absent or empty.
     pub(crate) fn node(&self, key: &str) -> Option<&'a Node> {
         let node = self.map.get(key)?;
-        let empty = node.as_scalar().is_some_and(yaml::Scalar::is_null);
-        (!empty).then_some(node)
+        (!node.is_null()).then_some(node)
     }
 
     /// Where a key or its value is, for messages about it.
@@ -35,6 +35,14 @@ impl<'a> Fields<'a> {
             .map_or(Span::NONE, |entry| entry.value.span)
     }
 
+    /// Where one of the texts of a list is.
+    pub(crate) fn item_span(&self, key: &str, text: &str) -> Span {
+        let items = self.map.get(key).and_then(Node::as_sequence);
+        let same = |item: &&Node| item.as_scalar().is_some_and(|scalar| scalar.text == text);
+        let item = items.and_then(|items| items.iter().find(same));
+        item.map_or_else(|| self.span(key), |item| item.span)
+    }
+
     /// Text; numbers and truth values count as they are spelled.
     pub(crate) fn text(&self, key: &str, sink: &mut Sink) -> Option<String> {
         let node = self.node(key)?;
@@ -42,6 +50,25 @@ impl<'a> Fields<'a> {
             Some(scalar) => Some(scalar.text.clone()),
             None => self.wrong(key, node, "text", sink),
         }
+    }
+
+    /// Text that must be there and say something; `message` and `help` are
+    /// for when it is not.
+    pub(crate) fn required_text(
+        &self,
+        key: &str,
+        (rule, message, help): (Rule, &str, &str),
+        sink: &mut Sink,
+    ) -> Option<String> {
+        let entry = self.map.entry(key);
+        let read = self.filled_text(key, sink);
+        let collection = entry.is_some_and(|entry| entry.value.as_scalar().is_none());
+        if read.is_none() && !collection {
+            let first = self.map.entries.first();
+            let span = entry.or(first).map_or(Span::NONE, |entry| entry.key_span);
+            sink.report(rule, span, message).help(help);
+        }
+        read
     }
 
     /// Text that says something.
@@ -56,22 +83,27 @@ impl<'a> Fields<'a> {
         let Some(node) = self.node(key) else {
             return Vec::new();
         };
-        if let Some(items) = embedded(node).as_ref().unwrap_or(node).as_sequence() {
-            let texts = items
-                .iter()
-                .map(|item| item.as_scalar().map(|s| s.text.clone()));
-            if let Some(texts) = texts.collect() {
-                return texts;
+        let held = embedded(node, self.file);
+        match (held.as_ref().unwrap_or(node), node.as_scalar()) {
+            (held, _) if held.as_sequence().is_some() => self.items(key, held, sink),
+            (_, Some(scalar)) if !looks_like_json(&scalar.text) => {
+                let parts = scalar.text.split(',').map(str::trim);
+                let parts = parts.filter(|part| !part.is_empty());
+                parts.map(str::to_owned).collect()
             }
-        } else if let Some(scalar) = node.as_scalar() {
-            let parts = scalar.text.split(',').map(str::trim);
-            return parts
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-                .collect();
+            _ => self
+                .wrong(key, node, "a list of texts", sink)
+                .unwrap_or_default(),
         }
-        self.wrong::<()>(key, node, "a list of texts", sink);
-        Vec::new()
+    }
+
+    fn items(&self, key: &str, list: &Node, sink: &mut Sink) -> Vec<String> {
+        let text = |item: &Node| match item.as_scalar() {
+            Some(scalar) => Some(scalar.text.clone()),
+            None => self.wrong(key, item, "texts", sink),
+        };
+        let items = list.as_sequence().unwrap_or_default();
+        items.iter().filter_map(text).collect()
     }
 
     /// True or false, or a word that means it.
@@ -118,12 +150,10 @@ impl<'a> Fields<'a> {
         if let Some(seconds) = scalar.text.parse::<f64>().ok().filter(|s| s.is_finite()) {
             let duration = Duration::try_from_secs_f64(seconds).ok();
             return duration.filter(|d| !d.is_zero()).or_else(|| {
-                self.wrong(
-                    key,
-                    node,
-                    "a length of time that is more than nothing",
-                    sink,
-                )
+                let message = format!("`{key}` cannot be `{}`", scalar.text);
+                sink.report_as(self.severity, Rule::InvalidValue, node.span, message)
+                    .help("a length of time is more than nothing, such as `30` or `1h30m`");
+                None
             });
         }
         match deft_schedule::parse_duration(&scalar.text) {
@@ -164,7 +194,8 @@ impl<'a> Fields<'a> {
     /// A mapping, or text that holds one as JSON.
     pub(crate) fn mapping(&self, key: &str, sink: &mut Sink) -> Option<Mapping> {
         let node = self.node(key)?;
-        match embedded(node).as_ref().unwrap_or(node).as_mapping() {
+        let held = embedded(node, self.file);
+        match held.as_ref().unwrap_or(node).as_mapping() {
             Some(mapping) => Some(mapping.clone()),
             None => self.wrong(key, node, "a mapping", sink),
         }
@@ -192,7 +223,7 @@ impl<'a> Fields<'a> {
         wanted: &str,
         sink: &mut Sink,
     ) -> Option<T> {
-        let message = format!("`{key}` takes {wanted}, not {}", node.describe());
+        let message = format!("`{key}` takes {wanted}, not {}", shown(node));
         sink.report_as(self.severity, Rule::WrongType, node.span, message);
         None
     }
@@ -206,8 +237,9 @@ impl<'a> Fields<'a> {
         sink: &mut Sink,
     ) -> Vec<&'a Entry> {
         for entry in self.map.duplicates() {
-            let message = format!("`{}` is given twice; the last one counts", entry.key);
-            sink.report_as(self.severity, Rule::DuplicateKey, entry.key_span, message);
+            let message = format!("`{}` is given twice", entry.key);
+            sink.report_as(self.severity, Rule::DuplicateKey, entry.key_span, message)
+                .help("keep one of them");
         }
         let known = || {
             tables
@@ -244,12 +276,14 @@ fn words_of<C: Choice>() -> String {
     }
 }
 
-/// What a text holds, if it holds JSON: the open format has only texts below
-/// `metadata`, so lists and mappings are written there as JSON.
-fn embedded(node: &Node) -> Option<Node> {
-    let scalar = node.as_scalar()?;
-    if !scalar.text.trim_start().starts_with(['[', '{']) {
-        return None;
+/// A value for messages: itself where it is short, else what it is.
+fn shown(node: &Node) -> String {
+    let short = |text: &str| {
+        let length = text.chars().count();
+        (1..=40).contains(&length) && !text.contains(['\n', '`'])
+    };
+    match node.as_scalar() {
+        Some(scalar) if short(&scalar.text) => format!("`{}`", scalar.text),
+        _ => node.describe().to_owned(),
     }
-    yaml::parse(&scalar.text, node.span.start() + 1).ok()?
 }

@@ -3,46 +3,38 @@
 //! A record from a file and a record from a program take the same path. What
 //! models get wrong is mended by the normaliser before it comes here, not here.
 
-use deft_model::{
-    Action, Body, Dialect, Object, OpenSpec, Skill, SkillId, Step, Text, Trigger, Workflow,
-};
-use deft_template::has_markup;
+use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Trigger};
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
-use crate::expressions;
-use crate::fields::{LISTED, PLAN_STEP, POLICY, RECORD};
+use crate::fields::{LISTED, POLICY, RECORD};
 use crate::names::slug;
 use crate::parse::Document;
-use crate::policy::{self, mappings};
+use crate::plan;
+use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::source::Source;
 use crate::span::Span;
 use crate::trigger::{self, Moment};
-use crate::yaml::{self, Kind, Mapping, Node};
+use crate::yaml::{self, Node};
 
 /// Reads a JSON file. JSON is YAML, so every value has its place.
 pub(crate) fn read(source: &Source<'_>, moment: &Moment, sink: &mut Sink) -> Option<Document> {
     let text = &source.file[source.start..];
     // The YAML reader is laxer than JSON; what it would let pass is refused.
-    if let Err(problem) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        let at = source.start + offset(text, problem.line(), problem.column());
-        let message = problem.to_string();
-        let message = message
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        sink.report(
-            Rule::YamlSyntax,
-            Span::new(at, at),
-            format!("not JSON: {message}"),
-        );
-        return None;
+    let value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(problem) => {
+            report_json(text, source.start, &problem, sink);
+            return None;
+        }
+    };
+    match yaml::parse(text, source.start) {
+        Ok(root) => lower(&root?, source.file, moment, sink),
+        // JSON takes a few characters that YAML does not; then places are lost.
+        Err(_) => read_value(&value, moment, sink),
     }
-    let root = yaml::parse(text, source.start).ok()??;
-    lower(&root, source.file, moment, sink)
 }
 
 /// Reads a value that a program handed over.
@@ -50,6 +42,26 @@ pub(crate) fn read_value(value: &Value, moment: &Moment, sink: &mut Sink) -> Opt
     lower(&Node::from_value(value), "", moment, sink)
 }
 
+/// Says why a text is not JSON, at the character where it stops being so.
+fn report_json(text: &str, start: usize, problem: &serde_json::Error, sink: &mut Sink) {
+    let at = text.floor_char_boundary(offset(text, problem.line(), problem.column()));
+    let length = text[at..].chars().next().map_or(0, char::len_utf8);
+    let message = problem.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let help = match (message, text[at..].chars().next()) {
+        ("key must be a string", Some('}')) | ("trailing comma", _) => {
+            Some("remove the comma before it".to_owned())
+        }
+        (_, Some('/')) => Some("JSON has no comments".to_owned()),
+        ("key must be a string", _) => Some("keys and texts stand in double quotes".to_owned()),
+        _ => None,
+    };
+    let span = Span::new(start + at, start + at + length);
+    sink.report(Rule::YamlSyntax, span, format!("not JSON: {message}"))
+        .maybe_help(help);
+}
+
+/// Lines and columns count from 1, and columns count bytes.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let before: usize = text
         .split_inclusive('\n')
@@ -74,44 +86,46 @@ fn lower(root: &Node, file: &str, moment: &Moment, sink: &mut Sink) -> Option<Do
         severity: Severity::Error,
     };
     fields.check_keys(&[RECORD, LISTED, POLICY], Severity::Error, sink);
-    skill(&fields, moment, sink).map(|skill| Document::Skill(Box::new(skill)))
+    let skill = skill(&fields, moment, sink);
+    Some(Document::Skill(Box::new(skill)))
 }
 
-fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Option<Skill> {
-    let name = fields.filled_text("name", sink);
-    if name.is_none() {
-        sink.report(Rule::MissingName, Span::NONE, "there is no `name`")
-            .help("add what the skill is called");
-    }
-    let instructions = fields.filled_text("instructions", sink);
-    if instructions.is_none() {
-        sink.report(
-            Rule::MissingBody,
-            fields.span("name"),
-            "there are no `instructions`",
-        )
-        .help("say in a sentence what is to be done, also beside an `execution_plan`");
-    }
-    let keywords = fields.texts("keywords", sink);
-    let timing = trigger::read(fields, moment, sink);
-    let trigger = trigger_type(fields, timing.is_some(), sink);
-    let mut required_tools = fields.texts("required_tools", sink);
-    let body = body(
-        fields,
-        Text::from(instructions.as_deref().unwrap_or_default()),
-        &mut required_tools,
+/// What is missing has been reported and keeps the skill from loading; the
+/// rest is read all the same, so that everything wrong is said at once.
+fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
+    let name = fields.required_text(
+        "name",
+        (
+            Rule::MissingName,
+            "there is no `name`",
+            "add what the skill is called",
+        ),
         sink,
     );
-    let name = name?;
-    instructions?;
-    Some(Skill {
-        id: SkillId::new(slug(&name)),
+    let name = name.unwrap_or_default();
+    let instructions = fields.required_text(
+        "instructions",
+        (
+            Rule::MissingBody,
+            "there are no `instructions`",
+            "say in a sentence what is to be done, also beside an `execution_plan`",
+        ),
+        sink,
+    );
+    let keywords = fields.texts("keywords", sink);
+    let timing = trigger::read(fields, moment, sink);
+    let trigger = trigger_type(fields, timing.is_some(), &keywords, sink);
+    let mut required_tools = fields.texts("required_tools", sink);
+    let instructions = Text::from(instructions.as_deref().unwrap_or_default());
+    let body = plan::body(fields, instructions, &mut required_tools, sink);
+    Skill {
+        id: id(&name, fields, sink),
         description: fields
             .filled_text("description", sink)
             .unwrap_or_else(|| name.clone()),
         domain: None,
         dialect: Dialect::Record,
-        trigger: trigger?,
+        trigger: trigger.unwrap_or(Trigger::Manual),
         timing,
         keywords,
         priority: fields.integer("priority", sink).unwrap_or_default(),
@@ -125,19 +139,33 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Option<Skill>
         open: OpenSpec::default(),
         extra: Object::new(),
         name,
-    })
+    }
 }
 
-fn trigger_type(fields: &Fields<'_>, timed: bool, sink: &mut Sink) -> Option<Trigger> {
+/// The name in prose, made into one that can be typed.
+fn id(name: &str, fields: &Fields<'_>, sink: &mut Sink) -> SkillId {
+    let slug = slug(name);
+    if slug.is_empty() && !name.is_empty() {
+        let message = format!("the name `{name}` has no letters or digits to make an id of");
+        sink.report(Rule::InvalidName, fields.span("name"), message)
+            .help("call it something that can be typed");
+    }
+    SkillId::new(slug)
+}
+
+fn trigger_type(
+    fields: &Fields<'_>,
+    timed: bool,
+    keywords: &[String],
+    sink: &mut Sink,
+) -> Option<Trigger> {
     let given = fields.choice("trigger_type", sink);
     match given {
         None if fields.node("trigger_type").is_none() => {
-            sink.report(
-                Rule::InvalidValue,
-                fields.span("name"),
-                "there is no `trigger_type`",
-            )
-            .help("it takes `cron`, `event` or `manual`");
+            let first = fields.map.entries.first();
+            let span = first.map_or(Span::NONE, |entry| entry.key_span);
+            sink.report(Rule::InvalidValue, span, "there is no `trigger_type`")
+                .help("it takes `cron`, `event` or `manual`");
         }
         Some(Trigger::Cron) if !timed => {
             let span = fields.span("trigger_type");
@@ -157,102 +185,13 @@ fn trigger_type(fields: &Fields<'_>, timed: bool, sink: &mut Sink) -> Option<Tri
             )
             .help("set `trigger_type` to `cron`, or leave `trigger_config` out");
         }
+        Some(Trigger::Event) if keywords.is_empty() => {
+            let span = fields.span("trigger_type");
+            let message = "an `event` trigger without `keywords` matches no message";
+            sink.report_as(Severity::Warning, Rule::TriggerConflict, span, message)
+                .help("add `keywords`");
+        }
         Some(Trigger::Cron | Trigger::Event | Trigger::Manual) | None => {}
     }
     given
-}
-
-/// One planned call is direct. Several are a workflow when they name their
-/// data flow, and otherwise the plan is dropped for an agent that may use its
-/// tools (S0.49).
-fn body(fields: &Fields<'_>, instructions: Text, tools: &mut Vec<String>, sink: &mut Sink) -> Body {
-    let mut plan = plan(fields, sink);
-    for (_, tool, _) in &plan {
-        if !tools.contains(tool) {
-            tools.push(tool.clone());
-        }
-    }
-    if plan.len() == 1
-        && let Some((step, tool, args)) = plan.pop()
-    {
-        return Body::Call {
-            step,
-            action: Action::Tool { tool, args },
-            instructions,
-        };
-    }
-    let flows = fields.node("execution_plan").is_some_and(has_data_flow);
-    if plan.is_empty() || !flows {
-        return Body::Instructions(instructions);
-    }
-    Body::Steps(Box::new(Workflow {
-        steps: plan
-            .into_iter()
-            .map(|(id, tool, args)| Step::new(id, Action::Tool { tool, args }))
-            .collect(),
-        ..Workflow::default()
-    }))
-}
-
-fn plan(fields: &Fields<'_>, sink: &mut Sink) -> Vec<(String, String, Value)> {
-    let mut plan: Vec<(String, String, Value)> = Vec::new();
-    for (at, map) in mappings(fields, "execution_plan", sink)
-        .into_iter()
-        .enumerate()
-    {
-        let fields = Fields { map, ..*fields };
-        let Some((id, tool, args)) = plan_step(&fields, at, sink) else {
-            continue;
-        };
-        if plan.iter().any(|(known, _, _)| *known == id) {
-            sink.report(
-                Rule::DuplicateStepId,
-                fields.span("id"),
-                format!("the step id `{id}` is used twice"),
-            )
-            .help("rename one of them");
-        }
-        plan.push((id, tool, args));
-    }
-    plan
-}
-
-fn plan_step(fields: &Fields<'_>, at: usize, sink: &mut Sink) -> Option<(String, String, Value)> {
-    fields.check_keys(&[PLAN_STEP], Severity::Error, sink);
-    let id = fields
-        .filled_text("id", sink)
-        .unwrap_or_else(|| format!("step{}", at + 1));
-    let Some(tool) = fields.filled_text("toolName", sink) else {
-        let span = first_key(fields.map);
-        sink.report(
-            Rule::StepAction,
-            span,
-            format!("the step `{id}` of the plan names no `toolName`"),
-        );
-        return None;
-    };
-    if let Some(node) = fields.node("parameters") {
-        expressions::check_templates(node, fields.file, sink);
-        if node.as_mapping().is_none() {
-            fields.wrong::<()>("parameters", node, "a mapping", sink);
-        }
-    }
-    Some((id, tool, fields.mapping_value("parameters")))
-}
-
-fn first_key(map: &Mapping) -> Span {
-    map.entries
-        .first()
-        .map_or(Span::NONE, |entry| entry.key_span)
-}
-
-fn has_data_flow(node: &Node) -> bool {
-    match &node.kind {
-        Kind::Scalar(scalar) => has_markup(&scalar.text),
-        Kind::Sequence { items, .. } => items.iter().any(has_data_flow),
-        Kind::Mapping(mapping) => mapping
-            .entries
-            .iter()
-            .any(|entry| has_data_flow(&entry.value)),
-    }
 }

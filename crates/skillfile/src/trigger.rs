@@ -32,12 +32,24 @@ pub(crate) fn read(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Opt
     }
     let mut merged = config.unwrap_or_default();
     for key in ["schedule", "timezone"] {
-        if let Some(entry) = outer.entry(key)
-            && merged.get(key).is_none()
-        {
-            merged.entries.push(entry.clone());
+        let Some(entry) = outer.entry(key) else {
+            continue;
+        };
+        match merged.get(key) {
+            None => merged.entries.push(entry.clone()),
+            Some(inner) if inner.to_value() == entry.value.to_value() => {}
+            Some(_) => {
+                let message = format!("`{key}` differs from the one in `trigger_config`");
+                sink.report(Rule::TriggerConflict, entry.key_span, message)
+                    .help("keep one of them");
+            }
         }
     }
+    let place = ["trigger_config", "schedule"]
+        .iter()
+        .find_map(|key| outer.entry(key))
+        .map_or(Span::NONE, |entry| entry.key_span);
+    check_single(&merged, place, sink);
     Some(timing(&merged, fields.file, moment, sink))
 }
 
@@ -74,34 +86,37 @@ fn timing(config: &Mapping, file: &str, moment: &Moment, sink: &mut Sink) -> Tim
     {
         report(Rule::InvalidInstant, node, file, problem, sink);
     }
-    check_single(config, sink);
     timing
 }
 
 fn interval(fields: &Fields<'_>, sink: &mut Sink) -> Option<u32> {
-    let minutes = fields.count("interval_minutes", sink)?;
-    if minutes == 0 {
-        let span = fields.span("interval_minutes");
-        sink.report(Rule::InvalidValue, span, "`interval_minutes` is 0")
-            .help("an interval has at least one minute");
-    }
-    (minutes > 0).then_some(minutes)
+    positive(fields, "interval_minutes", sink)
 }
 
+/// A delay in seconds.
 fn delay(fields: &Fields<'_>, sink: &mut Sink) -> Option<u64> {
-    let minutes = fields
-        .count::<u32>("in_minutes", sink)
-        .map(|m| u64::from(m) * 60);
-    let hours = fields
-        .count::<u32>("in_hours", sink)
-        .map(|h| u64::from(h) * 3600);
-    let words = fields.duration("in", sink).map(|d| d.as_secs());
+    let minutes = positive(fields, "in_minutes", sink).map(|m| u64::from(m) * 60);
+    let hours = positive(fields, "in_hours", sink).map(|h| u64::from(h) * 3600);
+    let words = fields.duration("in", sink).map(|d| d.as_secs().max(1));
     minutes.or(hours).or(words)
+}
+
+fn positive(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<u32> {
+    let count = fields.count(key, sink)?;
+    if count == 0 {
+        sink.report(
+            Rule::InvalidValue,
+            fields.span(key),
+            format!("`{key}` is 0"),
+        )
+        .help("it takes at least 1");
+    }
+    (count > 0).then_some(count)
 }
 
 /// A skill with two timings would fire by one of them, and nobody could say
 /// which; so it does not load.
-fn check_single(config: &Mapping, sink: &mut Sink) {
+fn check_single(config: &Mapping, place: Span, sink: &mut Sink) {
     let timings = [
         "schedule",
         "interval_minutes",
@@ -112,26 +127,20 @@ fn check_single(config: &Mapping, sink: &mut Sink) {
     ];
     let given: Vec<&str> = timings
         .into_iter()
-        .filter(|key| config.get(key).is_some())
+        .filter(|key| config.get(key).is_some_and(|node| !node.is_null()))
         .collect();
     match given.as_slice() {
         [_] => {}
         [] => {
-            let span = config
-                .entries
-                .first()
-                .map_or(Span::NONE, |entry| entry.key_span);
             sink.report(
                 Rule::TriggerConflict,
-                span,
+                place,
                 "`trigger_config` says nothing about when",
             )
             .help("add `schedule`, `interval_minutes`, `at` or `in_minutes`");
         }
         [first, second, ..] => {
-            let span = config
-                .entry(second)
-                .map_or(Span::NONE, |entry| entry.key_span);
+            let span = config.entry(second).map_or(place, |entry| entry.key_span);
             sink.report(
                 Rule::TriggerConflict,
                 span,

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::emit;
 use super::keys::{listed, policy, put, timing};
 use super::manual::manual;
+use crate::fields::{LISTED, METADATA, POLICY};
 
 /// The skill as a `SKILL.md` that the reference validator takes: only keys of
 /// the open format, and below `metadata` only texts. The folder must have the
@@ -16,7 +17,7 @@ pub fn agentskills(skill: &Skill) -> String {
     put(&mut head, "description", skill.description.clone());
     put(&mut head, "license", skill.open.license.clone());
     put(&mut head, "compatibility", skill.open.compatibility.clone());
-    put(&mut head, "allowed-tools", skill.open.allowed_tools.clone());
+    put(&mut head, "allowed-tools", allowed_tools(skill));
     put(&mut head, "metadata", Value::Object(texts(metadata(skill))));
     let mut out = String::from("---\n");
     emit::mapping(&head, 0, &mut out);
@@ -42,10 +43,34 @@ fn metadata(skill: &Skill) -> Object {
     timing(skill, &mut ours);
     listed(skill, &mut ours);
     policy(&skill.policy, &mut ours);
-    let mut all = skill.open.metadata.clone();
-    all.extend(skill.extra.clone());
+    // Of a key that is at both places, the one below `metadata` counts.
+    let given = skill.extra.iter().chain(&skill.open.metadata);
+    let mut all: Object = given
+        .filter(|(key, value)| !is_ours(key, value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     all.extend(ours);
     all
+}
+
+/// Keys whose values the skill itself holds; what was written for them may be
+/// out of date. The zone is the exception, as it is kept with a timing only.
+fn is_ours(key: &str, value: &Value) -> bool {
+    let mut known = [METADATA, LISTED, POLICY].into_iter().flatten();
+    let zone = key == "timezone" && value.is_string();
+    !zone && known.any(|field| field.name == key)
+}
+
+/// A text, or a list of texts with one per line; the open format takes nothing
+/// else.
+fn allowed_tools(skill: &Skill) -> Option<Value> {
+    let given = skill.open.allowed_tools.clone()?;
+    let texts = |items: &[Value]| items.iter().all(Value::is_string);
+    match &given {
+        Value::String(_) => Some(given),
+        Value::Array(items) if texts(items) => Some(given),
+        other => Some(Value::String(other.to_string())),
+    }
 }
 
 /// The open format has only texts below `metadata`; anything else is written
@@ -53,7 +78,7 @@ fn metadata(skill: &Skill) -> Object {
 fn texts(object: Object) -> Object {
     let text = |value: Value| match value {
         Value::String(text) => Value::String(text),
-        other => Value::String(other.to_string()),
+        other => Value::String(emit::json(&other)),
     };
     object
         .into_iter()

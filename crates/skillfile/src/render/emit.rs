@@ -81,6 +81,20 @@ fn is_special(c: char) -> bool {
         )
 }
 
+/// JSON that is YAML too: the characters that only JSON takes as they are get
+/// escaped. They can stand in texts only, where both know the escape.
+pub(super) fn json(value: &Value) -> String {
+    let mut out = String::new();
+    for c in value.to_string().chars() {
+        if is_special(c) {
+            out.push_str(&format!("\\u{:04x}", c as u32));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 fn literal(text: &str, indent: usize, out: &mut String) {
     out.push_str(if text.ends_with('\n') {
         " |\n"

@@ -19,6 +19,14 @@ pub(super) fn put(object: &mut Object, key: &str, value: impl Into<Value>) {
     }
 }
 
+/// Adds a key whenever there is a value, be it an empty one: `[]` as a default
+/// is not the same as none.
+pub(super) fn put_given(object: &mut Object, key: &str, value: Option<Value>) {
+    if let Some(value) = value {
+        object.insert(key.to_owned(), value);
+    }
+}
+
 /// Keys for listings and people.
 pub(super) fn listed(skill: &Skill, object: &mut Object) {
     put(object, "tags", skill.tags.clone());
@@ -81,7 +89,7 @@ pub(super) fn policy(policy: &Policy, object: &mut Object) {
             json!(policy.max_heals),
         ),
     );
-    put(object, "expect", policy.expect.as_ref().map(expect));
+    put_given(object, "expect", policy.expect.as_ref().map(expect));
     put(object, "budget", policy.budget.as_ref().map(budget));
     put(
         object,
@@ -102,7 +110,7 @@ pub(super) fn policy(policy: &Policy, object: &mut Object) {
         "overlap",
         policy.overlap.map(|overlap| overlap.to_string()),
     );
-    put(object, "preflight", policy.preflight.clone());
+    put_given(object, "preflight", policy.preflight.clone());
     put(object, "timeout", policy.timeout.map(seconds));
     put(object, "concurrency", policy.concurrency);
     put(object, "secrets", policy.secrets.clone());
@@ -124,7 +132,8 @@ pub(super) fn heals(heals: &[Heal]) -> Vec<Value> {
         let when: Vec<String> = heal.when.iter().map(ToString::to_string).collect();
         put(&mut object, "when", when);
         put(&mut object, "tool", heal.tool.clone());
-        put(&mut object, "args", heal.args.clone());
+        let args = Some(heal.args.clone()).filter(|args| !args.is_null());
+        put_given(&mut object, "args", args);
         Value::Object(object)
     };
     heals.iter().map(heal).collect()
@@ -134,7 +143,7 @@ pub(super) fn expect(expect: &Expect) -> Value {
     let mut object = Object::new();
     put(&mut object, "called", expect.called.clone());
     put(&mut object, "that", expect.that.clone());
-    put(&mut object, "schema", expect.schema.clone());
+    put_given(&mut object, "schema", expect.schema.clone());
     Value::Object(object)
 }
 

@@ -4,7 +4,7 @@ use deft_model::{Body, Input, Object, Skill, Step, Workflow};
 use serde_json::Value;
 
 use super::emit;
-use super::keys::{listed, policy, put, timing};
+use super::keys::{listed, policy, put, put_given, timing};
 
 /// The skill as a man-page file, `domain/action.md`. The name must be dotted.
 pub fn manpage(skill: &Skill) -> String {
@@ -21,7 +21,7 @@ pub fn manpage(skill: &Skill) -> String {
     listed(skill, &mut head);
     policy(&skill.policy, &mut head);
     for (key, value) in &skill.extra {
-        put(&mut head, key, value.clone());
+        put_given(&mut head, key, Some(value.clone()));
     }
     let mut out = String::from("---\n");
     emit::mapping(&head, 0, &mut out);

@@ -1,12 +1,14 @@
 //! A record, as `memory_store_skill` takes it.
 
-use deft_model::{Action, Body, Object, Skill};
+use deft_model::{Action, Body, Object, Skill, Step, Workflow};
+use deft_template::has_markup;
 use serde_json::{Value, json};
 
 use super::keys::{listed, policy, put, timing};
 
-/// The skill as a record. Steps that a plan cannot hold (conditions, loops,
-/// compute) make it `None`.
+/// The skill as a record; `None` when a record cannot hold it: code behind a
+/// command, and steps with more to them than a call (conditions, loops,
+/// compute) or whose data flow would not be seen.
 pub fn record(skill: &Skill) -> Option<Value> {
     let mut object = Object::new();
     put(&mut object, "name", skill.name.clone());
@@ -31,27 +33,46 @@ pub fn record(skill: &Skill) -> Option<Value> {
 }
 
 fn plan(body: &Body) -> Option<Vec<Value>> {
-    let call = |id: &str, action: &Action| match action {
+    match body {
+        Body::Call { step, action, .. } => Some(vec![call(step, action)?]),
+        Body::Instructions(_) | Body::Manual { handler: None, .. } => Some(Vec::new()),
+        Body::Manual {
+            handler: Some(_), ..
+        } => None,
+        Body::Steps(workflow) => {
+            let calls: Option<Vec<Value>> = workflow.steps.iter().map(plain).collect();
+            let bare = Workflow {
+                steps: workflow.steps.clone(),
+                ..Workflow::default()
+            };
+            // Several calls without data flow would be read as instructions.
+            calls
+                .filter(|calls| calls.len() == 1 || calls.iter().any(flows))
+                .filter(|_| **workflow == bare)
+        }
+    }
+}
+
+/// A step that is a call and nothing else.
+fn plain(step: &Step) -> Option<Value> {
+    let bare = Step::new(step.id.clone(), step.action.clone());
+    (bare == *step).then(|| call(&step.id, &step.action))?
+}
+
+fn call(id: &str, action: &Action) -> Option<Value> {
+    match action {
         Action::Tool { tool, args } => {
             Some(json!({"id": id, "toolName": tool, "parameters": args}))
         }
         Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } => None,
-    };
-    match body {
-        Body::Call { step, action, .. } => Some(vec![call(step, action)?]),
-        Body::Instructions(_) | Body::Manual { .. } => Some(Vec::new()),
-        Body::Steps(workflow) => {
-            let plain = |step: &deft_model::Step| {
-                step.condition.is_none() && step.repeat.is_none() && step.depends_on.is_none()
-            };
-            if !workflow.inputs.is_empty() || !workflow.steps.iter().all(plain) {
-                return None;
-            }
-            workflow
-                .steps
-                .iter()
-                .map(|step| call(&step.id, &step.action))
-                .collect()
-        }
+    }
+}
+
+fn flows(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_markup(text),
+        Value::Array(items) => items.iter().any(flows),
+        Value::Object(object) => object.values().any(flows),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -4,7 +4,7 @@ use deft_model::{Action, Body, Confirmation, Input, Object, OnError, Skill, Step
 use serde_json::{Value, json};
 
 use super::emit;
-use super::keys::{expect, heals, listed, policy, put, seconds, timing};
+use super::keys::{expect, heals, listed, policy, put, put_given, seconds, timing};
 
 /// The skill as a YAML workflow; `None` when its body is prose.
 pub fn workflow(skill: &Skill) -> Option<String> {
@@ -67,7 +67,7 @@ fn input(input: &Input) -> Value {
     put(&mut object, "name", input.name.clone());
     put(&mut object, "type", input.kind.to_string());
     put(&mut object, "required", input.required.then_some(true));
-    put(&mut object, "default", input.default.clone());
+    put_given(&mut object, "default", input.default.clone());
     put(&mut object, "description", input.description.clone());
     put(&mut object, "pattern", input.pattern.clone());
     put(&mut object, "enum", input.choices.clone());
@@ -102,7 +102,7 @@ fn step(step: &Step) -> Value {
     );
     put(&mut object, "heal", heals(&step.heal));
     put(&mut object, "max_heals", step.max_heals);
-    put(&mut object, "expect", step.expect.as_ref().map(expect));
+    put_given(&mut object, "expect", step.expect.as_ref().map(expect));
     Value::Object(object)
 }
 

@@ -1,13 +1,16 @@
 //! The five rules of good practice (S3.26), as hints.
 
+use std::collections::HashSet;
+
 use deft_model::{Action, OnError, Policy, Step};
 
+use super::mentions::Mentions;
 use super::steps::Draft;
 use crate::diagnostic::Sink;
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::yaml::{Kind, Node, Scalar};
+use crate::yaml::Node;
 
 /// Words in tool names that take something away.
 const DESTRUCTIVE: &[&str] = &[
@@ -26,23 +29,32 @@ const DESTRUCTIVE: &[&str] = &[
 /// Tools of deft itself: nothing outside can fail in them.
 const OWN_TOOLS: &[&str] = &["log", "notify", "time.now"];
 
+/// How many steps a message names.
+const MOST_NAMED: usize = 8;
+
 /// Gives advice; nothing of it keeps a skill from loading.
 pub(crate) fn give(fields: &Fields<'_>, drafts: &[Draft<'_>], policy: &Policy, sink: &mut Sink) {
-    advise_heal(drafts, policy, sink);
+    if drafts.is_empty() {
+        return;
+    }
+    let mentions = Mentions::gather(drafts, fields.node("outputs"));
+    let confirmed = confirmed_steps(fields);
+    advise_heal(drafts, &mentions, policy, sink);
     for (at, draft) in drafts.iter().enumerate() {
         advise_step_id(draft, sink);
-        advise_on_error(drafts, at, fields, sink);
-        advise_confirm(draft, fields, sink);
+        advise_on_error(draft, at, &mentions, sink);
+        advise_confirm(draft, &confirmed, sink);
     }
     advise_log(fields, drafts, sink);
 }
 
 /// One hint for all steps, as the answer is usually one `heal` for the skill.
-fn advise_heal(drafts: &[Draft<'_>], policy: &Policy, sink: &mut Sink) {
+fn advise_heal(drafts: &[Draft<'_>], mentions: &Mentions<'_>, policy: &Policy, sink: &mut Sink) {
     let bare = |at: usize, draft: &Draft<'_>| {
         is_outside(&draft.step)
             && draft.step.heal.is_empty()
-            && !is_looked_at(drafts, at, "condition")
+            && !mentions.is_looked_at(draft, at, "condition")
+            && !mentions.is_remedy(draft, at)
     };
     let steps = drafts
         .iter()
@@ -52,11 +64,12 @@ fn advise_heal(drafts: &[Draft<'_>], policy: &Policy, sink: &mut Sink) {
     let Some(first) = bare.first().filter(|_| policy.heal.is_empty()) else {
         return;
     };
-    let names: Vec<String> = bare
-        .iter()
-        .map(|draft| format!("`{}`", draft.step.id))
-        .collect();
-    let message = format!("nothing mends a failure of {}", names.join(", "));
+    let names = bare.iter().map(|draft| format!("`{}`", draft.step.id));
+    let mut listed: Vec<String> = names.take(MOST_NAMED).collect();
+    if bare.len() > MOST_NAMED {
+        listed.push(format!("and {} more", bare.len() - MOST_NAMED));
+    }
+    let message = format!("nothing mends a failure of {}", listed.join(", "));
     sink.report(Rule::AdviseHeal, first.id_span, message)
         .help("add `heal: [{when: network, tool: …}]` to the step or to the skill");
 }
@@ -88,16 +101,9 @@ fn advise_step_id(draft: &Draft<'_>, sink: &mut Sink) {
     }
 }
 
-fn advise_on_error(drafts: &[Draft<'_>], at: usize, fields: &Fields<'_>, sink: &mut Sink) {
-    let draft = &drafts[at];
-    let returned = fields
-        .node("outputs")
-        .is_some_and(|outputs| mentions(outputs, draft));
-    let seen = returned
-        || ["condition", "compute", "args", "loop"]
-            .iter()
-            .any(|key| is_looked_at(drafts, at, key));
-    if draft.step.on_error == OnError::Continue && !seen {
+fn advise_on_error(draft: &Draft<'_>, at: usize, mentions: &Mentions<'_>, sink: &mut Sink) {
+    let tolerated = draft.step.on_error == OnError::Continue;
+    if tolerated && !mentions.is_seen(draft, at) && !mentions.is_remedy(draft, at) {
         let message = format!(
             "a failure of `{}` is passed over and nobody looks at it",
             draft.step.id
@@ -107,26 +113,16 @@ fn advise_on_error(drafts: &[Draft<'_>], at: usize, fields: &Fields<'_>, sink: &
     }
 }
 
-fn advise_confirm(draft: &Draft<'_>, fields: &Fields<'_>, sink: &mut Sink) {
+fn advise_confirm(draft: &Draft<'_>, confirmed: &HashSet<&str>, sink: &mut Sink) {
     let Action::Tool { tool, .. } = &draft.step.action else {
         return;
     };
-    let words = tool.split(|c: char| !c.is_alphanumeric());
-    let Some(word) = words
-        .into_iter()
-        .find(|word| DESTRUCTIVE.contains(&word.to_lowercase().as_str()))
-    else {
+    let mut words = tool.split(|c: char| !c.is_alphanumeric());
+    let destructive = |word: &&str| DESTRUCTIVE.contains(&word.to_lowercase().as_str());
+    let Some(word) = words.find(destructive) else {
         return;
     };
-    let asked = fields
-        .node("confirmations")
-        .and_then(Node::as_sequence)
-        .unwrap_or_default();
-    if !asked
-        .iter()
-        .filter_map(confirmed_step)
-        .any(|step| step.text == draft.step.id)
-    {
+    if !confirmed.contains(draft.step.id.as_str()) {
         let message = format!("`{tool}` may {word} something, and nobody is asked");
         sink.report(Rule::AdviseConfirm, draft.key_span("tool"), message)
             .help(format!(
@@ -136,9 +132,11 @@ fn advise_confirm(draft: &Draft<'_>, fields: &Fields<'_>, sink: &mut Sink) {
     }
 }
 
-/// The step that a confirmation stands before.
-fn confirmed_step(node: &Node) -> Option<&Scalar> {
-    node.as_mapping()?.get("step")?.as_scalar()
+/// The steps that a confirmation stands before.
+fn confirmed_steps<'a>(fields: &Fields<'a>) -> HashSet<&'a str> {
+    let asked = fields.node("confirmations").and_then(Node::as_sequence);
+    let step = |node: &'a Node| Some(node.as_mapping()?.get("step")?.as_scalar()?.text.as_str());
+    asked.unwrap_or_default().iter().filter_map(step).collect()
 }
 
 fn advise_log(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
@@ -156,31 +154,4 @@ fn advise_log(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
         sink.report(Rule::AdviseLog, span, "nothing says what came of a run")
             .help("return it in `outputs`, or log it in a last step");
     }
-}
-
-/// Whether a later step's `key` mentions the value of the step at `at`.
-fn is_looked_at(drafts: &[Draft<'_>], at: usize, key: &str) -> bool {
-    let later = drafts.iter().skip(at + 1);
-    later
-        .filter_map(|draft| draft.map.get(key))
-        .any(|node| mentions(node, &drafts[at]))
-}
-
-fn mentions(node: &Node, draft: &Draft<'_>) -> bool {
-    match &node.kind {
-        Kind::Scalar(scalar) => draft.names().any(|name| has_word(&scalar.text, name)),
-        Kind::Sequence { items, .. } => items.iter().any(|item| mentions(item, draft)),
-        Kind::Mapping(mapping) => mapping
-            .entries
-            .iter()
-            .any(|entry| mentions(&entry.value, draft)),
-    }
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let boundary = |c: char| !(c.is_alphanumeric() || c == '_');
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back().is_none_or(boundary);
-        before && text[at + word.len()..].chars().next().is_none_or(boundary)
-    })
 }

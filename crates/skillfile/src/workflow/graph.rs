@@ -1,41 +1,56 @@
 //! Which steps a step waits for (X19).
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::steps::{Draft, check_known};
 use crate::diagnostic::Sink;
 use crate::rules::Rule;
 
+/// What a step waits for directly.
+enum Waits {
+    /// Everything above this index. Most steps are like this, and a list for
+    /// each of thousands would be millions long.
+    Above(usize),
+    /// Exactly these.
+    Named(Vec<usize>),
+}
+
+impl Waits {
+    /// The `at`th of them.
+    fn get(&self, at: usize) -> Option<usize> {
+        match self {
+            Self::Above(end) => (at < *end).then_some(at),
+            Self::Named(steps) => steps.get(at).copied(),
+        }
+    }
+}
+
 /// For each step, the steps that have ended before it starts.
 pub(crate) struct Graph {
-    /// Direct waits, by index.
-    waits: Vec<Vec<usize>>,
-    /// Everything that has ended before a step starts, by index.
-    before: Vec<Vec<bool>>,
+    waits: Vec<Waits>,
+    has_circle: bool,
+    /// What the step that was asked for last waits for, as the names of one
+    /// step are asked for together.
+    last: RefCell<Option<(usize, Vec<bool>)>>,
 }
 
 impl Graph {
     /// Builds the graph; unknown ids and circles are reported.
     pub(crate) fn build(drafts: &[Draft<'_>], sink: &mut Sink) -> Self {
-        let waits: Vec<Vec<usize>> = (0..drafts.len())
-            .map(|at| waits_of(drafts, at, sink))
+        let ids = drafts.iter().enumerate().rev();
+        let ids: HashMap<&str, usize> = ids
+            .map(|(at, draft)| (draft.step.id.as_str(), at))
             .collect();
+        let waits = (0..drafts.len()).map(|at| waits_of(drafts, &ids, at, sink));
         let mut graph = Self {
-            before: vec![Vec::new(); waits.len()],
-            waits,
+            waits: waits.collect(),
+            has_circle: false,
+            last: RefCell::new(None),
         };
         if let Some(circle) = graph.circle() {
-            let names: Vec<&str> = circle
-                .iter()
-                .map(|at| drafts[*at].step.id.as_str())
-                .collect();
-            let at = circle
-                .iter()
-                .find(|at| drafts[**at].step.depends_on.is_some());
-            let draft = &drafts[*at.unwrap_or(&circle[0])];
-            let message = format!("steps wait for each other: {}", names.join(" → "));
-            sink.report(Rule::DependencyCycle, draft.key_span("depends_on"), message)
-                .help("a step without `depends_on` waits for all steps above it");
-        } else {
-            graph.before = (0..drafts.len()).map(|at| graph.reach(at)).collect();
+            graph.has_circle = true;
+            report_circle(drafts, &circle, sink);
         }
         graph
     }
@@ -43,70 +58,126 @@ impl Graph {
     /// Whether `other` has ended for certain when `step` starts. Where steps
     /// form a circle nothing is certain, and the circle is reported instead.
     pub(crate) fn is_before(&self, other: usize, step: usize) -> bool {
-        self.before[step].get(other).copied().unwrap_or(true)
+        if self.has_circle || matches!(self.waits[step], Waits::Above(end) if other < end) {
+            return true;
+        }
+        let mut last = self.last.borrow_mut();
+        if last.as_ref().is_none_or(|(at, _)| *at != step) {
+            *last = Some((step, self.reach(step)));
+        }
+        last.as_ref().is_some_and(|(_, before)| before[other])
     }
 
     fn reach(&self, from: usize) -> Vec<bool> {
         let mut seen = vec![false; self.waits.len()];
-        let mut open = self.waits[from].clone();
+        let mut open = vec![from];
+        // Below this index everything has been seen already.
+        let mut floor = 0;
         while let Some(at) = open.pop() {
-            if !std::mem::replace(&mut seen[at], true) {
-                open.extend(&self.waits[at]);
+            let new: Vec<usize> = match &self.waits[at] {
+                Waits::Above(end) => (floor..*end).collect(),
+                Waits::Named(steps) => steps.clone(),
+            };
+            if let Waits::Above(end) = self.waits[at] {
+                floor = floor.max(end);
             }
+            let unseen = new
+                .into_iter()
+                .filter(|at| !std::mem::replace(&mut seen[*at], true));
+            open.extend(unseen);
         }
         seen
     }
 
     /// The first circle, its start repeated at the end.
     fn circle(&self) -> Option<Vec<usize>> {
-        let mut done = vec![false; self.waits.len()];
-        (0..self.waits.len()).find_map(|at| self.circle_from(at, &mut done))
+        let mut search = Search {
+            done: vec![false; self.waits.len()],
+            on_path: vec![false; self.waits.len()],
+            floor: 0,
+        };
+        (0..self.waits.len()).find_map(|at| search.circle_from(&self.waits, at))
     }
+}
 
-    /// Depth first without recursion, as a file may have thousands of steps.
-    fn circle_from(&self, root: usize, done: &mut [bool]) -> Option<Vec<usize>> {
+/// A search for a circle, depth first without recursion, as a file may have
+/// thousands of steps.
+struct Search {
+    done: Vec<bool>,
+    on_path: Vec<bool>,
+    /// Below this index everything is done.
+    floor: usize,
+}
+
+impl Search {
+    fn circle_from(&mut self, waits: &[Waits], root: usize) -> Option<Vec<usize>> {
         let mut path: Vec<(usize, usize)> = vec![(root, 0)];
-        let mut on_path = vec![false; self.waits.len()];
         while let Some((at, next)) = path.last_mut() {
             let at = *at;
-            if done[at] {
-                path.pop();
-                continue;
+            if matches!(waits[at], Waits::Above(_)) {
+                *next = (*next).max(self.floor);
             }
-            on_path[at] = true;
-            let Some(&wait) = self.waits[at].get(*next) else {
-                done[at] = true;
-                on_path[at] = false;
+            let wait = waits[at].get(*next).filter(|_| !self.done[at]);
+            let Some(wait) = wait else {
+                self.finish(at);
                 path.pop();
                 continue;
             };
             *next += 1;
-            if on_path[wait] {
+            self.on_path[at] = true;
+            if self.on_path[wait] {
                 let start = path.iter().position(|(step, _)| *step == wait)?;
                 let circle = path[start..].iter().map(|(step, _)| *step);
                 return Some(circle.chain([wait]).collect());
             }
-            path.push((wait, 0));
+            if !self.done[wait] {
+                path.push((wait, 0));
+            }
         }
         None
     }
+
+    fn finish(&mut self, at: usize) {
+        self.done[at] = true;
+        self.on_path[at] = false;
+        while self.done.get(self.floor) == Some(&true) {
+            self.floor += 1;
+        }
+    }
+}
+
+fn report_circle(drafts: &[Draft<'_>], circle: &[usize], sink: &mut Sink) {
+    let names: Vec<&str> = circle
+        .iter()
+        .map(|at| drafts[*at].step.id.as_str())
+        .collect();
+    let at = circle
+        .iter()
+        .find(|at| drafts[**at].step.depends_on.is_some());
+    let draft = &drafts[*at.unwrap_or(&circle[0])];
+    let message = match names.as_slice() {
+        [one, _] => format!("the step `{one}` waits for itself"),
+        _ => format!("steps wait for each other: {}", names.join(" → ")),
+    };
+    sink.report(Rule::DependencyCycle, draft.key_span("depends_on"), message)
+        .help("a step without `depends_on` waits for all steps above it");
 }
 
 /// What a step waits for: what it says, or everything above it except the
 /// neighbours of its own group.
-fn waits_of(drafts: &[Draft<'_>], at: usize, sink: &mut Sink) -> Vec<usize> {
+fn waits_of(drafts: &[Draft<'_>], ids: &HashMap<&str, usize>, at: usize, sink: &mut Sink) -> Waits {
     let draft = &drafts[at];
     let Some(named) = &draft.step.depends_on else {
-        return (0..group_start(drafts, at)).collect();
+        return Waits::Above(group_start(drafts, at));
     };
     let find = |id: &String| {
-        let found = drafts.iter().position(|other| other.step.id == *id);
+        let found = ids.get(id.as_str()).copied();
         if found.is_none() {
-            check_known(id, draft.key_span("depends_on"), drafts, sink);
+            check_known(id, draft.item_span("depends_on", id), drafts, sink);
         }
         found
     };
-    named.iter().filter_map(find).collect()
+    Waits::Named(named.iter().filter_map(find).collect())
 }
 
 fn group_start(drafts: &[Draft<'_>], at: usize) -> usize {

@@ -1,5 +1,7 @@
 //! The parameters of a workflow (S3.2).
 
+use std::collections::HashSet;
+
 use deft_model::{Choice, Input, InputType};
 use serde_json::Value;
 
@@ -15,12 +17,13 @@ use crate::yaml::{Node, locate};
 /// Reads `inputs`.
 pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Input> {
     let mut inputs: Vec<Input> = Vec::new();
+    let mut names = HashSet::new();
     for map in mappings(fields, "inputs", sink) {
         let fields = Fields { map, ..*fields };
         let Some(input) = input(&fields, sink) else {
             continue;
         };
-        if inputs.iter().any(|known| known.name == input.name) {
+        if !names.insert(input.name.clone()) {
             let message = format!("the input `{}` is defined twice", input.name);
             sink.report(Rule::DuplicateStepId, fields.span("name"), message)
                 .help("rename one of them");
@@ -47,14 +50,15 @@ fn input(fields: &Fields<'_>, sink: &mut Sink) -> Option<Input> {
         sink.report(Rule::InvalidName, fields.span("name"), message)
             .help("use letters, digits and `_`, such as `issue_key`");
     }
+    let kind = kind(fields, sink);
     let input = Input {
         name,
-        kind: kind(fields, sink),
+        kind,
         required: fields.truth("required", sink).unwrap_or_default(),
         default: fields.node("default").map(Node::to_value),
         description: fields.text("description", sink),
         pattern: fields.filled_text("pattern", sink),
-        choices: choices(fields, sink),
+        choices: choices(fields, kind, sink),
         max_length: fields.count("max_length", sink),
     };
     check_default(&input, fields, sink);
@@ -78,17 +82,42 @@ fn kind(fields: &Fields<'_>, sink: &mut Sink) -> InputType {
     }
 }
 
-fn choices(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Value> {
+fn choices(fields: &Fields<'_>, kind: InputType, sink: &mut Sink) -> Vec<Value> {
     let Some(node) = fields.node("enum") else {
         return Vec::new();
     };
     match node.as_sequence() {
-        Some([]) | None => {
-            fields.wrong::<()>("enum", node, "a list of values", sink);
+        Some([]) => {
+            sink.report(Rule::InvalidValue, node.span, "`enum` is empty")
+                .help("list the values that are allowed, or leave it out");
             Vec::new()
         }
-        Some(items) => items.iter().map(Node::to_value).collect(),
+        Some(items) => {
+            check_choices(items, kind, sink);
+            items.iter().map(Node::to_value).collect()
+        }
+        None => fields
+            .wrong("enum", node, "a list of values", sink)
+            .unwrap_or_default(),
     }
+}
+
+fn check_choices(items: &[Node], kind: InputType, sink: &mut Sink) {
+    for item in items {
+        let value = item.to_value();
+        if !fits(&value, kind) {
+            let message = format!("`{value}` is not of type `{kind}`");
+            sink.report(Rule::InvalidValue, item.span, message)
+                .maybe_help(quote_help(&value, kind));
+        }
+    }
+}
+
+/// What to do about a value of another type than was asked for.
+fn quote_help(value: &Value, kind: InputType) -> Option<String> {
+    let scalar = !value.is_array() && !value.is_object();
+    (kind == InputType::String && scalar)
+        .then(|| "put it in quotes, or give the input another `type`".to_owned())
 }
 
 /// The default must be a value that a caller could have given.
@@ -104,7 +133,8 @@ fn check_default(input: &Input, fields: &Fields<'_>, sink: &mut Sink) {
             input.name,
             input.kind.word()
         );
-        sink.report(Rule::InvalidDefault, span, message);
+        sink.report(Rule::InvalidDefault, span, message)
+            .maybe_help(quote_help(default, input.kind));
         return;
     }
     if !input.choices.is_empty() && !input.choices.contains(default) {
@@ -153,8 +183,12 @@ fn pattern(input: &Input, fields: &Fields<'_>, sink: &mut Sink) -> Option<regex:
         Err(problem) => {
             let (message, range) = explain(text, &problem);
             let span = locate(fields.file, node, range);
+            let help = ["look-", "backreference"]
+                .iter()
+                .any(|word| message.contains(word))
+                .then(|| "write the pattern without it".to_owned());
             sink.report(Rule::InvalidPattern, span, message)
-                .help("patterns have no look-around and no back-references");
+                .maybe_help(help);
             None
         }
     }

@@ -7,6 +7,7 @@
 mod advice;
 mod graph;
 mod inputs;
+mod mentions;
 mod scope;
 mod steps;
 
@@ -14,17 +15,19 @@ use deft_model::{Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, 
 
 use crate::diagnostic::{Severity, Sink};
 use crate::fields::{CONFIRMATION, LISTED, POLICY, WORKFLOW};
-use crate::names::is_id;
+use crate::names::{is_id, reserved_action};
 use crate::parse::{Document, Place};
 use crate::policy::{self, mappings};
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::source::Source;
 use crate::span::Span;
+use crate::syntax;
 use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping};
 
 use graph::Graph;
+pub(crate) use steps::BUILT_IN;
 use steps::Draft;
 
 /// Reads a YAML file. One that was never meant to be a workflow is only
@@ -38,7 +41,8 @@ pub(crate) fn read(
     let root = match yaml::parse(&source.file[source.start..], source.start) {
         Ok(root) => root,
         Err(problem) => {
-            sink.report(Rule::YamlSyntax, problem.span, problem.message);
+            let text = &source.file[source.start..];
+            syntax::report(text, source.start, problem, sink);
             return None;
         }
     };
@@ -55,7 +59,7 @@ pub(crate) fn read(
         severity: Severity::Error,
     };
     let skill = skill(&fields, place, moment, sink);
-    skill.map(|skill| Document::Skill(Box::new(skill)))
+    Some(Document::Skill(Box::new(skill)))
 }
 
 /// Whether a mapping is meant to be a workflow: it has steps, perhaps
@@ -66,35 +70,30 @@ fn is_workflow(map: &Mapping) -> bool {
     has("confirmations") || (has("name") && has("description")) || map.entries.iter().any(nearly)
 }
 
-fn skill(
-    fields: &Fields<'_>,
-    place: &Place<'_>,
-    moment: &Moment,
-    sink: &mut Sink,
-) -> Option<Skill> {
+/// What is missing has been reported and keeps the skill from loading; the
+/// rest is read all the same, so that everything wrong is said at once.
+fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
     fields.check_keys(&[WORKFLOW, LISTED, POLICY], Severity::Error, sink);
-    let name = fields.filled_text("name", sink);
-    if name.is_none() {
-        sink.report(Rule::MissingName, Span::NONE, "there is no `name`")
-            .help(format!("add `name: {}`", place.stem()));
-    }
-    let description = fields.filled_text("description", sink);
-    if description.is_none() {
-        sink.report(
+    let help = format!("add `name: {}`", place.stem());
+    let missing = (Rule::MissingName, "there is no `name`", help.as_str());
+    let name = fields.required_text("name", missing, sink);
+    let description = fields.required_text(
+        "description",
+        (
             Rule::MissingDescription,
-            fields.span("name"),
             "there is no `description`",
-        )
-        .help("add the line that listings show");
-    }
+            "add the line that listings show",
+        ),
+        sink,
+    );
     let policy = policy::read(fields, sink);
     let workflow = workflow(fields, &policy, sink);
     let timing = trigger::read(fields, moment, sink);
     let keywords = fields.texts("keywords", sink);
-    let (name, workflow) = (name?, workflow?);
-    Some(Skill {
+    let name = name.unwrap_or_else(|| place.stem().to_owned());
+    Skill {
         id: id(&name, fields, place, sink),
-        description: description?.trim().to_owned(),
+        description: description.unwrap_or_default().trim().to_owned(),
         domain: place.domain.map(str::to_owned),
         dialect: Dialect::Workflow,
         trigger: trigger::kind(timing.as_ref(), &keywords),
@@ -118,11 +117,16 @@ fn skill(
         },
         extra: Object::new(),
         name,
-    })
+    }
 }
 
 /// The name is the id; a name in prose leaves the file's name to be it.
 fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> SkillId {
+    if let Some(action) = reserved_action(name) {
+        let message = format!("`{action}` is reserved by `get_skill`");
+        sink.report(Rule::ReservedName, fields.span("name"), message)
+            .help("choose another action");
+    }
     if is_id(name) {
         return SkillId::new(name);
     }
@@ -140,18 +144,10 @@ fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Sk
     SkillId::new(place.stem())
 }
 
-fn workflow(fields: &Fields<'_>, policy: &deft_model::Policy, sink: &mut Sink) -> Option<Workflow> {
+fn workflow(fields: &Fields<'_>, policy: &deft_model::Policy, sink: &mut Sink) -> Workflow {
     let inputs = inputs::read(fields, sink);
     let drafts = steps::read(fields, sink);
-    if drafts.is_empty() {
-        let span = fields
-            .map
-            .entry("steps")
-            .map_or(Span::NONE, |entry| entry.key_span);
-        sink.report(Rule::MissingSteps, span, "there are no `steps`")
-            .help("add at least one step with an `id` and a `tool`");
-        return None;
-    }
+    check_any_steps(fields, sink);
     let graph = Graph::build(&drafts, sink);
     let confirmations = confirmations(fields, &drafts, sink);
     scope::check(fields, &inputs, &drafts, &graph, policy, sink);
@@ -160,12 +156,29 @@ fn workflow(fields: &Fields<'_>, policy: &deft_model::Policy, sink: &mut Sink) -
         .mapping("outputs", sink)
         .unwrap_or_default()
         .to_object();
-    Some(Workflow {
+    Workflow {
         inputs,
         steps: drafts.into_iter().map(|draft| draft.step).collect(),
         outputs,
         confirmations,
-    })
+    }
+}
+
+/// A workflow does something. What stands in place of steps is reported where
+/// they are read.
+fn check_any_steps(fields: &Fields<'_>, sink: &mut Sink) {
+    let absent = match fields.node("steps") {
+        Some(node) => node.as_sequence().is_some_and(<[_]>::is_empty),
+        None => true,
+    };
+    if absent {
+        let span = fields
+            .map
+            .entry("steps")
+            .map_or(Span::NONE, |entry| entry.key_span);
+        sink.report(Rule::MissingSteps, span, "there are no `steps`")
+            .help("add at least one step with an `id` and a `tool`");
+    }
 }
 
 fn confirmations(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) -> Vec<Confirmation> {

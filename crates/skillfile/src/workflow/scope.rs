@@ -1,5 +1,7 @@
 //! Whether the names in templates stand for something.
 
+use std::collections::HashMap;
+
 use deft_model::{Input, Policy, nearest};
 use deft_template::NameUse;
 
@@ -10,7 +12,7 @@ use crate::expressions::each_template;
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::yaml::{Node, locate};
+use crate::yaml::{Mapping, Node, Places};
 
 /// Checks every template and condition of a workflow.
 pub(crate) fn check(
@@ -27,6 +29,7 @@ pub(crate) fn check(
         drafts,
         graph,
         policy,
+        providers: providers(drafts),
     };
     for (at, draft) in drafts.iter().enumerate() {
         scope.check_step(at, draft, sink);
@@ -34,7 +37,18 @@ pub(crate) fn check(
     if let Some(outputs) = fields.node("outputs") {
         scope.check_node(outputs, None, None, sink);
     }
+    scope.check_heals(fields.map, None, sink);
     scope.check_confirmations(fields, sink);
+}
+
+fn providers<'a>(drafts: &'a [Draft<'a>]) -> HashMap<&'a str, Vec<usize>> {
+    let mut providers: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        for name in draft.names() {
+            providers.entry(name).or_default().push(at);
+        }
+    }
+    providers
 }
 
 struct Scope<'a> {
@@ -43,6 +57,8 @@ struct Scope<'a> {
     drafts: &'a [Draft<'a>],
     graph: &'a Graph,
     policy: &'a Policy,
+    /// The steps whose value has a name, in order.
+    providers: HashMap<&'a str, Vec<usize>>,
 }
 
 impl Scope<'_> {
@@ -58,6 +74,17 @@ impl Scope<'_> {
         }
         if let Some(node) = draft.map.get("condition") {
             self.check_condition(node, var, sink);
+        }
+        self.check_heals(draft.map, Some(at), sink);
+    }
+
+    /// Remedies see what their step sees.
+    fn check_heals(&self, map: &Mapping, at: Option<usize>, sink: &mut Sink) {
+        let heals = map.get("heal").and_then(Node::as_sequence);
+        for heal in heals.unwrap_or_default() {
+            if let Some(args) = heal.as_mapping().and_then(|heal| heal.get("args")) {
+                self.check_node(args, at, None, sink);
+            }
         }
     }
 
@@ -83,10 +110,16 @@ impl Scope<'_> {
     /// or none when all steps have ended.
     fn check_node(&self, node: &Node, at: Option<usize>, var: Option<&str>, sink: &mut Sink) {
         let mut uses: Vec<(Span, Use)> = Vec::new();
+        let mut walked: Option<(&Node, Places)> = None;
         each_template(node, self.file, sink, &mut |scalar, name| {
             if let Some(problem) = self.judge(name, at, var) {
                 let range = problem.range.clone().unwrap_or(name.span.clone());
-                uses.push((locate(self.file, scalar, range), problem));
+                let places = match walked.take() {
+                    Some((node, places)) if std::ptr::eq(node, scalar) => places,
+                    _ => Places::new(self.file, scalar),
+                };
+                uses.push((places.span(&range), problem));
+                walked = Some((scalar, places));
             }
         });
         for (span, problem) in uses {
@@ -101,14 +134,22 @@ impl Scope<'_> {
         let Some(condition) = steps::check_condition(node, self.file, sink) else {
             return;
         };
+        let places = Places::new(self.file, node);
         for name in condition.names() {
-            if self.judge(name, None, var).is_none() {
+            // A guard does not help: what nothing defines is None every time.
+            let bare = NameUse {
+                guarded: false,
+                ..name.clone()
+            };
+            let Some(problem) = self.judge(&bare, None, var) else {
                 continue;
-            }
-            let span = locate(self.file, node, name.span.clone());
-            let message = format!("nothing defines `{}`; it is always None here", name.name);
+            };
+            let range = problem.range.unwrap_or(name.span.clone());
+            let span = places.span(&range);
+            let message = format!("{}, so it is always None here", problem.message);
+            let near = problem.help.filter(|help| help.starts_with("did you mean"));
             sink.report_as(Severity::Warning, Rule::UndefinedName, span, message)
-                .maybe_help(self.suggest(&name.name));
+                .maybe_help(near);
         }
     }
 
@@ -144,7 +185,7 @@ impl Scope<'_> {
                     .collect(),
                 "input",
             ),
-            "steps" if self.drafts.iter().any(|d| d.step.id == *attribute) => {
+            "steps" if self.is_step_id(attribute) => {
                 return self.judge_step(used, attribute, at, Some(range.clone()));
             }
             "steps" => (
@@ -183,20 +224,16 @@ impl Scope<'_> {
         range: Option<std::ops::Range<usize>>,
     ) -> Option<Use> {
         let at = at?;
-        let mut providers = self
-            .drafts
-            .iter()
-            .enumerate()
-            .filter(|(_, draft)| draft.names().any(|n| n == name));
+        let providers = self.providers.get(name)?;
         if providers
-            .clone()
-            .any(|(other, _)| self.graph.is_before(other, at))
+            .iter()
+            .any(|other| self.graph.is_before(*other, at))
         {
             return None;
         }
         let here = &self.drafts[at].step.id;
-        let (first, provider) = providers.next()?;
-        let provider = &provider.step.id;
+        let first = *providers.first()?;
+        let provider = &self.drafts[first].step.id;
         let later = first >= at;
         if used.guarded && later {
             return None;
@@ -210,22 +247,30 @@ impl Scope<'_> {
             },
             message: match (later, first == at) {
                 (_, true) => format!("`{name}` is the value of this very step"),
+                (true, false) if name == provider => format!("the step `{name}` comes later"),
                 (true, false) => {
-                    format!("`{name}` is there only after step `{provider}`, which comes later")
+                    format!("`{name}` is the value of step `{provider}`, which comes later")
                 }
                 (false, _) => format!(
                     "step `{here}` does not wait for `{provider}`, so `{name}` may be missing"
                 ),
             },
-            help: (!later).then(|| format!("add `{provider}` to `depends_on`")),
+            help: match (later, first == at) {
+                (_, true) => None,
+                (true, false) => Some(format!("move the step `{provider}` up")),
+                (false, _) => Some(format!("add `{provider}` to `depends_on`")),
+            },
             range,
         })
     }
 
+    fn is_step_id(&self, name: &str) -> bool {
+        let steps = self.providers.get(name).into_iter().flatten();
+        steps.into_iter().any(|at| self.drafts[*at].step.id == name)
+    }
+
     fn is_step(&self, name: &str) -> bool {
-        self.drafts
-            .iter()
-            .any(|draft| draft.names().any(|known| known == name))
+        self.providers.contains_key(name)
     }
 
     fn suggest(&self, name: &str) -> Option<String> {

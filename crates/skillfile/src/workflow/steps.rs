@@ -1,5 +1,7 @@
 //! The steps of a workflow (S3.3).
 
+use std::collections::HashSet;
+
 use deft_model::{Action, Loop, OnError, Step, nearest};
 use serde_json::Value;
 
@@ -40,6 +42,16 @@ impl Draft<'_> {
             .flatten()
     }
 
+    /// Where one of the texts of a list is.
+    pub(crate) fn item_span(&self, key: &str, text: &str) -> Span {
+        let fields = Fields {
+            map: self.map,
+            file: "",
+            severity: Severity::Error,
+        };
+        fields.item_span(key, text)
+    }
+
     /// Where a key of the step is.
     pub(crate) fn key_span(&self, key: &str) -> Span {
         self.map
@@ -51,10 +63,11 @@ impl Draft<'_> {
 /// Reads `steps`.
 pub(crate) fn read<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Vec<Draft<'a>> {
     let mut drafts: Vec<Draft<'a>> = Vec::new();
+    let mut ids = HashSet::new();
     for map in mappings(fields, "steps", sink) {
         let draft = draft(&Fields { map, ..*fields }, sink);
         if let Some(draft) = draft {
-            if drafts.iter().any(|known| known.step.id == draft.step.id) {
+            if !ids.insert(draft.step.id.clone()) {
                 let message = format!("the step id `{}` is used twice", draft.step.id);
                 sink.report(Rule::DuplicateStepId, draft.id_span, message)
                     .help("rename one of them");
@@ -62,7 +75,35 @@ pub(crate) fn read<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Vec<Draft<'a>> {
             drafts.push(draft);
         }
     }
+    check_names(fields, &drafts, sink);
     drafts
+}
+
+/// A name stands for one thing. Two steps may share an `output`, as only one
+/// of them may run.
+fn check_names(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
+    let inputs = mappings(fields, "inputs", &mut Sink::default());
+    let inputs = inputs.iter().filter_map(|map| map.get("name")?.as_scalar());
+    let inputs: HashSet<&str> = inputs.map(|name| name.text.as_str()).collect();
+    let ids: HashSet<&str> = drafts.iter().map(|draft| draft.step.id.as_str()).collect();
+    for draft in drafts {
+        if let Some(output) = &draft.step.output
+            && *output != draft.step.id
+            && ids.contains(output.as_str())
+        {
+            let message = format!("the output `{output}` is also the id of a step");
+            sink.report(Rule::DuplicateStepId, draft.key_span("output"), message)
+                .help("rename one of them");
+        }
+        for (name, key) in draft.names().zip(["id", "output"]) {
+            if inputs.contains(name) {
+                let message = format!("`{name}` hides the input of the same name");
+                let span = draft.key_span(key);
+                sink.report_as(Severity::Warning, Rule::DuplicateStepId, span, message)
+                    .help(format!("rename it; the input stays `inputs.{name}`"));
+            }
+        }
+    }
 }
 
 /// Reports a step id that does not exist.
@@ -170,8 +211,11 @@ fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option
 
 fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Action> {
     let Some(text) = fields.filled_text(key, sink) else {
-        let message = format!("`{key}` of the step `{id}` is empty");
-        sink.report(Rule::StepAction, fields.span(key), message);
+        let entry = fields.map.entry(key);
+        if let Some(entry) = entry.filter(|entry| entry.value.as_scalar().is_some()) {
+            let message = format!("`{key}` of the step `{id}` is empty");
+            sink.report(Rule::StepAction, entry.key_span, message);
+        }
         return None;
     };
     check_companions(key, fields, sink);
@@ -264,7 +308,7 @@ fn on_error(fields: &Fields<'_>, sink: &mut Sink) -> OnError {
         other => retries(other).map(OnError::Retry),
     };
     policy.unwrap_or_else(|| {
-        let near = nearest(text.trim(), ["fail", "continue", "retry:3"]);
+        let near = nearest(text.trim(), ["fail", "continue"]);
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => "it takes `fail`, `continue` or `retry:N` with N from 1 to 100".to_owned(),

@@ -87,8 +87,14 @@ where
         }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
+                // The parser writes `~` for a value that is not there.
+                let is_none = style == ScalarStyle::Plain && span.start() == span.end();
                 let scalar = Scalar {
-                    text: text.into_owned(),
+                    text: if is_none {
+                        String::new()
+                    } else {
+                        text.into_owned()
+                    },
                     style: style_of(style),
                 };
                 Ok(self.keep(anchor, tag.is_some(), span, Kind::Scalar(scalar)))
@@ -147,9 +153,11 @@ where
 
     fn entries(&mut self) -> Result<(Vec<Entry>, usize), Error> {
         let mut entries = Vec::new();
+        let mut merged = Vec::new();
         loop {
             let (event, span) = self.next()?;
             if matches!(event, Event::MappingEnd) {
+                add_merged(&mut entries, merged);
                 return Ok((entries, self.end_of(span)));
             }
             let key = self.node(event, span)?;
@@ -159,7 +167,7 @@ where
             let (event, span) = self.next()?;
             let value = self.node(event, span)?;
             if scalar.text == "<<" && scalar.style == Style::Plain {
-                merge(&mut entries, &value)?;
+                merge(&mut merged, &value)?;
                 continue;
             }
             entries.push(Entry {
@@ -202,8 +210,17 @@ where
     }
 }
 
-/// Merge keys add what is not there yet; later keys of the mapping win because
-/// lookups take the last entry.
+/// Merge keys add what is not written out, wherever in the mapping they are.
+fn add_merged(entries: &mut Vec<Entry>, merged: Vec<Entry>) {
+    let written: std::collections::HashSet<String> =
+        entries.iter().map(|entry| entry.key.clone()).collect();
+    let missing = merged
+        .into_iter()
+        .filter(|entry| !written.contains(&entry.key));
+    entries.extend(missing);
+}
+
+/// Collects what a merge key adds; the first of several sources wins.
 fn merge(entries: &mut Vec<Entry>, value: &Node) -> Result<(), Error> {
     let sources: Vec<&Mapping> = match &value.kind {
         Kind::Mapping(mapping) => vec![mapping],

@@ -1,102 +1,129 @@
 //! Finds the place of a character of a scalar in its file.
 
+use std::ops::Range;
+
 use super::node::{Node, Style};
 use crate::span::Span;
 
 /// The place in `file` of the bytes `range` of the scalar's text.
+pub(crate) fn locate(file: &str, node: &Node, range: Range<usize>) -> Span {
+    Places::new(file, node).span(&range)
+}
+
+/// Where each character of a scalar is in its file.
 ///
 /// A scalar's text differs from its source by indentation, folding and
 /// escapes, so both are walked side by side. This runs only for problems.
-pub(crate) fn locate(file: &str, node: &Node, range: std::ops::Range<usize>) -> Span {
-    let Some((scalar, source)) = node.as_scalar().zip(node.span.range()) else {
-        return node.span;
-    };
-    let Some(raw) = file.get(source.clone()) else {
-        return node.span;
-    };
-    let walk = Walk {
-        raw,
-        escapes: scalar.style == Style::DoubleQuoted,
-        quotes: scalar.style == Style::SingleQuoted,
-    };
-    let mut at = walk.content_start(scalar.style);
-    let mut start = None;
-    for (offset, wanted) in scalar.text.char_indices() {
-        let found = walk.find(at, wanted);
-        if offset >= range.start && start.is_none() {
-            start = Some(found.0);
+pub(crate) struct Places {
+    /// Of each character: its offset in the text, and its start and end in
+    /// the file.
+    chars: Vec<(usize, usize, usize)>,
+    /// The place of the whole scalar, for when its parts cannot be told apart.
+    whole: Span,
+}
+
+impl Places {
+    /// Walks a scalar.
+    pub(crate) fn new(file: &str, node: &Node) -> Self {
+        Self {
+            chars: walk(file, node).unwrap_or_default(),
+            whole: node.span,
         }
-        if offset >= range.end {
-            let begin = start.unwrap_or(found.0);
-            // An empty range still gets one character to point at.
-            let end = if range.is_empty() {
-                found.1
-            } else {
-                at.max(begin)
-            };
-            return Span::new(source.start + begin, source.start + end);
-        }
-        at = found.1;
     }
-    let begin = start.unwrap_or(at);
-    Span::new(source.start + begin, source.start + at.max(begin))
+
+    /// The place of a range of the text. An empty range still gets one
+    /// character to point at.
+    pub(crate) fn span(&self, range: &Range<usize>) -> Span {
+        let from = self.chars.partition_point(|one| one.0 < range.start);
+        let to = self.chars.partition_point(|one| one.0 < range.end);
+        match (self.chars.get(from), self.chars.last()) {
+            (Some((_, start, end)), _) if to <= from => Span::new(*start, *end),
+            (Some((_, start, _)), _) => Span::new(*start, self.chars[to - 1].2),
+            (None, Some((_, _, end))) => Span::new(*end, *end),
+            (None, None) => self.whole,
+        }
+    }
+}
+
+fn walk(file: &str, node: &Node) -> Option<Vec<(usize, usize, usize)>> {
+    let (scalar, source) = node.as_scalar().zip(node.span.range())?;
+    let raw = file.get(source.clone())?;
+    // What was taken as text by repair has no quotes, and a text inside a
+    // text may have them escaped; the latter is marked as a whole.
+    let style = match scalar.style {
+        Style::DoubleQuoted if raw.starts_with('"') => Style::DoubleQuoted,
+        Style::SingleQuoted if raw.starts_with('\'') => Style::SingleQuoted,
+        Style::DoubleQuoted | Style::SingleQuoted if raw.contains('\\') => return None,
+        Style::DoubleQuoted | Style::SingleQuoted => Style::Plain,
+        other => other,
+    };
+    let walk = Walk { raw, style };
+    // Block scalars come with the place of their first line, not of the `|`
+    // or `>` above it.
+    let quoted = matches!(style, Style::DoubleQuoted | Style::SingleQuoted);
+    let mut at = usize::from(quoted);
+    let mut chars = Vec::with_capacity(scalar.text.len());
+    for (offset, wanted) in scalar.text.char_indices() {
+        let (start, end) = walk.find(at, wanted);
+        chars.push((offset, source.start + start, source.start + end));
+        at = end;
+    }
+    Some(chars)
 }
 
 struct Walk<'a> {
     raw: &'a str,
-    escapes: bool,
-    quotes: bool,
+    style: Style,
 }
 
 impl Walk<'_> {
-    fn content_start(&self, style: Style) -> usize {
-        match style {
-            Style::SingleQuoted | Style::DoubleQuoted => 1.min(self.raw.len()),
-            // Behind the `|` or `>` line.
-            Style::Literal | Style::Folded => {
-                self.raw.find('\n').map_or(self.raw.len(), |at| at + 1)
-            }
-            Style::Plain | Style::Typed => 0,
-        }
-    }
-
     /// Where in the source the next `wanted` is, from `at` on, as start and end.
     fn find(&self, at: usize, wanted: char) -> (usize, usize) {
-        let chars = self.raw[at..].char_indices().peekable();
-        for (skip, found) in chars {
-            let here = at + skip;
-            if self.escapes && found == '\\' {
-                let length = escape_length(&self.raw[here..]);
-                return (here, here + length);
+        let mut here = at;
+        while let Some(found) = self.raw[here..].chars().next() {
+            let rest = &self.raw[here..];
+            let length = found.len_utf8();
+            if self.style == Style::DoubleQuoted && found == '\\' {
+                if !is_joined_line(rest) {
+                    return (here, here + escape_length(rest, wanted));
+                }
+            } else if let Some(length) = self.matches(found, wanted) {
+                return (here, (here + length).min(self.raw.len()));
+            } else if !found.is_whitespace() {
+                // White space may stand for nothing in the source, such as
+                // the empty lines above a block's first line.
+                let missing = wanted.is_whitespace();
+                return (here, if missing { here } else { here + length });
             }
-            if self.quotes && found == '\'' && wanted == '\'' {
-                return (here, (here + 2).min(self.raw.len()));
-            }
-            // A folded line break stands for a space.
-            let folded = wanted == ' ' && found == '\n';
-            if found == wanted || folded {
-                return (here, here + found.len_utf8());
-            }
-            if !found.is_whitespace() {
-                return (here, here + found.len_utf8());
-            }
+            here += length;
         }
         (self.raw.len(), self.raw.len())
     }
+
+    /// How many bytes of source stand for `wanted`, if `found` starts them.
+    fn matches(&self, found: char, wanted: char) -> Option<usize> {
+        let doubled = self.style == Style::SingleQuoted && wanted == '\'';
+        // A folded line break stands for a space.
+        let folded = wanted == ' ' && found == '\n';
+        (found == wanted || folded).then_some(if doubled { 2 } else { found.len_utf8() })
+    }
+}
+
+/// Whether a backslash ends its line, which joins it with the next one.
+fn is_joined_line(raw: &str) -> bool {
+    raw[1..].starts_with(['\n', '\r'])
 }
 
 /// How many bytes of source an escape sequence takes.
-fn escape_length(raw: &str) -> usize {
+fn escape_length(raw: &str, wanted: char) -> usize {
     let length = match raw.as_bytes().get(1) {
         Some(b'x') => 4,
+        // JSON spells characters beyond 16 bits as two escapes.
+        Some(b'u') if wanted > '\u{ffff}' && raw.get(6..8) == Some("\\u") => 12,
         Some(b'u') => 6,
         Some(b'U') => 10,
         Some(_) => 1 + raw[1..].chars().next().map_or(0, char::len_utf8),
         None => 1,
     };
-    let mut length = length.min(raw.len());
-    while !raw.is_char_boundary(length) {
-        length += 1;
-    }
-    length
+    raw.ceil_char_boundary(length.min(raw.len()))
 }

@@ -11,7 +11,7 @@ mod node;
 mod repair;
 mod value;
 
-pub(crate) use build::parse;
-pub(crate) use locate::locate;
-pub(crate) use node::{Entry, Kind, Mapping, Node, Scalar};
-pub(crate) use repair::repair;
+pub(crate) use build::{Error, parse};
+pub(crate) use locate::{Places, locate};
+pub(crate) use node::{Entry, Kind, Mapping, Node, Scalar, Style};
+pub(crate) use repair::{conflict_marker, repair};

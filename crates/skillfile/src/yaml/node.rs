@@ -65,12 +65,10 @@ impl Mapping {
 
     /// Entries whose key was given before.
     pub(crate) fn duplicates(&self) -> impl Iterator<Item = &Entry> {
-        let seen_before = |at: usize, key: &str| self.entries[..at].iter().any(|e| e.key == key);
+        let mut seen = std::collections::HashSet::new();
         self.entries
             .iter()
-            .enumerate()
-            .filter(move |(at, entry)| seen_before(*at, &entry.key))
-            .map(|(_, entry)| entry)
+            .filter(move |entry| !seen.insert(entry.key.as_str()))
     }
 }
 
@@ -97,6 +95,11 @@ impl Node {
             Kind::Scalar(scalar) => Some(scalar),
             Kind::Sequence { .. } | Kind::Mapping(_) => None,
         }
+    }
+
+    /// Whether there is no value.
+    pub(crate) fn is_null(&self) -> bool {
+        self.as_scalar().is_some_and(Scalar::is_null)
     }
 
     /// What it is, for messages.

@@ -26,7 +26,7 @@ struct Mask {
 /// A tree in which the broken values are texts, and what they are; `None` when
 /// the text is beyond repair.
 pub(crate) fn repair(text: &str, offset: usize) -> Option<(Node, Vec<Repaired>)> {
-    if has_conflict_markers(text) {
+    if conflict_marker(text).is_some() {
         return None;
     }
     let mut masks = Vec::new();
@@ -148,7 +148,17 @@ fn unfold(raw: &str) -> String {
     quoted('"').or_else(|| quoted('\'')).unwrap_or(joined)
 }
 
-fn has_conflict_markers(text: &str) -> bool {
-    text.lines()
-        .any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "))
+/// Where the first marker of an unfinished merge is.
+pub(crate) fn conflict_marker(text: &str) -> Option<std::ops::Range<usize>> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if ["<<<<<<< ", ">>>>>>> ", "||||||| "]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+        {
+            return Some(at..at + line.trim_end().len());
+        }
+        at += line.len();
+    }
+    None
 }

@@ -10,8 +10,9 @@ impl Scalar {
     /// The value in the YAML 1.2 core schema: only plain scalars have types.
     pub(crate) fn value(&self) -> Value {
         match self.style {
-            Style::Plain => plain(&self.text),
-            Style::Typed => serde_json::from_str(&self.text).unwrap_or(Value::Null),
+            // What a program handed over is spelled as JSON, whose words and
+            // numbers are those of YAML.
+            Style::Plain | Style::Typed => plain(&self.text),
             Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded => {
                 Value::String(self.text.clone())
             }

@@ -6,5 +6,11 @@
     reason = "a test may fail loudly, and says what it skips"
 )]
 
+mod cases;
 mod corpus;
+mod dump;
+mod properties;
+mod reference;
+mod roundtrip;
+mod strategies;
 mod support;

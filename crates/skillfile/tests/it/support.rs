@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use deft_skillfile::{Lines, Moment, Parsed, Place, Profile, Severity, parse};
 use jiff::tz::TimeZone;
 
+use crate::cases::Case;
+
 /// A fixed present, so that no verdict depends on the day of the test.
 pub(crate) fn moment() -> Moment {
     Moment {
@@ -65,4 +67,47 @@ pub(crate) fn report(text: &str, parsed: &Parsed) -> String {
 pub(crate) fn corpus() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/agentskills");
     root.exists().then_some(root)
+}
+
+/// All case files, with their paths.
+pub(crate) fn cases() -> Vec<(PathBuf, Case)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut open = vec![root];
+    let mut cases = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "case") {
+                let case = Case::read(&path);
+                cases.push((path, case));
+            }
+        }
+    }
+    cases.sort_by(|a, b| a.0.cmp(&b.0));
+    cases
+}
+
+/// The headings of a page made of `#` lines outside of code.
+pub(crate) fn sections(page: &str) -> Vec<deft_model::Section> {
+    let mut sections: Vec<deft_model::Section> = Vec::new();
+    let mut at = 0;
+    for line in page.split_inclusive('\n') {
+        let marks = line.chars().take_while(|c| *c == '#').count();
+        if marks > 0 {
+            if let Some(last) = sections.last_mut() {
+                last.end = at;
+            }
+            sections.push(deft_model::Section {
+                title: line[marks..].trim().to_owned(),
+                level: u8::try_from(marks).unwrap(),
+                start: at,
+                body: at + line.len(),
+                end: page.len(),
+            });
+        }
+        at += line.len();
+    }
+    sections
 }

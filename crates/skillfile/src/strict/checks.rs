@@ -1,106 +1,37 @@
-//! The verdict of the open format's reference validator (`skills-ref`).
-//!
-//! The same files pass and fail, and the same properties come out; the words
-//! are ours. It reads the tree that the lenient reader built and adds the
-//! limits of StrictYAML: block style only, every scalar a text, no anchors or
-//! tags. It does not repair anything.
+//! What the reference checks once it has read a file, and what strictyaml does
+//! not take of the YAML that others read.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::diagnostic::Sink;
 use crate::fields::OPEN;
 use crate::python;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::yaml::{Kind, Mapping, Node};
+use crate::yaml::{Kind, Mapping, Node, Style};
 
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
 
-/// What the reference's `read-properties` prints, in its order.
-pub type Properties = Map<String, Value>;
-
-/// Checks a frontmatter that could be read as YAML.
-pub(crate) fn check(root: &Node, folder: &str) -> Vec<Diagnostic> {
-    let mut sink = Sink::default();
-    check_style(root, &mut sink);
-    let Some(map) = root.as_mapping() else {
-        sink.report(
-            Rule::NotAMapping,
-            root.span,
-            format!("the frontmatter is {}", root.describe()),
-        )
-        .help("write keys and values, `name: …` and `description: …`");
-        return errors(sink);
-    };
-    check_keys(map, &mut sink);
-    check_name(map, folder, &mut sink);
-    check_description(map, &mut sink);
-    check_compatibility(map, &mut sink);
-    errors(sink)
+/// Everything the reference checks about the keys and their values.
+pub(super) fn fields(map: &Mapping, folder: &str, sink: &mut Sink) {
+    check_keys(map, sink);
+    check_name(map, folder, sink);
+    check_description(map, sink);
+    check_compatibility(map, sink);
 }
 
-/// The properties, for files that have a name and a description.
-pub(crate) fn properties(root: &Node) -> Option<Properties> {
-    let map = root.as_mapping()?;
-    let mut properties = Properties::new();
-    for key in ["name", "description"] {
-        let text = &map.get(key)?.as_scalar()?.text;
-        let trimmed = python::strip(text);
-        if trimmed.is_empty() {
-            return None;
-        }
-        properties.insert(key.to_owned(), trimmed.into());
-    }
-    for key in ["license", "compatibility", "allowed-tools"] {
-        if let Some(node) = map.get(key) {
-            properties.insert(key.to_owned(), python::strings(node));
-        }
-    }
-    if let Some(node) = map.get("metadata")
-        && let Some(metadata) = metadata(node)
-    {
-        properties.insert("metadata".to_owned(), metadata);
-    }
-    Some(properties)
+/// The text of a value, if it is text. A plain `=` or `<<` is not, because
+/// YAML 1.1 has a type for each and strictyaml none for either.
+pub(super) fn text(node: &Node) -> Option<&str> {
+    let scalar = node.as_scalar()?;
+    let is_special = scalar.style == Style::Plain && matches!(scalar.text.as_str(), "=" | "<<");
+    (!is_special).then_some(&scalar.text)
 }
 
-/// A mapping's values become texts, nested ones as Python prints them; an
-/// empty value is left out, as the reference does.
-fn metadata(node: &Node) -> Option<Value> {
-    match &node.kind {
-        Kind::Mapping(mapping) => {
-            let text = |value: &Node| match value.as_scalar() {
-                Some(scalar) => scalar.text.clone(),
-                None => python::repr(value),
-            };
-            let entries = mapping.entries.iter();
-            Some(
-                entries
-                    .map(|entry| (entry.key.clone(), text(&entry.value)))
-                    .collect(),
-            )
-        }
-        Kind::Scalar(scalar) if scalar.text.is_empty() => None,
-        Kind::Scalar(_) | Kind::Sequence { .. } => Some(python::strings(node)),
-    }
-}
-
-/// In this profile everything that is reported fails the file.
-fn errors(sink: Sink) -> Vec<Diagnostic> {
-    let mut found = sink.finish();
-    found
-        .iter_mut()
-        .for_each(|one| one.severity = Severity::Error);
-    found
-}
-
-fn check_style(node: &Node, sink: &mut Sink) {
+/// What is not block style, or not allowed in it.
+pub(super) fn style(node: &Node, sink: &mut Sink) {
     if node.decorated {
         sink.report(
             Rule::AnchorOrTag,
@@ -113,7 +44,7 @@ fn check_style(node: &Node, sink: &mut Sink) {
         Kind::Scalar(_) => {}
         Kind::Sequence { items, flow } => {
             check_flow(*flow, node.span, "list", sink);
-            items.iter().for_each(|item| check_style(item, sink));
+            items.iter().for_each(|item| style(item, sink));
         }
         Kind::Mapping(mapping) => {
             check_flow(mapping.flow, node.span, "mapping", sink);
@@ -125,7 +56,7 @@ fn check_style(node: &Node, sink: &mut Sink) {
             mapping
                 .entries
                 .iter()
-                .for_each(|entry| check_style(&entry.value, sink));
+                .for_each(|entry| style(&entry.value, sink));
         }
     }
 }
@@ -165,10 +96,7 @@ fn check_name(map: &Mapping, folder: &str, sink: &mut Sink) {
         return;
     };
     let span = entry.value.span;
-    let written = entry
-        .value
-        .as_scalar()
-        .map(|scalar| python::strip(&scalar.text));
+    let written = text(&entry.value).map(python::strip);
     let Some(written) = written.filter(|name| !name.is_empty()) else {
         sink.report(
             Rule::MissingName,
@@ -205,7 +133,7 @@ fn name_problem(name: &str) -> Option<(String, &'static str)> {
         "starts or ends with a hyphen"
     } else if name.contains("--") {
         "has two hyphens in a row"
-    } else if !is_alphanumeric_or_hyphen(name) {
+    } else if !name.split('-').all(is_word) {
         "has characters other than letters, digits and hyphens"
     } else {
         return None;
@@ -213,16 +141,9 @@ fn name_problem(name: &str) -> Option<(String, &'static str)> {
     Some((format!("the name `{name}` {problem}"), HELP))
 }
 
-/// Python's `isalnum`: letters and numbers by category, without the combining
-/// marks that Rust's `is_alphanumeric` lets through.
-fn is_alphanumeric_or_hyphen(name: &str) -> bool {
-    static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{L}\p{N}-]+$").ok());
-    if name.is_ascii() {
-        return name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    }
-    WORD.as_ref().is_some_and(|word| word.is_match(name))
+/// Between two hyphens, of which some were reported already, may be nothing.
+fn is_word(part: &str) -> bool {
+    part.is_empty() || python::is_alphanumeric(part)
 }
 
 fn check_description(map: &Mapping, sink: &mut Sink) {
@@ -235,8 +156,8 @@ fn check_description(map: &Mapping, sink: &mut Sink) {
         .help("add a line that says what the skill does and when to use it");
         return;
     };
-    let text = entry.value.as_scalar().map(|scalar| scalar.text.as_str());
-    let Some(text) = text.filter(|text| !python::strip(text).is_empty()) else {
+    let filled = |text: &&str| !python::strip(text).is_empty();
+    let Some(text) = text(&entry.value).filter(filled) else {
         sink.report(
             Rule::MissingDescription,
             entry.key_span,
@@ -257,12 +178,12 @@ fn check_compatibility(map: &Mapping, sink: &mut Sink) {
     let Some(node) = map.get("compatibility") else {
         return;
     };
-    let Some(scalar) = node.as_scalar() else {
+    let Some(text) = text(node) else {
         let message = format!("`compatibility` takes text, not {}", node.describe());
         sink.report(Rule::WrongType, node.span, message);
         return;
     };
-    let length = scalar.text.chars().count();
+    let length = text.chars().count();
     if length > MAX_COMPATIBILITY {
         let message = format!("the note has {length} characters, {MAX_COMPATIBILITY} are allowed");
         sink.report(Rule::CompatibilityTooLong, node.span, message);

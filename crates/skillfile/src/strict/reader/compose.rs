@@ -1,0 +1,204 @@
+//! Builds the tree from tokens.
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use super::pairs::Pairs;
+use super::scan::{Token, TokenKind};
+use super::{Reading, syntax};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::yaml::{Kind, Node, Scalar, Style};
+
+/// How deep values may be nested. The reference crashes at about 250, where
+/// Python's recursion ends.
+const MAX_DEPTH: usize = 256;
+
+/// The tree of a document; nothing but comments has none.
+pub(super) fn compose(tokens: Vec<Token>) -> Reading<Option<Node>> {
+    let mut composer = Composer {
+        tokens: tokens.into_iter().peekable(),
+        last: 0,
+        depth: 0,
+    };
+    if composer.at(&[TokenKind::StreamEnd]) {
+        return Ok(None);
+    }
+    let root = composer.node(false)?.node;
+    if composer.at(&[TokenKind::DocumentEnd]) {
+        composer.next();
+    }
+    if composer.at(&[TokenKind::StreamEnd]) {
+        return Ok(Some(root));
+    }
+    Err(composer.misfit())
+}
+
+struct Composer {
+    tokens: Peekable<IntoIter<Token>>,
+    /// Where the last token ended.
+    last: usize,
+    depth: usize,
+}
+
+/// A node and the column it starts at, which the nodes of others have not.
+pub(super) struct Placed {
+    pub node: Node,
+    pub column: usize,
+}
+
+impl Composer {
+    fn at(&mut self, kinds: &[TokenKind]) -> bool {
+        self.tokens
+            .peek()
+            .is_some_and(|token| kinds.contains(&token.kind))
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.tokens.next()?;
+        self.last = token.span.end();
+        Some(token)
+    }
+
+    fn misfit(&mut self) -> Diagnostic {
+        let end = Span::new(self.last, self.last);
+        let span = self.tokens.peek().map_or(end, |token| token.span);
+        syntax(
+            span,
+            "this does not fit what stands before it",
+            "check the indentation, and put texts with special characters in quotes",
+        )
+    }
+
+    /// A value. Behind a key a list needs no indentation of its own.
+    fn node(&mut self, behind_key: bool) -> Reading<Placed> {
+        let is_start = |token: &Token| {
+            matches!(
+                token.kind,
+                TokenKind::MappingStart | TokenKind::SequenceStart | TokenKind::Scalar(_)
+            )
+        };
+        let Some(token) = self.tokens.next_if(is_start) else {
+            if behind_key && self.at(&[TokenKind::Entry]) {
+                return self.deeper(|composer| composer.sequence(true));
+            }
+            return Err(self.misfit());
+        };
+        match token.kind {
+            TokenKind::Scalar(scalar) => {
+                self.last = token.span.end();
+                Ok(placed(token.span, Kind::Scalar(scalar)))
+            }
+            TokenKind::SequenceStart => self.deeper(|composer| composer.sequence(false)),
+            _ => {
+                let mut mapping = self.deeper(Self::mapping)?;
+                mapping.column = token.column;
+                Ok(mapping)
+            }
+        }
+    }
+
+    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Reading<Placed>) -> Reading<Placed> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let here = Span::new(self.last, self.last);
+            let message = format!("values are nested more than {MAX_DEPTH} deep");
+            return Err(syntax(here, message, "nest them less"));
+        }
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// A value, or nothing where none is.
+    fn optional(&mut self, none: &[TokenKind], behind_key: bool) -> Reading<Placed> {
+        if !self.at(none) {
+            return self.node(behind_key);
+        }
+        let here = Span::new(self.last, self.last);
+        Ok(placed(here, Kind::Scalar(nothing())))
+    }
+
+    fn sequence(&mut self, unindented: bool) -> Reading<Placed> {
+        const NONE: [TokenKind; 4] = [
+            TokenKind::Entry,
+            TokenKind::BlockEnd,
+            TokenKind::Key,
+            TokenKind::Value,
+        ];
+        let none = if unindented { &NONE[..] } else { &NONE[..2] };
+        let start = self.start();
+        let mut items = Vec::new();
+        while self.at(&[TokenKind::Entry]) {
+            self.next();
+            items.push(self.optional(none, false)?.node);
+        }
+        let span = Span::new(start, self.last);
+        if !unindented {
+            self.block_end()?;
+        }
+        let flow = false;
+        Ok(placed(span, Kind::Sequence { items, flow }))
+    }
+
+    fn mapping(&mut self) -> Reading<Placed> {
+        const NONE: [TokenKind; 3] = [TokenKind::Key, TokenKind::Value, TokenKind::BlockEnd];
+        let start = self.start();
+        let mut pairs = Pairs::default();
+        while self.at(&NONE[..2]) {
+            let mut key = placed(self.here(), Kind::Scalar(nothing()));
+            if self.at(&NONE[..1]) {
+                self.next();
+                key = self.optional(&NONE, true)?;
+            }
+            let mut value = placed(self.here(), Kind::Scalar(nothing()));
+            if self.at(&NONE[1..2]) {
+                self.next();
+                value = self.optional(&NONE, true)?;
+            }
+            pairs.push(key.node, value)?;
+        }
+        let span = Span::new(start, self.last);
+        self.block_end()?;
+        let mapping = pairs.finish(self.depth == 1);
+        Ok(placed(span, Kind::Mapping(mapping)))
+    }
+
+    fn block_end(&mut self) -> Reading<()> {
+        if !self.at(&[TokenKind::BlockEnd]) {
+            return Err(self.misfit());
+        }
+        // Its place is that of the next line, and nothing ends there.
+        self.tokens.next();
+        Ok(())
+    }
+
+    fn start(&mut self) -> usize {
+        let last = self.last;
+        self.tokens.peek().map_or(last, |token| token.span.start())
+    }
+
+    fn here(&mut self) -> Span {
+        let start = self.start();
+        Span::new(start, start)
+    }
+}
+
+fn placed(span: Span, kind: Kind) -> Placed {
+    let decorated = false;
+    Placed {
+        node: Node {
+            span,
+            kind,
+            decorated,
+        },
+        column: 0,
+    }
+}
+
+fn nothing() -> Scalar {
+    Scalar {
+        text: String::new(),
+        style: Style::Plain,
+    }
+}

@@ -1,0 +1,96 @@
+//! Makes a mapping of keys and values, within strictyaml's limits.
+
+use std::collections::HashSet;
+
+use super::compose::Placed;
+use super::{Reading, problem, syntax};
+use crate::rules::Rule;
+use crate::yaml::{Entry, Kind, Mapping, Node, Style};
+
+/// The keys and values of a mapping that is being read.
+#[derive(Default)]
+pub(super) struct Pairs {
+    entries: Vec<Entry>,
+    /// What a merge key brings in.
+    merged: Vec<Entry>,
+    /// The keys so far, and whether they are merge keys.
+    seen: HashSet<(String, bool)>,
+    /// Where the mappings among the values start.
+    column: Option<usize>,
+}
+
+impl Pairs {
+    pub(super) fn push(&mut self, key: Node, value: Placed) -> Reading<()> {
+        let key_span = key.span;
+        let Kind::Scalar(key) = key.kind else {
+            return Err(syntax(key_span, "a key must be text", "put it in quotes"));
+        };
+        let is_merge = key.text == "<<" && key.style == Style::Plain;
+        if !self.seen.insert((key.text.clone(), is_merge)) {
+            let message = format!("`{}` is given twice", key.text);
+            let help = "keep one of them";
+            return Err(problem(Rule::DuplicateKey, key_span, message, help));
+        }
+        if is_merge {
+            self.merged = merge(value.node)?;
+            return Ok(());
+        }
+        self.check_column(&value)?;
+        self.entries.push(Entry {
+            key: key.text,
+            key_span,
+            value: value.node,
+        });
+        Ok(())
+    }
+
+    /// All mappings among the values start at the same column.
+    fn check_column(&mut self, value: &Placed) -> Reading<()> {
+        let is_mapping = matches!(value.node.kind, Kind::Mapping(_));
+        if !is_mapping || *self.column.get_or_insert(value.column) == value.column {
+            return Ok(());
+        }
+        Err(problem(
+            Rule::UnevenIndent,
+            value.node.span,
+            "this mapping is indented unlike the one before it",
+            "indent both by the same number of spaces",
+        ))
+    }
+
+    /// The mapping, in which merged keys follow its own. In the outermost one
+    /// they are lost, because strictyaml fills them in only after the merge.
+    pub(super) fn finish(mut self, outermost: bool) -> Mapping {
+        if !outermost {
+            let seen = &mut self.seen;
+            self.merged
+                .retain(|entry| seen.insert((entry.key.clone(), false)));
+            self.entries.append(&mut self.merged);
+        }
+        Mapping {
+            entries: self.entries,
+            flow: false,
+        }
+    }
+}
+
+fn merge(value: Node) -> Reading<Vec<Entry>> {
+    let not_mapping = |span| {
+        let help = "put the `<<` in quotes if it is meant literally";
+        Err(syntax(span, "`<<` takes a mapping", help))
+    };
+    match value.kind {
+        Kind::Mapping(mapping) => Ok(mapping.entries),
+        Kind::Scalar(_) => not_mapping(value.span),
+        Kind::Sequence { items, .. } => {
+            let mut entries = Vec::new();
+            for item in items {
+                match item.kind {
+                    Kind::Mapping(mapping) => entries.extend(mapping.entries),
+                    Kind::Scalar(_) | Kind::Sequence { .. } => return not_mapping(item.span),
+                }
+            }
+            Ok(entries)
+        }
+    }
+}

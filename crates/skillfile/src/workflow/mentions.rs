@@ -1,0 +1,104 @@
+//! Which steps look at the value of which.
+
+use std::collections::{HashMap, HashSet};
+
+use deft_model::OnError;
+
+use super::steps::Draft;
+use crate::yaml::{Kind, Node};
+
+/// The keys of a step in which a value can be looked at.
+const KEYS: &[&str] = &[
+    "condition",
+    "compute",
+    "args",
+    "loop",
+    "tool",
+    "skill",
+    "agent",
+];
+
+/// The words that steps use, gathered once: comparing every step with every
+/// other would take minutes for a file of thousands.
+pub(super) struct Mentions<'a> {
+    /// The last step in which a word stands below a key.
+    last: HashMap<(&'static str, &'a str), usize>,
+    /// The words of the outputs.
+    outputs: HashSet<&'a str>,
+    /// The first step under each name that looks into a tolerated failure.
+    detectors: HashMap<&'a str, usize>,
+}
+
+impl<'a> Mentions<'a> {
+    pub(super) fn gather(drafts: &'a [Draft<'a>], outputs: Option<&'a Node>) -> Self {
+        let mut last = HashMap::new();
+        for (at, draft) in drafts.iter().enumerate() {
+            for key in KEYS {
+                let words = draft.map.get(key).into_iter().flat_map(words);
+                last.extend(words.map(|word| ((*key, word), at)));
+            }
+        }
+        Self {
+            last,
+            outputs: outputs.into_iter().flat_map(words).collect(),
+            detectors: detectors(drafts),
+        }
+    }
+
+    /// Whether a later step's `key` mentions the value of the step at `at`.
+    pub(super) fn is_looked_at(&self, draft: &Draft<'_>, at: usize, key: &'static str) -> bool {
+        let mut names = draft.names();
+        names.any(|name| self.last.get(&(key, name)).is_some_and(|last| *last > at))
+    }
+
+    /// Whether anything behind the step at `at` mentions its value.
+    pub(super) fn is_seen(&self, draft: &Draft<'_>, at: usize) -> bool {
+        draft.names().any(|name| self.outputs.contains(name))
+            || KEYS.iter().any(|key| self.is_looked_at(draft, at, key))
+    }
+
+    /// Whether a step is the fix or the retry of an auto-heal block (S3.21):
+    /// its condition reads what an earlier step found out about a tolerated
+    /// failure.
+    pub(super) fn is_remedy(&self, draft: &Draft<'_>, at: usize) -> bool {
+        let condition = draft.map.get("condition").into_iter();
+        condition
+            .flat_map(words)
+            .any(|word| self.detectors.get(word).is_some_and(|first| *first < at))
+    }
+}
+
+/// Steps whose condition mentions a step that may fail without consequence.
+fn detectors<'a>(drafts: &'a [Draft<'a>]) -> HashMap<&'a str, usize> {
+    let tolerated: HashSet<&str> = drafts
+        .iter()
+        .filter(|draft| draft.step.on_error == OnError::Continue)
+        .flat_map(Draft::names)
+        .collect();
+    let mut detectors = HashMap::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        let mut condition = draft.map.get("condition").into_iter().flat_map(words);
+        if condition.any(|word| tolerated.contains(word)) {
+            for name in draft.names() {
+                detectors.entry(name).or_insert(at);
+            }
+        }
+    }
+    detectors
+}
+
+/// The words in all texts of a tree.
+fn words(node: &Node) -> Vec<&str> {
+    match &node.kind {
+        Kind::Scalar(scalar) => scalar
+            .text
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .filter(|word| !word.is_empty())
+            .collect(),
+        Kind::Sequence { items, .. } => items.iter().flat_map(words).collect(),
+        Kind::Mapping(mapping) => {
+            let values = mapping.entries.iter().map(|entry| &entry.value);
+            values.flat_map(words).collect()
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Case files: every file below `tests/cases` is a skill file and what it
+//! should become is its snapshot. A new case is a new file.
+//!
+//! A case starts with a header, `path: email/send.md` and perhaps `ids: …` and
+//! `profile: agentskills`; behind the line `=====` are the bytes of the file.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use deft_skillfile::{Parsed, Profile, has_errors};
+
+use crate::support::{parse_at, report};
+use crate::{dump, support};
+
+/// A case as it is written.
+pub(crate) struct Case {
+    pub path: String,
+    pub profile: Profile,
+    pub bytes: Vec<u8>,
+}
+
+impl Case {
+    /// Reads a case file.
+    pub(crate) fn read(path: &Path) -> Self {
+        const LINE: &[u8] = b"=====\n";
+        let file = std::fs::read(path).unwrap();
+        let at = file
+            .windows(LINE.len())
+            .position(|part| part == LINE)
+            .unwrap_or_else(|| panic!("{}: no line of =====", path.display()));
+        let head = std::str::from_utf8(&file[..at]).unwrap();
+        let value = |key: &str| {
+            let line = head.lines().find_map(|line| line.strip_prefix(key))?;
+            Some(line.trim().to_owned())
+        };
+        let profile = match value("profile:").as_deref() {
+            None | Some("deft") => Profile::Deft,
+            Some("agentskills") => Profile::AgentSkills,
+            Some(other) => panic!("no profile {other}"),
+        };
+        Self {
+            path: value("path:").unwrap(),
+            profile,
+            bytes: file[at + LINE.len()..].to_vec(),
+        }
+    }
+
+    /// What becomes of it.
+    pub(crate) fn parse(&self) -> Parsed {
+        parse_at(&self.path, &self.bytes, self.profile)
+    }
+}
+
+#[test]
+fn cases() {
+    insta::glob!("../cases", "**/*.case", |path| {
+        let case = Case::read(path);
+        let parsed = case.parse();
+        let text = String::from_utf8_lossy(&case.bytes);
+        let mut out = match &parsed.document {
+            Some(document) => dump::document(document),
+            None if has_errors(&parsed.diagnostics) => "refused\n".to_owned(),
+            None => "nothing to load\n".to_owned(),
+        };
+        if case.profile == Profile::AgentSkills {
+            let properties = parsed.properties.clone().map(serde_json::Value::Object);
+            writeln!(out, "properties: {}", properties.unwrap_or_default()).unwrap();
+        }
+        let found = report(&text, &parsed);
+        if !found.is_empty() {
+            out += "\n";
+            out += &found;
+        }
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(out);
+        });
+    });
+}
+
+/// Every rule that this crate can report has a case in which it does.
+#[test]
+fn every_rule_has_a_case() {
+    let reported: std::collections::BTreeSet<String> = support::cases()
+        .iter()
+        .flat_map(|(_, case)| case.parse().diagnostics)
+        .map(|found| found.rule.to_string())
+        .collect();
+    // What only a walk over folders can find belongs to the registry.
+    let elsewhere = [
+        "unreadable",
+        "too_large",
+        "missing_skill_md",
+        "nested_too_deep",
+        "symlink_loop",
+        "duplicate_id",
+    ];
+    let missing: Vec<&str> = deft_skillfile::Rule::ALL
+        .iter()
+        .map(|rule| rule.id())
+        .filter(|id| !reported.contains(*id) && !elsewhere.contains(id))
+        .collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}

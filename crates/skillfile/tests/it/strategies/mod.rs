@@ -1,0 +1,285 @@
+//! Skills as they come, for properties: what all dialects share.
+
+mod pages;
+mod steps;
+
+use std::time::Duration;
+
+use deft_model::{
+    Body, Budget, BudgetPeriod, Choice, Dialect, Effects, Exhausted, Expect, FailureClass, Heal,
+    Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillId, Text, Timing, Trigger,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+pub(crate) use pages::{agentskills, manpage};
+pub(crate) use steps::{record, workflow};
+
+/// Text that says something: no white space around it, anything inside.
+pub(crate) fn prose() -> impl Strategy<Value = String> {
+    let words = select(vec![
+        "plain words",
+        "a: b",
+        "- dash",
+        "# hash",
+        "\"quoted\"",
+        "it's",
+        "line\nbreak",
+        "  indented\n\n\tdeeper",
+        "--- rule",
+        "true",
+        "null",
+        "~",
+        "1.0",
+        "0x1f",
+        "[a, b]",
+        "{a: b}",
+        "é 🦀 \u{2028}",
+        "back\\slash",
+        "tab\tand \r\n return",
+        "%",
+        "@x",
+        "`code`",
+        "|",
+        ">-",
+        "\u{feff}",
+        "\u{7}",
+        "<<",
+    ]);
+    let any =
+        prop_oneof![3 => vec(words, 1..3).prop_map(|parts| parts.join(" ")), 1 => "\\PC{1,20}"];
+    any.prop_map(|text| text.trim().to_owned())
+        .prop_filter("says something", |text| {
+            // A byte order mark is white space to some and not to others, and
+            // a template would have to be a good one.
+            let markup = ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark));
+            !markup && !text.trim_matches('\u{feff}').trim().is_empty()
+        })
+}
+
+/// A word that needs no thought.
+pub(crate) fn word() -> impl Strategy<Value = String> {
+    "[a-z][a-z0-9_]{0,8}".prop_filter("not reserved", |word| {
+        !matches!(
+            word.as_str(),
+            "inputs" | "steps" | "outputs" | "secrets" | "all" | "help"
+        )
+    })
+}
+
+/// Any JSON value, without templates.
+pub(crate) fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-1.0e9..1.0e9_f64).prop_map(Value::from),
+        prose().prop_map(Value::from),
+        Just(json!("")),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            vec((prose(), inner), 0..4)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+/// A JSON object.
+pub(crate) fn object() -> impl Strategy<Value = Value> {
+    let entries = vec((prose(), value()), 0..4);
+    entries.prop_map(|entries| Value::Object(entries.into_iter().collect()))
+}
+
+fn choice<C: Choice + std::fmt::Debug>() -> impl Strategy<Value = C> {
+    select(
+        C::WORDS
+            .iter()
+            .map(|(_, choice)| *choice)
+            .collect::<Vec<C>>(),
+    )
+}
+
+pub(crate) fn duration() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        (1..1_000_000_u64).prop_map(Duration::from_secs),
+        (1..100_000_u64).prop_map(Duration::from_millis),
+    ]
+}
+
+pub(crate) fn heals() -> impl Strategy<Value = Vec<Heal>> {
+    let heal = (
+        vec(choice::<FailureClass>(), 1..3),
+        word(),
+        prop_oneof![Just(Value::Null), object()],
+    );
+    vec(
+        heal.prop_map(|(when, tool, args)| Heal { when, tool, args }),
+        0..3,
+    )
+}
+
+pub(crate) fn expect() -> impl Strategy<Value = Option<Expect>> {
+    let that = select(vec!["len(x) > 0", "a and not b", "'✅' in str(x)"]);
+    let one = (vec(word(), 0..3), option::of(that), option::of(object()));
+    option::of(one.prop_map(|(called, that, schema)| Expect {
+        called,
+        that: that.map(str::to_owned),
+        schema,
+    }))
+}
+
+fn budget() -> impl Strategy<Value = Option<Budget>> {
+    let cost = option::of((0..100_000_u32).prop_map(|cents| f64::from(cents) / 100.0));
+    let one = (
+        option::of(any::<u64>()),
+        cost,
+        choice::<BudgetPeriod>(),
+        choice::<Exhausted>(),
+    );
+    option::of(
+        one.prop_map(|(tokens, cost_usd, per, on_exhausted)| Budget {
+            tokens,
+            cost_usd,
+            per,
+            on_exhausted,
+        }),
+    )
+}
+
+/// How a skill may run.
+pub(crate) fn policy() -> impl Strategy<Value = Policy> {
+    let flags = (
+        any::<bool>(),
+        any::<bool>(),
+        prose(),
+        any::<u32>(),
+        any::<u32>(),
+        any::<u32>(),
+    );
+    let outer = (heals(), expect(), budget(), option::of(choice::<Effects>()));
+    let time = (
+        choice::<Misfire>(),
+        duration(),
+        option::of(choice::<Overlap>()),
+        option::of(duration()),
+        option::of(any::<u32>()),
+    );
+    let rest = (
+        option::of(preflight()),
+        vec(word(), 0..3),
+        vec(object(), 0..3),
+    );
+    let all = (flags, outer, time, rest, any::<[bool; 4]>());
+    all.prop_map(|(flags, outer, time, rest, given)| {
+        let mut policy = Policy::default();
+        if given[0] {
+            (policy.enabled, policy.notify_on_completion) = (flags.0, flags.1);
+            (policy.agent_id, policy.max_steps) = (flags.2, flags.3);
+            (policy.notify_interval_minutes, policy.max_heals) = (flags.4, flags.5);
+        }
+        if given[1] {
+            (policy.heal, policy.expect, policy.budget, policy.effects) = outer;
+        }
+        if given[2] {
+            (
+                policy.misfire,
+                policy.misfire_window,
+                policy.overlap,
+                policy.timeout,
+                policy.concurrency,
+            ) = time;
+        }
+        if given[3] {
+            (policy.preflight, policy.secrets, policy.tests) = rest;
+        }
+        policy
+    })
+}
+
+/// A check is named or described; nothing at all is no check.
+fn preflight() -> impl Strategy<Value = Value> {
+    prop_oneof![word().prop_map(Value::from), object()]
+}
+
+/// When a skill fires.
+pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
+    let one = select(vec![
+        json!({"schedule": "0 8 * * 1-5"}),
+        json!({"schedule": "*/5 * * * *", "timezone": "America/New_York"}),
+        json!({"interval_minutes": 30}),
+        json!({"at": "2026-12-14T15:00:00"}),
+        json!({"in_minutes": 10}),
+        json!({"in_hours": 2}),
+        json!({"in": "1h30m"}),
+    ]);
+    let timing = one.prop_map(|config| {
+        let text = |key: &str| config[key].as_str().map(str::to_owned);
+        let delay = match (&config["in_minutes"], &config["in_hours"], &config["in"]) {
+            (Value::Number(_), _, _) => Some(600),
+            (_, Value::Number(_), _) => Some(7200),
+            (_, _, Value::String(_)) => Some(5400),
+            _ => None,
+        };
+        Timing {
+            schedule: text("schedule"),
+            interval_minutes: config["interval_minutes"].as_u64().map(|_| 30),
+            at: text("at"),
+            delay_seconds: delay,
+            timezone: text("timezone"),
+            config: config.as_object().cloned().unwrap(),
+        }
+    });
+    option::of(timing)
+}
+
+/// Everything but the body, for a dialect.
+pub(crate) fn skill(
+    dialect: Dialect,
+    id: impl Strategy<Value = String>,
+) -> impl Strategy<Value = Skill> {
+    let names = (id, prose(), timing(), vec(prose(), 0..3), policy());
+    let people = (
+        vec(prose(), 0..3),
+        option::of(prose()),
+        option::of(prose()),
+        option::of(prose()),
+    );
+    let rest = (vec(prose(), 0..3), option::of(prose()));
+    (names, people, rest).prop_map(move |(names, people, rest)| {
+        let (id, description, timing, keywords, policy) = names;
+        let (tags, author, version, created) = people;
+        let trigger = match (&timing, keywords.is_empty()) {
+            (Some(_), _) => Trigger::Cron,
+            (None, true) => Trigger::Manual,
+            (None, false) => Trigger::Event,
+        };
+        Skill {
+            id: SkillId::new(id.as_str()),
+            name: id,
+            description,
+            domain: None,
+            dialect,
+            trigger,
+            timing,
+            keywords,
+            priority: 0,
+            tags,
+            author,
+            version,
+            created,
+            required_tools: rest.0,
+            body: Body::Instructions(Text::default()),
+            policy,
+            open: OpenSpec {
+                license: rest.1,
+                ..OpenSpec::default()
+            },
+            extra: Object::new(),
+        }
+    })
+}

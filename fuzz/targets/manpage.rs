@@ -1,0 +1,15 @@
+//! Any bytes as a man page.
+
+#![no_main]
+
+use deft_skillfile::Place;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let place = Place {
+        file: "send.md",
+        folder: "email",
+        domain: Some("email"),
+    };
+    deft_fuzz::check(bytes, &place);
+});

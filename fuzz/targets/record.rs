@@ -1,0 +1,15 @@
+//! Any bytes as a record.
+
+#![no_main]
+
+use deft_skillfile::Place;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let place = Place {
+        file: "record.json",
+        folder: "skills",
+        domain: None,
+    };
+    deft_fuzz::check(bytes, &place);
+});

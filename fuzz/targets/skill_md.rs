@@ -1,0 +1,15 @@
+//! Any bytes as a `SKILL.md`.
+
+#![no_main]
+
+use deft_skillfile::Place;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let place = Place {
+        file: "SKILL.md",
+        folder: "demo",
+        domain: None,
+    };
+    deft_fuzz::check(bytes, &place);
+});
