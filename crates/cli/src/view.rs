@@ -1,8 +1,8 @@
 //! Skills as JSON, in the shape that scripts rely on.
 
-use deft_model::{Action, Body, Input, Skill, Step};
+use deft_model::{Action, Body, Input, Section, Skill, Step};
 use deft_registry::Loaded;
-use deft_skillfile::{Moment, schedule, words};
+use deft_skillfile::{Moment, flags, schedule, sections, words};
 use serde_json::{Value, json};
 
 /// How many coming fires are shown.
@@ -99,20 +99,8 @@ fn body(skill: &Skill) -> Value {
             ..
         } => json!({"tool": tool, "args": args}),
         Body::Call { .. } => Value::Null,
-        Body::Instructions(text) => json!({"text": text.as_str()}),
-        Body::Manual {
-            handler,
-            flags,
-            sections,
-            text,
-        } => json!({
-            "handler": handler,
-            "flags": flags.iter().map(flag).collect::<Vec<_>>(),
-            "sections": sections.iter().map(|section| json!({
-                "title": section.title, "level": section.level, "start": section.start, "end": section.end,
-            })).collect::<Vec<_>>(),
-            "text": text.as_str(),
-        }),
+        Body::Instructions(text) => json!({"text": text.read()}),
+        Body::Manual { handler, text } => manual(handler.as_deref(), &text.read()),
         Body::Steps(workflow) => json!({
             "inputs": workflow.inputs.iter().map(input).collect::<Vec<_>>(),
             "steps": workflow.steps.iter().map(step).collect::<Vec<_>>(),
@@ -122,6 +110,23 @@ fn body(skill: &Skill) -> Value {
             })).collect::<Vec<_>>(),
         }),
     }
+}
+
+fn manual(handler: Option<&str>, page: &str) -> Value {
+    let section = |section: &Section| {
+        json!({
+            "title": section.title,
+            "level": section.level,
+            "start": section.start,
+            "end": section.end,
+        })
+    };
+    json!({
+        "handler": handler,
+        "flags": flags(page).iter().map(flag).collect::<Vec<_>>(),
+        "sections": sections(page).iter().map(section).collect::<Vec<_>>(),
+        "text": page,
+    })
 }
 
 fn flag(flag: &deft_model::Flag) -> Value {

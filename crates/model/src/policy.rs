@@ -160,6 +160,8 @@ pub struct Policy {
     pub overlap: Option<Overlap>,
     /// A check before the run that costs no model call.
     pub preflight: Option<Value>,
+    /// The zone of its days and times; the host's when absent.
+    pub timezone: Option<String>,
     /// The longest a run may take.
     pub timeout: Option<Duration>,
     /// How many runs of it may go at once.
@@ -187,6 +189,7 @@ impl Default for Policy {
             misfire_window: Duration::from_hours(24),
             overlap: None,
             preflight: None,
+            timezone: None,
             timeout: None,
             concurrency: None,
             secrets: Vec::new(),

@@ -1,10 +1,12 @@
 //! A skill, whatever it was written as.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::choice::choice;
 use crate::{
-    Action, Confirmation, Digest, Flag, Input, Object, Policy, SkillId, Step, Text, Timing, Trigger,
+    Action, Confirmation, Digest, Input, Object, Policy, SkillId, Step, Text, Timing, Trigger,
 };
 
 choice! {
@@ -79,7 +81,7 @@ pub struct Skill {
     /// What it does.
     pub body: Body,
     /// How it may run.
-    pub policy: Policy,
+    pub policy: Arc<Policy>,
     /// The optional fields of the open format.
     pub open: OpenSpec,
     /// Keys nobody here knows, kept as they were written.
@@ -115,14 +117,10 @@ pub enum Body {
     Steps(Box<Workflow>),
     /// Prose for a model.
     Instructions(Text),
-    /// A man page: prose, and what its sections say.
+    /// A man page. Its flags and sections are read from the text on demand.
     Manual {
         /// The code behind the command; without one the prose is for a model.
         handler: Option<String>,
-        /// The flags of the command.
-        flags: Vec<Flag>,
-        /// The headings and where they are in the text.
-        sections: Vec<Section>,
         /// The whole page.
         text: Text,
     },

@@ -1,32 +1,84 @@
 //! The text of a skill.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
+
+/// Shorter texts gain nothing from being packed.
+const PACK_FROM_BYTES: usize = 1024;
+
 /// A piece of a skill's text, cheap to clone and shared between snapshots.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct Text(Arc<str>);
+///
+/// Thousands of skills are loaded and few are read, so long texts are kept
+/// packed and unpacked for each reader.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Text(Held);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Held {
+    Plain(Arc<str>),
+    Packed(Arc<[u8]>),
+}
 
 impl Text {
     /// Whether there is nothing but white space.
     pub fn is_blank(&self) -> bool {
-        self.0.trim().is_empty()
+        self.read().trim().is_empty()
     }
 
     /// The text itself.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub fn read(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Held::Plain(text) => Cow::Borrowed(text),
+            // What was packed here unpacks to what it was; the fallback only
+            // spares callers an error that cannot happen.
+            Held::Packed(bytes) => {
+                let unpacked = decompress_size_prepended(bytes).unwrap_or_default();
+                Cow::Owned(String::from_utf8(unpacked).unwrap_or_default())
+            }
+        }
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self(text.into())
+        if text.len() < PACK_FROM_BYTES {
+            return Self(Held::Plain(text.into()));
+        }
+        Self(Held::Packed(compress_prepend_size(text.as_bytes()).into()))
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::from("")
     }
 }
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.0, f)
+        fmt::Debug::fmt(&*self.read(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Text;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        for length in [0, 1, 1023, 1024, 5000, 300_000] {
+            let text: String = "aß漢🍌 and more ".chars().cycle().take(length).collect();
+            assert_eq!(Text::from(text.as_str()).read(), text);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_packed() {
+        let text = Text::from("the same again ".repeat(1000).as_str());
+        assert_eq!(text, text.clone());
+        assert!(matches!(&text.0, super::Held::Packed(bytes) if bytes.len() < 1000));
     }
 }

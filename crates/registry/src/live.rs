@@ -145,7 +145,7 @@ fn log(change: &Change) {
     match change {
         Change::Broken { .. } => tracing::warn!("{change}"),
         Change::Loaded { .. } | Change::Removed { .. } | Change::Domain { .. } => {
-            tracing::info!("{change}")
+            tracing::info!("{change}");
         }
     }
 }

@@ -237,9 +237,14 @@ fn domain(fields: &Fields<'_>, text: &str, sink: &mut Sink) -> Option<DomainInde
     })
 }
 
+/// A page without the blank lines before it.
+pub(crate) fn trim_page_start(text: &str) -> &str {
+    text.trim_start_matches(['\n', '\r'])
+}
+
 /// The page below the frontmatter, without the blank lines around it.
 pub(crate) fn page(text: &str) -> Text {
-    Text::from(text.trim_matches(['\n', '\r']).trim_end())
+    Text::from(trim_page_start(text).trim_end())
 }
 
 fn skill(

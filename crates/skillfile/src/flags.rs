@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use deft_model::{Flag, FlagValue};
 
 use crate::diagnostic::Sink;
+use crate::markdown;
 use crate::rules::Rule;
 use crate::span::Span;
 
@@ -19,8 +20,22 @@ struct Line {
     span: Span,
 }
 
+/// The flags that a man page describes.
+pub fn flags(page: &str) -> Vec<Flag> {
+    of_page(page, 0, &mut Sink::default())
+}
+
+/// Reads the flags of a page that starts at `offset` in the file.
+pub(crate) fn of_page(page: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
+    let sections = markdown::sections(page);
+    match markdown::section(page, &sections, "Flags") {
+        Some((start, section)) => read(section, offset + start, sink),
+        None => Vec::new(),
+    }
+}
+
 /// Reads the flags of a section whose text starts at `offset` in the file.
-pub(crate) fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
+fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
     let mut found: Vec<Line> = Vec::new();
     let mut names = HashSet::new();
     let mut at = offset;

@@ -51,6 +51,8 @@ mod yaml;
 
 pub use agentskills::is_host_key;
 pub use diagnostic::{Diagnostic, Severity, has_errors};
+pub use flags::flags;
+pub use markdown::sections;
 pub use names::{RESERVED, is_dotted, is_word, slug};
 pub use parse::{Document, FileKind, Parsed, Place, Profile, is_addressable, parse, parse_record};
 pub use rules::Rule;

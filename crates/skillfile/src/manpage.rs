@@ -2,11 +2,10 @@
 
 use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId, Text};
 
-use crate::agentskills::{page, repaired_tree, split};
+use crate::agentskills::{page, repaired_tree, split, trim_page_start};
 use crate::diagnostic::{Severity, Sink};
 use crate::fields::{LISTED, MANPAGE, POLICY};
 use crate::flags;
-use crate::markdown;
 use crate::names::{RESERVED, is_dotted};
 use crate::parse::{Document, Place};
 use crate::policy;
@@ -161,18 +160,12 @@ fn manual(fields: &Fields<'_>, (offset, text): (usize, &str), sink: &mut Sink) -
         .help("write the page that `--help` shows");
         return None;
     }
-    let page_start = offset + text.find(page.as_str()).unwrap_or_default();
-    let sections = markdown::sections(page.as_str());
-    let flags = match markdown::section(page.as_str(), &sections, "Flags") {
-        Some((start, section)) => flags::read(section, page_start + start, sink),
-        None => Vec::new(),
-    };
+    let page_start = offset + (text.len() - trim_page_start(text).len());
+    flags::of_page(&page.read(), page_start, sink);
     Some(Body::Manual {
         handler: fields
             .filled_text("handler", sink)
             .map(|name| handler(&name)),
-        flags,
-        sections,
         text: page,
     })
 }

@@ -4,7 +4,7 @@ use deft_model::Section;
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
 /// The sections of a page, in order; offsets count from its start.
-pub(crate) fn sections(page: &str) -> Vec<Section> {
+pub fn sections(page: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut heading: Option<Section> = None;
     for (event, range) in Parser::new(page).into_offset_iter() {

@@ -1,17 +1,30 @@
 //! The fields that say how a skill may run, the same in every dialect.
 
+use std::sync::{Arc, LazyLock};
+
 use deft_model::{Budget, BudgetPeriod, Exhausted, Expect, FailureClass, Heal, Policy};
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions;
-use crate::fields::{BUDGET, EXPECT, HEAL};
+use crate::fields::{BUDGET, EXPECT, HEAL, POLICY};
 use crate::read::Fields;
 use crate::rules::Rule;
-use crate::yaml::{Mapping, Node};
+use crate::yaml::{Entry, Mapping, Node};
 
-/// Reads the policy; what is absent keeps its default.
-pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
+/// Reads the policy; what is absent keeps its default. Most skills say nothing
+/// about it, and those share one.
+pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Arc<Policy> {
+    static DEFAULT: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
+    let named = |entry: &Entry| POLICY.iter().any(|field| field.name == entry.key);
+    if fields.map.entries.iter().any(named) {
+        Arc::new(read_all(fields, sink))
+    } else {
+        Arc::clone(&DEFAULT)
+    }
+}
+
+fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
     let default = Policy::default();
     Policy {
         enabled: fields.truth("enabled", sink).unwrap_or(default.enabled),
@@ -36,6 +49,7 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
             .unwrap_or(default.misfire_window),
         overlap: fields.choice("overlap", sink),
         preflight: fields.node("preflight").map(preflight),
+        timezone: fields.filled_text("timezone", sink),
         timeout: fields.duration("timeout", sink),
         concurrency: fields.count("concurrency", sink),
         secrets: fields.texts("secrets", sink),

@@ -1,10 +1,6 @@
 //! The binary as a stranger would use it: exit code, stdout and stderr.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "helpers of tests may fail the test"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod cmd;
 mod files;

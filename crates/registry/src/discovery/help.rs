@@ -85,7 +85,7 @@ pub fn get_skill(snapshot: &Snapshot, topic: &Topic) -> Result<String, Unknown> 
         Topic::All => Ok(top(snapshot)),
         Topic::Whole(domain) => whole(snapshot, domain),
         Topic::Name(name) => match snapshot.domain(name) {
-            Some(domain) => Ok(domain.index.text.as_str().to_owned()),
+            Some(domain) => Ok(domain.index.text.read().into_owned()),
             None => help(snapshot, name),
         },
     }

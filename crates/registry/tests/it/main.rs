@@ -1,10 +1,6 @@
 //! Tests of the registry with real files.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "helpers of tests may fail the test"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod discovery;
 mod loading;

@@ -49,9 +49,9 @@ impl World {
     pub(crate) fn remove(&self, below: &str) {
         let path = self.path(below);
         if path.is_dir() {
-            fs::remove_dir_all(path).unwrap()
+            fs::remove_dir_all(path).unwrap();
         } else {
-            fs::remove_file(path).unwrap()
+            fs::remove_file(path).unwrap();
         }
     }
 

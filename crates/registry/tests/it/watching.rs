@@ -315,10 +315,11 @@ fn each_accepted_reload_is_logged_once() {
     let writer = Arc::clone(&log);
     let write = move || Log(Arc::clone(&writer));
     // Other tests of this process may log too, so names here are unlike theirs.
-    let _ = tracing_subscriber::fmt()
+    let init = tracing_subscriber::fmt()
         .with_writer(write)
         .with_ansi(false)
         .try_init();
+    drop(init);
     let world = World::new();
     let followed = world.follow();
     world.write("skills/logged/SKILL.md", skill_md("logged", "one"));

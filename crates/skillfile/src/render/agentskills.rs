@@ -23,7 +23,7 @@ pub fn agentskills(skill: &Skill) -> String {
     emit::mapping(&head, 0, &mut out);
     out.push_str("---\n\n");
     match (skill.dialect, skill.text()) {
-        (_, Some(text)) => out.push_str(text.as_str()),
+        (_, Some(text)) => out.push_str(&text.read()),
         (_, None) => out.push_str(&manual(skill)),
     }
     out.push('\n');

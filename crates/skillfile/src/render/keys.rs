@@ -111,6 +111,7 @@ pub(super) fn policy(policy: &Policy, object: &mut Object) {
         policy.overlap.map(|overlap| overlap.to_string()),
     );
     put_given(object, "preflight", policy.preflight.clone());
+    put(object, "timezone", policy.timezone.clone());
     put(object, "timeout", policy.timeout.map(seconds));
     put(object, "concurrency", policy.concurrency);
     put(object, "secrets", policy.secrets.clone());

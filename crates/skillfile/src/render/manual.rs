@@ -36,7 +36,7 @@ pub fn manpage(skill: &Skill) -> String {
 pub fn manual(skill: &Skill) -> String {
     match (&skill.body, skill.text()) {
         (Body::Steps(workflow), _) => page(skill, workflow).trim_end().to_owned(),
-        (_, Some(text)) => text.as_str().to_owned(),
+        (_, Some(text)) => text.read().into_owned(),
         (_, None) => skill.description.clone(),
     }
 }

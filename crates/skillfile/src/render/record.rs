@@ -1,5 +1,7 @@
 //! A record, as `memory_store_skill` takes it.
 
+use std::borrow::Cow;
+
 use deft_model::{Action, Body, Object, Skill, Step, Workflow};
 use deft_template::has_markup;
 use serde_json::{Value, json};
@@ -17,8 +19,10 @@ pub fn record(skill: &Skill) -> Option<Value> {
     timing(skill, &mut object);
     let text = skill
         .text()
-        .map_or(skill.description.as_str(), |text| text.as_str());
-    put(&mut object, "instructions", text);
+        .map_or(Cow::Borrowed(skill.description.as_str()), |text| {
+            text.read()
+        });
+    put(&mut object, "instructions", text.into_owned());
     put(&mut object, "required_tools", skill.required_tools.clone());
     put(&mut object, "execution_plan", plan(&skill.body)?);
     put(&mut object, "keywords", skill.keywords.clone());

@@ -176,39 +176,37 @@ fn fits(value: &Value, kind: InputType) -> bool {
     }
 }
 
+/// Checks the pattern. It is compiled only when there is a default to match:
+/// its syntax can be told without, and most inputs have none.
 fn pattern(input: &Input, fields: &Fields<'_>, sink: &mut Sink) -> Option<regex::Regex> {
     let (text, node) = input.pattern.as_ref().zip(fields.node("pattern"))?;
-    match regex::Regex::new(text) {
-        Ok(pattern) => Some(pattern),
-        Err(problem) => {
-            let (message, range) = explain(text, &problem);
-            let span = locate(fields.file, node, range);
-            let help = ["look-", "backreference"]
-                .iter()
-                .any(|word| message.contains(word))
-                .then(|| "write the pattern without it".to_owned());
-            sink.report(Rule::InvalidPattern, span, message)
-                .maybe_help(help);
-            None
-        }
-    }
+    let Err(problem) = regex_syntax::Parser::new().parse(text) else {
+        let default = input.default.as_ref();
+        return default.and_then(|_| regex::Regex::new(text).ok());
+    };
+    let (reason, range) = explain(&problem);
+    let range = range.unwrap_or(0..text.len());
+    let help = ["look-", "backreference"]
+        .iter()
+        .any(|word| reason.contains(word))
+        .then(|| "write the pattern without it".to_owned());
+    let message = format!("the pattern is not a regular expression: {reason}");
+    let span = locate(fields.file, node, range);
+    sink.report(Rule::InvalidPattern, span, message)
+        .maybe_help(help);
+    None
 }
 
-/// The last line of the regex crate's message says what is wrong; the line of
-/// carets above it says where.
-fn explain(text: &str, problem: &regex::Error) -> (String, std::ops::Range<usize>) {
-    let full = problem.to_string();
-    let reason = full.lines().last().unwrap_or_default().trim();
-    let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-    let carets = full
-        .lines()
-        .find(|line| line.trim().chars().all(|c| c == '^') && line.contains('^'));
-    let column = carets
-        .and_then(|line| line.find('^'))
-        .map_or(0, |at| at.saturating_sub(4));
-    let start = text.char_indices().nth(column).map_or(0, |(at, _)| at);
-    (
-        format!("the pattern is not a regular expression: {reason}"),
-        start..text.len(),
-    )
+/// What is wrong with a pattern, and where.
+fn explain(problem: &regex_syntax::Error) -> (String, Option<std::ops::Range<usize>>) {
+    let range = |span: &regex_syntax::ast::Span| span.start.offset..span.end.offset;
+    match problem {
+        regex_syntax::Error::Parse(problem) => {
+            (problem.kind().to_string(), Some(range(problem.span())))
+        }
+        regex_syntax::Error::Translate(problem) => {
+            (problem.kind().to_string(), Some(range(problem.span())))
+        }
+        other => (other.to_string(), None),
+    }
 }

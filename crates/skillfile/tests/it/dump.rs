@@ -11,7 +11,7 @@ pub(crate) fn document(document: &Document) -> String {
     match document {
         Document::Skill(skill) => dump(skill),
         Document::Domain(index) => {
-            let lines = index.text.as_str().lines().count();
+            let lines = index.text.read().lines().count();
             format!(
                 "domain {}: {}\n  text: {lines} lines\n",
                 index.domain, index.description
@@ -122,25 +122,23 @@ fn body(body: &Body, out: &mut String) {
             instructions,
         } => {
             writeln!(out, "  call {step}: {}", show(action)).unwrap();
-            line(out, "instructions", instructions.as_str());
+            line(out, "instructions", &instructions.read());
         }
         Body::Steps(workflow) => steps(workflow, out),
-        Body::Instructions(text) => prose(text.as_str(), out),
-        Body::Manual {
-            handler,
-            flags,
-            sections,
-            text,
-        } => {
+        Body::Instructions(text) => prose(&text.read(), out),
+        Body::Manual { handler, text } => {
+            let text = text.read();
             handler.iter().for_each(|name| line(out, "handler", name));
-            flags.iter().for_each(|one| flag(one, out));
-            for section in sections {
-                let text = &text.as_str()[section.body..section.end];
+            deft_skillfile::flags(&text)
+                .iter()
+                .for_each(|one| flag(one, out));
+            for section in deft_skillfile::sections(&text) {
+                let text = &text[section.body..section.end];
                 let lines = text.trim().lines().count();
                 let marks = "#".repeat(section.level.into());
                 writeln!(out, "  section {marks} {}: {lines} lines", section.title).unwrap();
             }
-            prose(text.as_str(), out);
+            prose(&text, out);
         }
     }
 }

@@ -274,7 +274,7 @@ pub(crate) fn skill(
             created,
             required_tools: rest.0,
             body: Body::Instructions(Text::default()),
-            policy,
+            policy: policy.into(),
             open: OpenSpec {
                 license: rest.1,
                 ..OpenSpec::default()

@@ -67,12 +67,16 @@ pub(crate) fn manpage() -> impl Strategy<Value = Skill> {
             page += &format!("\n--{}   {}", flag.name, flag.description);
         }
         let page = page.trim_end();
+        // What the page was made from is what is read from it.
+        assert_eq!(deft_skillfile::flags(page), flags);
+        assert_eq!(
+            deft_skillfile::sections(page),
+            crate::support::sections(page)
+        );
         Skill {
             domain: skill.id.as_str().split('.').next().map(str::to_owned),
             body: Body::Manual {
                 handler,
-                flags,
-                sections: crate::support::sections(page),
                 text: Text::from(page),
             },
             extra: extra.into_iter().collect(),
