@@ -57,8 +57,6 @@ impl Watcher {
 
     /// Follows the disk until it is told to stop.
     pub(crate) fn run(mut self, shared: &Shared, signals: &Receiver<Signal>) {
-        // A file may have changed between the first scan and the first watch.
-        self.refresh(shared, None);
         let mut next_rescan = Instant::now() + self.pause(shared);
         let mut waiting = None;
         loop {
