@@ -26,7 +26,8 @@ lint:
 
 ## All tests, and each bench once so that it keeps working.
 unit:
-	cargo nextest run --workspace --all-targets --locked --no-fail-fast
+	cargo nextest run --workspace --locked --no-fail-fast
+	cargo test --workspace --bench '*' --locked -q
 
 ## Examples in the documentation, and the documentation itself.
 doc:
