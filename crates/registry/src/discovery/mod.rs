@@ -1,7 +1,7 @@
 //! What people and models are shown of the skills: a little at first, more on
 //! demand.
 //!
-//! Everything here takes a [`Snapshot`](crate::Snapshot) and returns text or
+//! Everything here takes a [`Snapshot`] and returns text or
 //! JSON; nothing is read from disk and nothing is run.
 
 mod help;
