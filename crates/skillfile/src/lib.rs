@@ -40,6 +40,7 @@ mod record;
 pub mod render;
 mod rules;
 mod schema;
+mod skillmd;
 mod source;
 mod span;
 mod strict;

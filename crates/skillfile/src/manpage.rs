@@ -2,7 +2,6 @@
 
 use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId, Text};
 
-use crate::agentskills::{page, repaired_tree, split, trim_page_start};
 use crate::diagnostic::{Severity, Sink};
 use crate::fields::{LISTED, MANPAGE, POLICY};
 use crate::flags;
@@ -11,6 +10,7 @@ use crate::parse::{Document, Place};
 use crate::policy;
 use crate::read::Fields;
 use crate::rules::Rule;
+use crate::skillmd::{page, repaired_tree, split, trim_page_start};
 use crate::source::Source;
 use crate::span::Span;
 use crate::trigger::{self, Moment};

@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Sink, has_errors};
 use crate::rules::Rule;
 use crate::strict::Properties;
 use crate::trigger::Moment;
-use crate::{agentskills, manpage, names, record, source, workflow};
+use crate::{manpage, names, record, skillmd, source, workflow};
 
 /// Where a file lies, as far as its meaning depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment)
             if profile == Profile::AgentSkills && source.start > 0 {
                 sink.escalate(Rule::Bom);
             }
-            let read = agentskills::read(&source, place, profile, moment, &mut sink);
+            let read = skillmd::read(&source, place, profile, moment, &mut sink);
             finish(read.document, read.properties, sink)
         }
         Some(FileKind::Markdown) => {

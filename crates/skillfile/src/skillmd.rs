@@ -1,0 +1,251 @@
+//! `SKILL.md`: its frontmatter as a tree, and whether it is a skill or a domain
+//! index (X10).
+//!
+//! Reading is lenient: whatever is loadable is loaded, and what was forgiven
+//! is said. What the open format itself would say comes from `strict`; what the
+//! keys of a skill mean is in `agentskills`.
+
+use deft_model::{DomainIndex, Text};
+
+use crate::agentskills::{self, is_host_key};
+use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::fields::{DOMAIN, LISTED};
+use crate::frontmatter::{self, Missing, Split};
+use crate::names;
+use crate::parse::{Document, Place, Profile};
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::source::Source;
+use crate::span::Span;
+use crate::strict::{self, Properties};
+use crate::syntax;
+use crate::trigger::Moment;
+use crate::yaml::{self, Node};
+
+/// What a `SKILL.md` holds, and what the reference would make of it.
+pub(crate) struct SkillMd {
+    pub document: Option<Document>,
+    pub properties: Option<Properties>,
+}
+
+const NOTHING: SkillMd = SkillMd {
+    document: None,
+    properties: None,
+};
+
+/// Reads a `SKILL.md`.
+pub(crate) fn read(
+    source: &Source<'_>,
+    place: &Place<'_>,
+    profile: Profile,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> SkillMd {
+    let Some(split) = split(source, sink) else {
+        return NOTHING;
+    };
+    let text = &source.file[split.yaml.start()..split.yaml.end()];
+    let reading = strict::read(text, split.yaml.start());
+    // The reference reads no file that starts with a byte order mark.
+    let properties = (reading.as_ref().ok())
+        .filter(|_| source.start == 0)
+        .and_then(strict::properties);
+    if profile == Profile::AgentSkills {
+        let found = match reading {
+            Ok(root) => strict::judge(None, Some(&root), place.folder),
+            Err(problem) => {
+                let lenient = yaml::parse(text, split.yaml.start()).ok().flatten();
+                strict::judge(Some(problem), lenient.as_ref(), place.folder)
+            }
+        };
+        found.into_iter().for_each(|one| push(sink, one));
+        return SkillMd {
+            document: None,
+            properties,
+        };
+    }
+    let readable = reading.as_ref().ok().filter(|_| properties.is_some());
+    let Some((root, clean)) = tree(source.file, split, readable, sink) else {
+        return SkillMd {
+            document: None,
+            properties,
+        };
+    };
+    let document = lower(source.file, &root, split, place, moment, sink);
+    if !is_index(&root) {
+        // What was repaired was said already.
+        let unread = reading.err().filter(|_| clean);
+        for found in strict::judge(unread, Some(&root), place.folder) {
+            advise(sink, found, source.file);
+        }
+    }
+    SkillMd {
+        document,
+        properties,
+    }
+}
+
+/// The frontmatter's place, or a report.
+pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
+    match frontmatter::split(source.file, source.start) {
+        Ok(split) => Some(split),
+        Err(Missing::Opening) => {
+            let span = Span::new(source.start, source.start);
+            sink.report(
+                Rule::MissingFrontmatter,
+                span,
+                "the file does not start with `---`",
+            )
+            .help("start with `---`, then `name: …` and `description: …`, then `---`");
+            None
+        }
+        Err(Missing::Closing) => {
+            let span = Span::new(source.start, source.start + 3);
+            sink.report(
+                Rule::UnclosedFrontmatter,
+                span,
+                "no `---` line closes the frontmatter",
+            )
+            .help("add a line `---` behind the last key");
+            None
+        }
+    }
+}
+
+/// The frontmatter as a tree, and whether it was read without repairs. What
+/// only the reference could read is taken as it read it.
+fn tree(
+    file: &str,
+    split: Split,
+    readable: Option<&Node>,
+    sink: &mut Sink,
+) -> Option<(Node, bool)> {
+    let text = &file[split.yaml.start()..split.yaml.end()];
+    match yaml::parse(text, split.yaml.start()) {
+        Ok(Some(root)) => Some((root, true)),
+        Ok(None) => {
+            sink.report(Rule::NotAMapping, split.yaml, "the frontmatter is empty")
+                .help("write keys and values, `name: …` and `description: …`");
+            None
+        }
+        Err(problem) => {
+            if let Some(root) = readable {
+                return Some((root.clone(), true));
+            }
+            if let Some((root, repaired)) = yaml::repair(text, split.yaml.start()) {
+                for one in repaired {
+                    let message = format!(
+                        "the value of `{}` is not YAML; it is read as plain text",
+                        one.key
+                    );
+                    sink.report(Rule::RepairedYaml, one.span, message)
+                        .help("put it in quotes");
+                }
+                return Some((root, false));
+            }
+            syntax::report(text, split.yaml.start(), problem, sink);
+            None
+        }
+    }
+}
+
+/// The frontmatter of a man page as a tree; repairs are reported.
+pub(crate) fn repaired_tree(file: &str, split: Split, sink: &mut Sink) -> Option<Node> {
+    tree(file, split, None, sink).map(|(root, _)| root)
+}
+
+/// What the open format would say, below what was said already.
+fn advise(sink: &mut Sink, mut found: Diagnostic, file: &str) {
+    if !sink.has(found.rule, found.span) {
+        found.severity = Severity::Warning;
+        let key = found.span.range().and_then(|range| file.get(range));
+        // Moved below `metadata`, the other host would no longer see it.
+        if found.rule == Rule::UnknownKey && key.is_some_and(is_host_key) {
+            found.severity = Severity::Hint;
+            found.help = Some("another host reads it, and it is kept".to_owned());
+        }
+        push(sink, found);
+    }
+}
+
+fn push(sink: &mut Sink, found: Diagnostic) {
+    sink.report_as(found.severity, found.rule, found.span, found.message)
+        .maybe_help(found.help);
+}
+
+fn lower(
+    file: &str,
+    root: &Node,
+    split: Split,
+    place: &Place<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Option<Document> {
+    let Some(map) = root.as_mapping() else {
+        sink.report(
+            Rule::NotAMapping,
+            root.span,
+            format!("the frontmatter is {}", root.describe()),
+        )
+        .help("write keys and values, `name: …` and `description: …`");
+        return None;
+    };
+    let fields = Fields {
+        map,
+        file,
+        severity: Severity::Warning,
+    };
+    let text = &file[split.body.start()..split.body.end()];
+    if is_index(root) {
+        return domain(&fields, text, sink).map(Document::Domain);
+    }
+    let skill = agentskills::skill(&fields, text, place, moment, sink);
+    Some(Document::Skill(Box::new(skill)))
+}
+
+/// Whether a `SKILL.md` is about a domain: it has `domain` and no `name` (X10).
+fn is_index(root: &Node) -> bool {
+    let has = |key: &str| {
+        let value = root.as_mapping().and_then(|map| map.get(key));
+        value.is_some_and(|node| !node.is_null())
+    };
+    has("domain") && !has("name")
+}
+
+fn domain(fields: &Fields<'_>, text: &str, sink: &mut Sink) -> Option<DomainIndex> {
+    fields.check_keys(&[DOMAIN, LISTED], Severity::Warning, sink);
+    let domain = fields.filled_text("domain", sink)?;
+    if !names::is_word(&domain) {
+        sink.report(
+            Rule::InvalidName,
+            fields.span("domain"),
+            format!("the domain `{domain}` is not one word"),
+        )
+        .help("use lower-case letters, digits and `_`, starting with a letter");
+        return None;
+    }
+    let description = fields.filled_text("description", sink);
+    if description.is_none() {
+        sink.report(
+            Rule::MissingDescription,
+            fields.span("domain"),
+            "the domain has no `description`",
+        )
+        .help("add the line that `get_skill` shows for the domain");
+    }
+    Some(DomainIndex {
+        domain,
+        description: description?,
+        text: page(text),
+    })
+}
+
+/// A page without the blank lines before it.
+pub(crate) fn trim_page_start(text: &str) -> &str {
+    text.trim_start_matches(['\n', '\r'])
+}
+
+/// The page below the frontmatter, without the blank lines around it.
+pub(crate) fn page(text: &str) -> Text {
+    Text::from(trim_page_start(text).trim_end())
+}
