@@ -1,13 +1,14 @@
 //! What is different between two snapshots.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_model::{Revision, SkillId};
+use deft_model::{DomainIndex, Revision, SkillId};
 use deft_skillfile::Severity;
 
-use crate::snapshot::{Snapshot, State};
+use crate::snapshot::{FileReport, Snapshot, State};
 
 /// One difference, in the order in which they are announced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,12 +63,24 @@ impl fmt::Display for Change {
 
 /// The differences between two snapshots.
 pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
+    let was_broken: HashSet<&Path> = old
+        .files()
+        .iter()
+        .filter(|file| is_broken(file))
+        .map(|file| &*file.path)
+        .collect();
+    let is_mended: HashSet<&Path> = new
+        .files()
+        .iter()
+        .filter(|file| !is_broken(file) && was_broken.contains(&*file.path))
+        .map(|file| &*file.path)
+        .collect();
     let mut changes = Vec::new();
     for loaded in new.skills() {
         let id = &loaded.skill.id;
         let before = old.skill(id.as_str());
         let same = before.is_some_and(|b| b.revision == loaded.revision && b.path == loaded.path);
-        if !same {
+        if !same || is_mended.contains(&*loaded.path) {
             changes.push(Change::Loaded {
                 id: id.clone(),
                 path: Arc::clone(&loaded.path),
@@ -81,18 +94,33 @@ pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     changes.extend(gone.map(|loaded| Change::Removed {
         id: loaded.skill.id.clone(),
     }));
-    for (name, domain) in new.domains().filter(|(_, domain)| !domain.generated) {
-        if old
-            .domain(name)
-            .is_none_or(|before| before.index != domain.index)
-        {
-            changes.push(Change::Domain {
-                name: name.to_owned(),
-            });
-        }
-    }
+    changes.extend(domains(old, new));
     changes.extend(broken(old, new));
     changes
+}
+
+/// Domains whose index is another one, was written or has gone.
+fn domains(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
+    let written = |snapshot: &Snapshot| -> BTreeMap<String, Arc<DomainIndex>> {
+        let written = snapshot.domains().filter(|(_, domain)| !domain.generated);
+        written
+            .map(|(name, domain)| (name.to_owned(), Arc::clone(&domain.index)))
+            .collect()
+    };
+    let (before, after) = (written(old), written(new));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let differs = |name: &&&String| before.get(**name) != after.get(**name);
+    names
+        .iter()
+        .filter(differs)
+        .map(|name| Change::Domain {
+            name: (**name).clone(),
+        })
+        .collect()
+}
+
+fn is_broken(file: &FileReport) -> bool {
+    matches!(file.state, State::Broken { .. })
 }
 
 fn broken(old: &Snapshot, new: &Snapshot) -> impl Iterator<Item = Change> {

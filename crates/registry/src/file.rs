@@ -1,7 +1,7 @@
 //! Reads files that may be anything.
 
 use std::fs::{self, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The content of a regular file that is not too large. Pipes and devices are
@@ -22,5 +22,10 @@ pub(crate) fn read_known(path: &Path, metadata: &Metadata, max_bytes: u64) -> io
         let message = format!("it has {} bytes, {max_bytes} are allowed", metadata.len());
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    fs::read(path)
+    // The file may have grown since it was looked at.
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+    fs::File::open(path)?
+        .take(max_bytes)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

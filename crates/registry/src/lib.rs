@@ -12,7 +12,10 @@ mod change;
 mod digest;
 pub mod discovery;
 mod domain;
+#[cfg(test)]
+mod equivalence_tests;
 mod file;
+mod list;
 mod live;
 mod load;
 mod options;

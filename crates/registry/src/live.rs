@@ -51,19 +51,17 @@ impl Registry {
     /// Loads everything and starts to follow it. `clock` tells the present,
     /// which checks of schedules need.
     pub fn open(options: Options, clock: impl Fn() -> Moment + Send + Sync + 'static) -> Self {
+        let first = Snapshot::load(&options, &clock());
         let shared = Arc::new(Shared {
             options,
-            current: ArcSwap::default(),
+            current: ArcSwap::from_pointee(first),
             watching: ArcSwap::from_pointee(Watching::Events),
             listeners: Mutex::default(),
             clock: Box::new(clock),
         });
         let (signal, signals) = mpsc::channel();
-        // Watches come first: whatever changes during the load makes an event,
-        // which waits until the load is done.
+        // Watches are set before this returns, so that no later edit is missed.
         let watcher = watch::Watcher::start(&shared, signal.clone());
-        let first = Snapshot::load(&shared.options, &shared.now());
-        shared.current.store(Arc::new(first));
         let inner = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("deft-registry".to_owned())

@@ -14,7 +14,7 @@ use crate::stamp::Stamp;
 use crate::unit::{Defines, Loaded, Outcome, Unit};
 
 /// How the files of one folder are to be read.
-pub(crate) struct Job<'a> {
+pub(crate) struct Reading<'a> {
     pub survey: &'a Survey<'a>,
     pub domain: Option<Arc<str>>,
     /// The files beside a `SKILL.md`; empty for everything else.
@@ -22,16 +22,16 @@ pub(crate) struct Job<'a> {
 }
 
 /// Reads a file, or keeps what is known of it when nothing changed.
-pub(crate) fn load(job: &Job<'_>, path: &Path, old: Option<&Unit>) -> Unit {
+pub(crate) fn load(reading: &Reading<'_>, path: &Path, old: Option<&Unit>) -> Unit {
     let metadata = path.metadata();
     let stamp = metadata.as_ref().ok().map(Stamp::of);
-    if let Some(old) = old.filter(|old| is_same(job, old, stamp)) {
+    if let Some(old) = old.filter(|old| is_same(reading, old, stamp)) {
         return old.clone();
     }
     let content = metadata
-        .and_then(|metadata| read_known(path, &metadata, job.survey.options.max_file_bytes));
+        .and_then(|metadata| read_known(path, &metadata, reading.survey.options.max_file_bytes));
     let (outcome, diagnostics) = match content {
-        Ok(bytes) => interpret(job, path, &bytes, old),
+        Ok(bytes) => interpret(reading, path, &bytes, old),
         Err(problem) => (Outcome::Broken(last_good(old)), vec![refusal(&problem)]),
     };
     Unit {
@@ -39,17 +39,17 @@ pub(crate) fn load(job: &Job<'_>, path: &Path, old: Option<&Unit>) -> Unit {
         outcome,
         diagnostics: diagnostics.into(),
         stamp,
-        domain: job.domain.clone(),
-        sibling_stamps: job.siblings.as_slice().into(),
+        domain: reading.domain.clone(),
+        sibling_stamps: reading.siblings.as_slice().into(),
     }
 }
 
-fn is_same(job: &Job<'_>, old: &Unit, stamp: Option<Stamp>) -> bool {
+fn is_same(reading: &Reading<'_>, old: &Unit, stamp: Option<Stamp>) -> bool {
     stamp.is_some()
         && old.stamp == stamp
-        && old.domain == job.domain
-        && *old.sibling_stamps == *job.siblings
-        && !job.survey.forced.contains(&*old.path)
+        && old.domain == reading.domain
+        && *old.sibling_stamps == *reading.siblings
+        && !is_forced(reading, &old.path)
 }
 
 /// The problem of a file that cannot be read.
@@ -61,8 +61,16 @@ pub fn refusal(problem: &io::Error) -> Diagnostic {
     Diagnostic::new(Rule::Unreadable, format!("cannot be read: {problem}"))
 }
 
+/// Whether an event named the file, or one beside it that belongs to it.
+fn is_forced(reading: &Reading<'_>, path: &Path) -> bool {
+    let forced = reading.survey.forced;
+    let folder = path.parent().unwrap_or(path);
+    let beside = |(name, _): &(String, Stamp)| forced.contains(&folder.join(name));
+    forced.contains(path) || (!forced.is_empty() && reading.siblings.iter().any(beside))
+}
+
 fn interpret(
-    job: &Job<'_>,
+    reading: &Reading<'_>,
     path: &Path,
     bytes: &[u8],
     old: Option<&Unit>,
@@ -70,9 +78,9 @@ fn interpret(
     let place = Place {
         file: file_name(path).unwrap_or_default(),
         folder: path.parent().and_then(file_name).unwrap_or_default(),
-        domain: job.domain.as_deref(),
+        domain: reading.domain.as_deref(),
     };
-    let parsed = parse(bytes, &place, Profile::Deft, job.survey.moment);
+    let parsed = parse(bytes, &place, Profile::Deft, reading.survey.moment);
     let outcome = match parsed {
         Parsed {
             document: Some(Document::Domain(index)),
@@ -82,7 +90,7 @@ fn interpret(
             document: Some(Document::Skill(skill)),
             ..
         } => {
-            let siblings = hash_siblings(job, path, old);
+            let siblings = hash_siblings(reading, path, old);
             Outcome::Good(Defines::Skill(Arc::new(Loaded {
                 revision: revision(place.file, bytes, &siblings),
                 skill: *skill,
@@ -100,17 +108,23 @@ fn interpret(
     (outcome, parsed.diagnostics)
 }
 
-fn hash_siblings(job: &Job<'_>, path: &Path, old: Option<&Unit>) -> Vec<deft_model::SiblingFile> {
+fn hash_siblings(
+    reading: &Reading<'_>,
+    path: &Path,
+    old: Option<&Unit>,
+) -> Vec<deft_model::SiblingFile> {
     let known = old.and_then(|old| match old.outcome.live() {
         Some(Defines::Skill(loaded)) => Some((&**loaded, &*old.sibling_stamps)),
         Some(Defines::Domain(_)) | None => None,
     });
     let folder = path.parent().unwrap_or(Path::new(""));
+    let max_bytes = reading.survey.options.max_sibling_bytes;
     siblings::hash(
         folder,
-        &job.siblings,
+        &reading.siblings,
         known,
-        job.survey.options.max_sibling_bytes,
+        reading.survey.forced,
+        max_bytes,
     )
 }
 

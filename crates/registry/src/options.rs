@@ -39,10 +39,17 @@ pub enum Watch {
 }
 
 impl Options {
-    /// The usual settings for these folders.
+    /// The usual settings for these folders; one that is named twice counts
+    /// where it is named first.
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        let mut unique: Vec<PathBuf> = Vec::new();
+        for root in roots {
+            if !unique.contains(&root) {
+                unique.push(root);
+            }
+        }
         Self {
-            roots: roots.into_iter().collect(),
+            roots: unique,
             max_file_bytes: MAX_FILE_BYTES,
             max_sibling_bytes: 64 * 1024 * 1024,
             max_depth: 12,

@@ -1,22 +1,22 @@
 //! Reads one folder: which files define something, and which folders below
 //! are to be read on their own.
 
-use std::collections::HashSet;
-use std::fs;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deft_skillfile::{Diagnostic, FileKind, Moment, Rule};
+use deft_skillfile::{Diagnostic, Moment, Rule};
 
 use crate::file::read_regular;
-use crate::load::{Job, load};
+use crate::list::{Listing, list};
+use crate::load::{Reading, load, refusal};
 use crate::options::Options;
 use crate::siblings;
 use crate::stamp::{FolderId, folder_id};
 use crate::unit::{Defines, Outcome, Unit};
 
-/// Folders that never hold skills.
-pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
+/// How many links may lie on one path; each one multiplies what is found.
+const MAX_LINKS: usize = 3;
 
 /// What all folders of one scan share.
 pub(crate) struct Survey<'a> {
@@ -31,12 +31,29 @@ pub(crate) struct Survey<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Visit {
     pub path: PathBuf,
+    /// The root it is below.
+    pub root: Arc<Path>,
     /// How far below its root it is.
     pub depth: usize,
+    /// How many links lie on the way.
+    pub links: usize,
     /// The domain that applies to its files.
     pub domain: Option<Arc<str>>,
     /// The folders above it, to notice loops.
     pub above: Arc<Vec<FolderId>>,
+}
+
+impl Visit {
+    pub(crate) fn root(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            root: Arc::from(path),
+            depth: 0,
+            links: 0,
+            domain: None,
+            above: Arc::default(),
+        }
+    }
 }
 
 /// A folder as it was read.
@@ -45,23 +62,18 @@ pub(crate) struct Folder {
     pub visit: Visit,
     /// The files in it that define something, or should.
     pub units: Vec<Unit>,
-    /// The folders below it that are read on their own.
+    /// The folders below it that are read on their own, by path.
     pub children: Vec<PathBuf>,
+    /// Folders below it that only hold files of its skill.
+    pub inner: Vec<PathBuf>,
+    /// Whether there is a `SKILL.md` of any kind in it.
+    pub has_skill_md: bool,
     /// Whether it is the folder of one skill, which owns everything below.
     pub is_skill: bool,
+    /// The domain of the folders below, where an index or a folder above says.
+    pub below: Option<Arc<str>>,
     /// What is wrong with the folder itself.
     pub problems: Vec<Diagnostic>,
-}
-
-/// The names in a folder that matter, sorted.
-#[derive(Default)]
-struct Listing {
-    skill_md: Option<PathBuf>,
-    /// Files that may define something.
-    files: Vec<PathBuf>,
-    /// Files that can only belong to a skill.
-    others: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
 }
 
 /// Reads one folder and says which folders below it to read next. `old` is how
@@ -75,121 +87,107 @@ pub(crate) fn scan(
         visit,
         units: Vec::new(),
         children: Vec::new(),
+        inner: Vec::new(),
+        has_skill_md: false,
         is_skill: false,
+        below: None,
         problems: Vec::new(),
     };
-    let Some(above) = enter(survey, &mut folder) else {
-        return (folder, Vec::new());
-    };
-    let listing = match list(&folder.visit.path) {
-        Ok(listing) => listing,
-        Err(problem) => {
-            folder.problems.push(unreadable(&problem));
-            return (folder, Vec::new());
+    match enter(survey, &folder.visit) {
+        Ok((above, listing)) => {
+            folder.problems.extend(listing.problems.iter().cloned());
+            fill(survey, &mut folder, listing, old);
+            folder.below = domain_below(&folder);
+            let visits = folder
+                .children
+                .iter()
+                .filter(|path| !survey.options.roots.contains(path));
+            let visits = visits.map(|path| next(&folder, path, &above)).collect();
+            (folder, visits)
         }
-    };
-    fill(survey, &mut folder, listing, old);
-    let domain = domain_below(&folder);
-    let next = |path: &PathBuf| Visit {
-        path: path.clone(),
-        depth: folder.visit.depth + 1,
-        domain: domain.clone().or_else(|| file_name(path).map(Arc::from)),
-        above: Arc::clone(&above),
-    };
-    let visits = folder.children.iter().map(next).collect();
-    (folder, visits)
+        Err(problem) => {
+            keep(&mut folder, old, &problem);
+            folder.problems.push(problem);
+            (folder, Vec::new())
+        }
+    }
 }
 
-/// Checks that the folder may be entered, and returns the path of identities
-/// that leads to it.
-fn enter(survey: &Survey<'_>, folder: &mut Folder) -> Option<Arc<Vec<FolderId>>> {
-    let id = match folder_id(&folder.visit.path) {
-        Ok(id) => id,
-        Err(problem) => {
-            folder.problems.push(unreadable(&problem));
-            return None;
-        }
-    };
-    if folder.visit.above.contains(&id) {
-        let message = "the folder is a link to one that contains it; it is not followed";
-        folder
-            .problems
-            .push(Diagnostic::new(Rule::SymlinkLoop, message));
-        return None;
+/// A folder that cannot be read at the moment keeps what it had.
+fn keep(folder: &mut Folder, old: Option<&Folder>, problem: &Diagnostic) {
+    if let Some(old) = old.filter(|_| problem.rule == Rule::Unreadable) {
+        folder.units.clone_from(&old.units);
+        folder.has_skill_md = old.has_skill_md;
+        folder.is_skill = old.is_skill;
+        folder.below.clone_from(&old.below);
     }
-    if folder.visit.depth > survey.options.max_depth {
+}
+
+fn next(folder: &Folder, path: &Path, above: &Arc<Vec<FolderId>>) -> Visit {
+    Visit {
+        path: path.to_path_buf(),
+        root: Arc::clone(&folder.visit.root),
+        depth: folder.visit.depth + 1,
+        links: folder.visit.links + usize::from(path.is_symlink()),
+        domain: folder
+            .below
+            .clone()
+            .or_else(|| file_name(path).map(Arc::from)),
+        above: Arc::clone(above),
+    }
+}
+
+/// Checks that the folder may be entered, and lists it; also returns the path
+/// of identities that leads into it.
+fn enter(survey: &Survey<'_>, visit: &Visit) -> Result<(Arc<Vec<FolderId>>, Listing), Diagnostic> {
+    let id = folder_id(&visit.path).map_err(|problem| refusal(&problem))?;
+    if visit.above.contains(&id) {
+        let message = "the folder is a link to one that contains it; it is not followed";
+        return Err(Diagnostic::new(Rule::SymlinkLoop, message));
+    }
+    if visit.links > MAX_LINKS {
+        let message = format!("more than {MAX_LINKS} links on the way; it is not followed");
+        return Err(Diagnostic::new(Rule::SymlinkLoop, message));
+    }
+    if visit.depth > survey.options.max_depth {
         let message = format!(
             "folders deeper than {} levels are not read",
             survey.options.max_depth
         );
-        folder
-            .problems
-            .push(Diagnostic::new(Rule::NestedTooDeep, message));
-        return None;
+        return Err(Diagnostic::new(Rule::NestedTooDeep, message));
     }
-    let mut above = folder.visit.above.as_ref().clone();
+    let listing = list(&visit.path).map_err(|problem| refusal(&problem))?;
+    let mut above = visit.above.as_ref().clone();
     above.push(id);
-    Some(Arc::new(above))
-}
-
-fn unreadable(problem: &std::io::Error) -> Diagnostic {
-    Diagnostic::new(Rule::Unreadable, format!("cannot be read: {problem}"))
-}
-
-fn list(path: &Path) -> std::io::Result<Listing> {
-    let mut listing = Listing::default();
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let kind = entry.file_type()?;
-        // A link counts as what it leads to; one that leads nowhere is kept as
-        // a file, so that its trouble is reported when it is read.
-        let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
-        if is_folder {
-            if !SKIPPED.contains(&name.as_ref()) {
-                listing.folders.push(entry.path());
-            }
-            continue;
-        }
-        match FileKind::of(&name) {
-            Some(FileKind::SkillMd) if name == "SKILL.md" || listing.skill_md.is_none() => {
-                listing
-                    .others
-                    .extend(listing.skill_md.replace(entry.path()));
-            }
-            Some(FileKind::Markdown | FileKind::Workflow) => listing.files.push(entry.path()),
-            Some(FileKind::SkillMd | FileKind::Record) | None => listing.others.push(entry.path()),
-        }
-    }
-    listing.files.sort();
-    listing.folders.sort();
-    Ok(listing)
+    Ok((Arc::new(above), listing))
 }
 
 fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<&Folder>) {
-    let known = |path: &Path| old.and_then(|old| old.units.iter().find(|unit| *unit.path == *path));
-    let mut job = Job {
+    let units = old.iter().flat_map(|old| &old.units);
+    let known: HashMap<&Path, &Unit> = units.map(|unit| (&*unit.path, unit)).collect();
+    let mut reading = Reading {
         survey,
         domain: folder.visit.domain.clone(),
         siblings: Vec::new(),
     };
+    folder.has_skill_md = listing.skill_md.is_some();
     if let Some(skill_md) = &listing.skill_md {
         let beside: Vec<PathBuf> = [listing.files.as_slice(), &listing.others].concat();
         let around = siblings::collect(&beside, &listing.folders);
-        job.siblings = around.files;
-        let unit = load(&job, skill_md, known(skill_md));
-        job.siblings.clear();
-        folder.is_skill = owns_folder(&unit, old, survey.options.max_file_bytes);
-        if let Outcome::Good(Defines::Domain(index)) | Outcome::Broken(Some(Defines::Domain(index))) =
-            &unit.outcome
+        folder.problems.extend(around.problem);
+        reading.siblings = around.files;
+        let unit = load(&reading, skill_md, known.get(skill_md.as_path()).copied());
+        reading.siblings.clear();
+        folder.is_skill = owns_folder(&unit, &listing, survey.options.max_file_bytes);
+        if let Some(Defines::Domain(index)) = unit.outcome.live()
             && folder.visit.depth > 0
         {
-            job.domain = Some(Arc::from(index.domain.as_str()));
+            reading.domain = Some(Arc::from(index.domain.as_str()));
         }
         folder.units.push(unit);
         if folder.is_skill {
             folder.children = around.skill_folders;
+            folder.inner = around.folders;
             return;
         }
     }
@@ -197,19 +195,20 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
     let units = listing
         .files
         .iter()
-        .map(|path| load(&job, path, known(path)));
+        .map(|path| load(&reading, path, known.get(path.as_path()).copied()));
     folder.units.extend(units);
 }
 
 /// Whether a `SKILL.md` makes its folder that of one skill. A broken one does,
-/// unless its text says that it is the index of a domain, or it has turned up
-/// among pages that were there before: then it is most likely half written.
-fn owns_folder(unit: &Unit, old: Option<&Folder>, max_bytes: u64) -> bool {
+/// unless its text says that it is the index of a domain, or it is empty among
+/// pages: then it is most likely half written.
+fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
     match &unit.outcome {
         Outcome::Good(Defines::Domain(_)) | Outcome::Broken(Some(Defines::Domain(_))) => false,
         Outcome::Broken(None) => {
-            let among_pages = old.is_some_and(|old| !old.is_skill && !old.units.is_empty());
-            !among_pages && !looks_like_index(&unit.path, max_bytes)
+            let bytes = read_regular(&unit.path, max_bytes).unwrap_or_default();
+            let half_written = bytes.is_empty() && !listing.files.is_empty();
+            !half_written && !looks_like_index(&bytes)
         }
         Outcome::Good(Defines::Skill(_))
         | Outcome::Broken(Some(Defines::Skill(_)))
@@ -217,9 +216,8 @@ fn owns_folder(unit: &Unit, old: Option<&Folder>, max_bytes: u64) -> bool {
     }
 }
 
-fn looks_like_index(path: &Path, max_bytes: u64) -> bool {
-    let bytes = read_regular(path, max_bytes).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
+fn looks_like_index(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
     let head: Vec<&str> = text.lines().take(20).collect();
     let has = |key: &str| head.iter().any(|line| line.starts_with(key));
     has("domain:") && !has("name:")

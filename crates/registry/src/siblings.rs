@@ -1,12 +1,13 @@
 //! The files around a `SKILL.md`.
 
-use std::fs;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use deft_model::SiblingFile;
+use deft_skillfile::{Diagnostic, Rule, Severity};
 
 use crate::digest::digest_file;
-use crate::scan::SKIPPED;
+use crate::list::{Listing, is_litter, list};
 use crate::stamp::Stamp;
 use crate::unit::Loaded;
 
@@ -22,8 +23,12 @@ const MAX_DEPTH: usize = 8;
 pub(crate) struct Around {
     /// Files that belong to the skill, with what they looked like, by path.
     pub files: Vec<(String, Stamp)>,
+    /// Folders that hold them.
+    pub folders: Vec<PathBuf>,
     /// Folders with a `SKILL.md` of their own, by path.
     pub skill_folders: Vec<PathBuf>,
+    /// Says that something was left out.
+    pub problem: Option<Diagnostic>,
 }
 
 /// Looks at what lies beside a `SKILL.md`, without reading any content. What
@@ -41,70 +46,93 @@ pub(crate) fn collect(files: &[PathBuf], folders: &[PathBuf]) -> Around {
 
 impl Around {
     fn add_file(&mut self, path: &Path, prefix: &str) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if self.files.len() < MAX_FILES
-            && let Ok(metadata) = path.metadata()
-            && metadata.is_file()
-        {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            return;
+        };
+        let Some(metadata) = path.metadata().ok().filter(std::fs::Metadata::is_file) else {
+            return;
+        };
+        if self.files.len() < MAX_FILES {
             self.files
                 .push((format!("{prefix}{name}"), Stamp::of(&metadata)));
+        } else {
+            self.leave_out(&format!("more than {MAX_FILES} files belong to the skill"));
         }
     }
 
     /// Links to folders are not followed: they may lead anywhere.
     fn add_folder(&mut self, path: &Path, prefix: &str, depth: usize) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if depth > MAX_DEPTH || path.is_symlink() || SKIPPED.contains(&name.as_ref()) {
+        if path.is_symlink() || is_litter(&name) {
             return;
         }
-        if has_skill_md(path) {
-            self.skill_folders.push(path.to_path_buf());
-            return;
-        }
-        let Ok(entries) = fs::read_dir(path) else {
+        let Ok(listing) = list(path) else {
+            self.leave_out(&format!("`{prefix}{name}` cannot be read"));
             return;
         };
-        let prefix = format!("{prefix}{name}/");
-        for entry in entries.flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => self.add_folder(&entry.path(), &prefix, depth + 1),
-                Ok(_) => self.add_file(&entry.path(), &prefix),
-                Err(_) => {}
-            }
+        if listing.skill_md.is_some() {
+            self.skill_folders.push(path.to_path_buf());
+        } else if depth > MAX_DEPTH {
+            self.leave_out(&format!("`{prefix}{name}` is nested too deep"));
+        } else {
+            self.folders.push(path.to_path_buf());
+            self.add_listing(&listing, &format!("{prefix}{name}/"), depth);
+        }
+    }
+
+    fn add_listing(&mut self, listing: &Listing, prefix: &str, depth: usize) {
+        let files = listing.files.iter().chain(&listing.others);
+        files.for_each(|path| self.add_file(path, prefix));
+        listing
+            .folders
+            .iter()
+            .for_each(|path| self.add_folder(path, prefix, depth + 1));
+    }
+
+    fn leave_out(&mut self, reason: &str) {
+        if self.problem.is_none() {
+            let mut problem =
+                Diagnostic::new(Rule::TooLarge, format!("{reason}; the rest is left out"))
+                    .with_help("what is left out is not part of the skill's revision");
+            problem.severity = Severity::Warning;
+            self.problem = Some(problem);
         }
     }
 }
 
-fn has_skill_md(folder: &Path) -> bool {
-    ["SKILL.md", "skill.md"]
-        .iter()
-        .any(|name| folder.join(name).exists())
-}
-
-/// Hashes the files; those that look as they did before keep their hash.
+/// Hashes the files; those that look as they did before keep their hash, unless
+/// an event named them.
 pub(crate) fn hash(
     folder: &Path,
     files: &[(String, Stamp)],
     old: Option<(&Loaded, &[(String, Stamp)])>,
+    forced: &HashSet<PathBuf>,
     max_bytes: u64,
 ) -> Vec<SiblingFile> {
-    let known = |path: &str, stamp: &Stamp| {
-        let (loaded, stamps) = old?;
-        stamps.iter().find(|(p, s)| p == path && s == stamp)?;
-        loaded
-            .siblings
-            .iter()
-            .find(|file| file.path == path)
-            .cloned()
-    };
+    let stamps: HashMap<&str, &Stamp> = old
+        .iter()
+        .flat_map(|(_, stamps)| *stamps)
+        .map(|(path, stamp)| (path.as_str(), stamp))
+        .collect();
+    let hashes: HashMap<&str, &SiblingFile> = old
+        .iter()
+        .flat_map(|(loaded, _)| &loaded.siblings)
+        .map(|file| (file.path.as_str(), file))
+        .collect();
     let sibling = |(path, stamp): &(String, Stamp)| {
-        known(path, stamp).unwrap_or_else(|| SiblingFile {
-            path: path.clone(),
-            size_bytes: stamp.size_bytes,
-            sha256: (stamp.size_bytes <= max_bytes)
-                .then(|| digest_file(&folder.join(path)).ok())
-                .flatten(),
-        })
+        let full = folder.join(path);
+        let same = stamps.get(path.as_str()) == Some(&stamp) && !forced.contains(&full);
+        let known = hashes.get(path.as_str()).filter(|_| same);
+        known.map_or_else(
+            || SiblingFile {
+                path: path.clone(),
+                size_bytes: stamp.size_bytes,
+                sha256: (stamp.size_bytes <= max_bytes)
+                    .then(|| digest_file(&full).ok())
+                    .flatten(),
+            },
+            |known| (*known).clone(),
+        )
     };
     files.iter().map(sibling).collect()
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deft_model::{DomainIndex, SkillId};
-use deft_skillfile::{Diagnostic, Moment, Rule};
+use deft_skillfile::{Diagnostic, Moment, Rule, has_errors};
 
 use crate::domain;
 use crate::options::Options;
@@ -82,14 +82,24 @@ impl Snapshot {
         Self::index(self.tree.rescan(options, moment), options)
     }
 
-    /// Reads what may be different at these paths.
+    /// Reads what may be different at these paths; `None` when none of them is
+    /// below a root.
     pub(crate) fn update(
         &self,
         options: &Options,
         moment: &Moment,
         paths: &HashSet<PathBuf>,
-    ) -> Self {
-        Self::index(self.tree.update(options, moment, paths), options)
+    ) -> Option<Self> {
+        let tree = self.tree.update(options, moment, paths)?;
+        Some(Self::index(tree, options))
+    }
+
+    /// Every folder in which a change would matter.
+    pub(crate) fn watched_folders(&self) -> impl Iterator<Item = &Path> {
+        self.tree.folders().flat_map(|folder| {
+            let inner = folder.inner.iter().map(PathBuf::as_path);
+            std::iter::once(folder.visit.path.as_path()).chain(inner)
+        })
     }
 
     /// The skills, by id.
@@ -141,7 +151,8 @@ impl Snapshot {
         let mut indexes = BTreeMap::new();
         for root in &options.roots {
             let root: &Arc<Path> = &Arc::from(root.as_path());
-            for folder in tree.below(root) {
+            // A root inside a root is a root of its own.
+            for folder in tree.below(root).filter(|folder| folder.visit.root == *root) {
                 snapshot.add_problems(folder, root);
                 for unit in &folder.units {
                     let report = snapshot.add(unit, root, &mut indexes);
@@ -160,7 +171,11 @@ impl Snapshot {
             self.files.push(FileReport {
                 path: Arc::from(folder.visit.path.as_path()),
                 root: Arc::clone(root),
-                state: State::Ignored,
+                state: if has_errors(&folder.problems) {
+                    State::Broken { kept: None }
+                } else {
+                    State::Ignored
+                },
                 diagnostics: folder.problems.as_slice().into(),
             });
         }
@@ -241,7 +256,10 @@ fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item 
     let hidden =
         |path: &Path| crate::scan::file_name(path).is_none_or(|name| name.starts_with('.'));
     let is_empty = move |path: &&PathBuf| {
-        !hidden(path) && tree.below(path).all(|folder| folder.units.is_empty())
+        !hidden(path)
+            && tree
+                .below(path)
+                .all(|folder| folder.units.is_empty() && folder.problems.is_empty())
     };
     children.filter(is_empty).map(move |path| {
         let name = crate::scan::file_name(path).unwrap_or_default();

@@ -10,12 +10,16 @@ use rayon::prelude::*;
 use crate::options::Options;
 use crate::scan::{Folder, Survey, Visit, scan};
 
-/// Folders by path. Folders are shared between trees, so that a change costs
-/// what changed.
+/// Folders by path. Folders are shared between trees, so that a change reads
+/// only what changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     folders: BTreeMap<PathBuf, Arc<Folder>>,
 }
+
+/// Folders that are to be read again, those above before those below; the flag
+/// says that an event named the folder itself, so nothing below it is certain.
+type Homes = BTreeMap<PathBuf, bool>;
 
 impl Tree {
     /// Reads everything; what looks as it did in `self` is kept.
@@ -26,93 +30,125 @@ impl Tree {
             moment,
             forced: &forced,
         };
-        let roots: Vec<Visit> = options
-            .roots
-            .iter()
-            .filter(|root| root.is_dir())
-            .map(|r| root(r))
-            .collect();
+        let roots = options.roots.iter().filter(|root| root.is_dir());
+        let visits = roots.map(|root| Visit::root(root)).collect();
         Self {
             folders: self
-                .visit_all(&survey, roots, Reach::Everything)
+                .visit_all(&survey, visits, Reach::Everything)
                 .into_iter()
                 .collect(),
         }
     }
 
-    /// Reads the folders that hold `paths`, and folders that are new.
+    /// Reads the folders that hold `paths`, and folders that are new; `None`
+    /// when none of the paths is below a root.
     pub(crate) fn update(
         &self,
         options: &Options,
         moment: &Moment,
         paths: &HashSet<PathBuf>,
-    ) -> Self {
+    ) -> Option<Self> {
         let survey = Survey {
             options,
             moment,
             forced: paths,
         };
-        let mut tree = self.clone();
-        let touched: HashSet<PathBuf> = paths
+        // A root that has just appeared may not have been named itself.
+        let new_roots = options
+            .roots
             .iter()
-            .filter_map(|path| tree.home_of(options, path))
-            .collect();
-        for path in touched {
-            tree.reread(&survey, &path);
+            .filter(|root| !self.folders.contains_key(*root) && root.is_dir());
+        let mut homes: Homes = new_roots.map(|root| (root.clone(), true)).collect();
+        for path in paths {
+            if let Some(home) = self.home_of(options, path) {
+                *homes.entry(home.to_path_buf()).or_default() |= home == path;
+            }
         }
-        tree
+        if homes.is_empty() {
+            return None;
+        }
+        let mut tree = self.clone();
+        while let Some((path, named)) = homes.pop_first() {
+            // What was read meanwhile may have made an end of the folder.
+            if let Some(home) = tree.home_of(options, &path).map(Path::to_path_buf) {
+                let named = named && home == path;
+                tree.reread(&survey, &home, named, &mut homes);
+            }
+        }
+        Some(tree)
     }
 
-    /// The folders at and below a root.
-    pub(crate) fn below<'a>(&'a self, root: &'a Path) -> impl Iterator<Item = &'a Folder> {
-        let from = self.folders.range(root.to_path_buf()..);
-        from.take_while(move |(path, _)| path.starts_with(root))
+    /// The folders at and below a path.
+    pub(crate) fn below<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Folder> {
+        let from = self.folders.range(path.to_path_buf()..);
+        from.take_while(move |(below, _)| below.starts_with(path))
             .map(|(_, folder)| &**folder)
+    }
+
+    /// All folders, by path.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Folder> {
+        self.folders.values().map(|folder| &**folder)
     }
 
     /// The folder that has to be read when something at `path` changed: the
     /// nearest one that is known, or the root if it has just appeared.
-    fn home_of(&self, options: &Options, path: &Path) -> Option<PathBuf> {
-        let known = path
-            .ancestors()
-            .find(|above| self.folders.contains_key(*above));
-        let is_root = |above: &&Path| options.roots.iter().any(|root| root == above);
-        known
-            .or_else(|| path.ancestors().find(is_root))
-            .map(Path::to_path_buf)
+    fn home_of<'a>(&self, options: &Options, path: &'a Path) -> Option<&'a Path> {
+        let is_root = |above: &Path| options.roots.iter().any(|root| root == above);
+        path.ancestors()
+            .find(|above| self.folders.contains_key(*above) || is_root(above))
     }
 
-    /// Reads one folder again, and what is new below it.
-    fn reread(&mut self, survey: &Survey<'_>, path: &Path) {
+    /// Reads one folder again, and below it what is new, or everything if
+    /// nothing there is certain.
+    fn reread(&mut self, survey: &Survey<'_>, path: &Path, named: bool, homes: &mut Homes) {
         let old = self.folders.get(path).cloned();
-        let visit = old
-            .as_ref()
-            .map_or_else(|| root(path), |old| old.visit.clone());
         if !path.is_dir() {
             self.remove_below(path);
+            self.ask_above(survey.options, path, homes);
             return;
         }
+        let visit = old
+            .as_ref()
+            .map_or_else(|| Visit::root(path), |old| old.visit.clone());
         let (folder, visits) = scan(survey, visit, old.as_deref());
-        // A folder that became that of a skill, or stopped being it, or moved
-        // to another domain, changes the meaning of everything below.
-        let same = old.as_ref().is_some_and(|old| {
-            let domain =
-                |folder: &Folder| folder.units.first().and_then(|unit| unit.domain.clone());
-            old.is_skill == folder.is_skill && domain(old) == domain(&folder)
-        });
+        let kind = |folder: &Folder| (folder.has_skill_md, folder.is_skill);
+        let became_other = old.as_ref().map(|old| kind(old)) != Some(kind(&folder));
+        let same = !named
+            && old
+                .as_ref()
+                .is_some_and(|old| old.is_skill == folder.is_skill && old.below == folder.below);
         let reach = if same {
             Reach::NewFolders
         } else {
             Reach::Everything
         };
+        // Read before anything is removed: what is broken now may have been
+        // good before.
+        let found = self.visit_all(survey, visits, reach);
         for gone in old.iter().flat_map(|old| &old.children) {
-            if !folder.children.contains(gone) || !same {
+            if !same || folder.children.binary_search(gone).is_err() {
                 self.remove_below(gone);
             }
         }
-        let found = self.visit_all(survey, visits, reach);
         self.folders.insert(path.to_path_buf(), Arc::new(folder));
         self.folders.extend(found);
+        if named || became_other {
+            self.ask_above(survey.options, path, homes);
+        }
+    }
+
+    /// A folder that came, went or changed its nature matters to the one above:
+    /// it may be one of its children, or files beside its skill.
+    fn ask_above(&self, options: &Options, path: &Path, homes: &mut Homes) {
+        if options.roots.iter().any(|root| root == path) {
+            return;
+        }
+        let above = path
+            .parent()
+            .and_then(|parent| self.home_of(options, parent));
+        if let Some(above) = above {
+            homes.entry(above.to_path_buf()).or_default();
+        }
     }
 
     fn remove_below(&mut self, path: &Path) {
@@ -151,13 +187,4 @@ impl Tree {
 enum Reach {
     Everything,
     NewFolders,
-}
-
-fn root(path: &Path) -> Visit {
-    Visit {
-        path: path.to_path_buf(),
-        depth: 0,
-        domain: None,
-        above: Arc::default(),
-    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use deft_skillfile::FileKind;
 use rayon::prelude::*;
 
-use crate::scan::SKIPPED;
+use crate::list::SKIPPED;
 
 /// Folders deeper than this are not looked into; it also ends loops of links.
 const MAX_DEPTH: usize = 24;

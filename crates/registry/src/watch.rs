@@ -1,63 +1,60 @@
 //! The thread that follows the disk.
 //!
 //! Events say where to look, never what happened: the folder they name is read
-//! again once it is quiet. So a lost, doubled or reordered event does no harm,
-//! and renames need no special case. For the same reason events are gathered
-//! here and not by a debouncer, which would drop the creation and removal of a
-//! file as a pair although a scan in between has seen the file.
+//! again once it is quiet. So a doubled or reordered event does no harm, and
+//! renames need no special case. For the same reason events are gathered here
+//! and not by a debouncer, which would drop the creation and removal of a file
+//! as a pair although a scan in between has seen the file.
+//!
+//! Every folder has a watch of its own: that way links are followed, and a
+//! folder that may not be read costs only its own events.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::live::{Shared, Watching};
-use crate::options::Watch;
-use crate::stamp::{FolderId, folder_id};
+use crate::options::{Options, Watch};
 
 /// What wakes the thread.
 pub(crate) enum Signal {
     /// Something happened to these paths.
     Touched(HashSet<PathBuf>),
-    /// Events may be missing.
+    /// Events are missing.
+    Lost,
+    /// Everything is to be compared.
     Rescan,
-    /// There are no more events, for this reason.
-    Lost(String),
     Stop,
 }
 
 /// The watches, and what they are set on.
 pub(crate) struct Watcher {
+    signal: Sender<Signal>,
     notifier: Option<RecommendedWatcher>,
-    /// A path may come to stand for another folder, so both are kept.
-    watched: HashMap<PathBuf, FolderId>,
+    watched: BTreeSet<PathBuf>,
 }
 
 impl Watcher {
-    /// Sets watches on all roots, or falls back to polling.
-    pub(crate) fn start(shared: &Arc<Shared>, signal: Sender<Signal>) -> Self {
+    /// Sets watches on everything that is loaded, or falls back to polling.
+    pub(crate) fn start(shared: &Shared, signal: Sender<Signal>) -> Self {
         let mut watcher = Self {
+            signal,
             notifier: None,
-            watched: HashMap::new(),
+            watched: BTreeSet::new(),
         };
-        if shared.options.watch == Watch::Poll {
-            shared.set_watching(Watching::Polling("asked for".to_owned()));
-            return watcher;
-        }
-        match notifier(signal) {
-            Ok(notifier) => watcher.notifier = Some(notifier),
-            Err(problem) => shared.set_watching(Watching::Polling(problem.to_string())),
-        }
-        watcher.cover(shared);
+        watcher.restart(shared);
         watcher
     }
 
     /// Follows the disk until it is told to stop.
     pub(crate) fn run(mut self, shared: &Shared, signals: &Receiver<Signal>) {
-        let mut next_rescan = Instant::now() + self.pause(shared);
+        // A file may have changed between the first scan and the first watch.
+        self.guarded(shared, |watcher| watcher.refresh(shared, None));
+        let mut next_rescan = Instant::now() + self.pause(&shared.options);
         let mut waiting = None;
         loop {
             let wait = next_rescan.saturating_duration_since(Instant::now());
@@ -67,76 +64,119 @@ impl Watcher {
             match signal {
                 Ok(Signal::Touched(mut paths)) => {
                     waiting = gather(&mut paths, shared.options.settle, signals);
-                    self.refresh(shared, Some(&paths));
+                    self.guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
                     continue;
                 }
-                Ok(Signal::Lost(reason)) => self.give_up(shared, &reason),
-                Ok(Signal::Rescan) | Err(RecvTimeoutError::Timeout) => self.refresh(shared, None),
+                Ok(Signal::Lost) => {
+                    self.restart(shared);
+                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                }
+                Ok(Signal::Rescan) | Err(RecvTimeoutError::Timeout) => {
+                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                }
                 Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => return,
             }
-            next_rescan = Instant::now() + self.pause(shared);
+            next_rescan = Instant::now() + self.pause(&shared.options);
         }
     }
 
-    fn pause(&self, shared: &Shared) -> Duration {
+    /// A fault in one pass must not end all the following ones: it is said, and
+    /// what was loaded stays.
+    fn guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
+        if catch_unwind(AssertUnwindSafe(|| pass(self))).is_err() {
+            tracing::error!("reading skills failed; what was loaded before stays in use");
+            self.restart(shared);
+        }
+    }
+
+    fn pause(&self, options: &Options) -> Duration {
         match self.notifier {
-            Some(_) => shared.options.rescan_every,
-            None => shared.options.poll_every,
+            Some(_) => options.rescan_every,
+            None => options.poll_every,
         }
     }
 
-    /// Reads what was touched, or everything, and replaces the snapshot.
+    /// Reads what was touched, or everything, and sets the watches that are
+    /// missing. Whatever was put into a folder before its watch was set made no
+    /// event, so such folders are read once more.
     fn refresh(&mut self, shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
-        let current = shared.current();
-        let options = &shared.options;
-        let moment = shared.now();
-        shared.replace(match touched {
-            None => current.rescan(options, &moment),
-            Some(paths) => current.update(options, &moment, paths),
-        });
-        // Whatever was put into a folder before its watch was set made no event.
-        if self.cover(shared) {
-            self.refresh(shared, None);
+        touched
+            .into_iter()
+            .flatten()
+            .for_each(|path| self.forget(path));
+        reread(shared, touched);
+        let mut fresh = self.cover(shared);
+        while !fresh.is_empty() {
+            reread(shared, Some(&fresh));
+            fresh = self.cover(shared);
         }
     }
 
-    /// Sets the watches that are missing: on each root, and on the nearest
-    /// folder above it that exists, so that a root that is made, moved or
-    /// replaced later is noticed.
-    fn cover(&mut self, shared: &Shared) -> bool {
-        let mut added = false;
-        for root in &shared.options.roots {
-            let above = root.ancestors().skip(1).find(|above| above.is_dir());
-            if let Some(above) = above {
-                added |= self.add(shared, above, RecursiveMode::NonRecursive);
+    /// A folder that an event names may be another one now, or gone, together
+    /// with those below it; their watches are set anew if they are still there.
+    fn forget(&mut self, path: &Path) {
+        let below = self.watched.range(path.to_path_buf()..);
+        let gone: Vec<PathBuf> = below
+            .take_while(|below| below.starts_with(path))
+            .cloned()
+            .collect();
+        for path in gone {
+            self.watched.remove(&path);
+            if let Some(notifier) = &mut self.notifier {
+                // The watch may have gone with its folder.
+                drop(notifier.unwatch(&path));
             }
-            added |= self.add(shared, root, RecursiveMode::Recursive);
         }
-        added
     }
 
-    /// Sets a watch unless it is set already; says whether it was.
-    fn add(&mut self, shared: &Shared, path: &Path, mode: RecursiveMode) -> bool {
+    /// Sets the watches that are missing and returns what they are on: each
+    /// folder that was read, and for each root the nearest folder above it, so
+    /// that a root that is made, moved or replaced later is noticed.
+    fn cover(&mut self, shared: &Shared) -> HashSet<PathBuf> {
+        let snapshot = shared.current();
+        let roots = shared.options.roots.iter();
+        let above = roots.filter_map(|root| root.ancestors().skip(1).find(|above| above.is_dir()));
+        let wanted: Vec<&Path> = above.chain(snapshot.watched_folders()).collect();
+        let mut fresh = HashSet::new();
+        for path in wanted {
+            if !self.watched.contains(path) && self.add(shared, path) {
+                fresh.insert(path.to_path_buf());
+            }
+        }
+        fresh
+    }
+
+    /// Sets a watch; says whether it was set.
+    fn add(&mut self, shared: &Shared, path: &Path) -> bool {
         let Some(notifier) = &mut self.notifier else {
             return false;
         };
-        let present = folder_id(path).ok().filter(|_| path.is_dir());
-        if self.watched.get(path) == present.as_ref() {
-            return false;
-        }
-        if self.watched.remove(path).is_some() {
-            // The watch is on a folder that is elsewhere now, or gone.
-            drop(notifier.unwatch(path));
-        }
-        let Some(id) = present else {
-            return false;
-        };
-        match notifier.watch(path, mode) {
-            Ok(()) => self.watched.insert(path.to_path_buf(), id).is_none(),
-            Err(problem) => {
+        match notifier.watch(path, RecursiveMode::NonRecursive) {
+            Ok(()) => self.watched.insert(path.to_path_buf()),
+            Err(problem) if matches!(problem.kind, notify::ErrorKind::MaxFilesWatch) => {
                 self.give_up(shared, &problem.to_string());
                 false
             }
+            // The folder is gone already, or may not be read: the scan says so.
+            Err(_) => false,
+        }
+    }
+
+    /// Begins anew with no watches; the next pass sets them.
+    fn restart(&mut self, shared: &Shared) {
+        self.watched.clear();
+        self.notifier = None;
+        if shared.options.watch == Watch::Poll {
+            shared.set_watching(Watching::Polling("asked for".to_owned()));
+            return;
+        }
+        match notifier(self.signal.clone()) {
+            Ok(notifier) => {
+                self.notifier = Some(notifier);
+                shared.set_watching(Watching::Events);
+                self.cover(shared);
+            }
+            Err(problem) => self.give_up(shared, &problem.to_string()),
         }
     }
 
@@ -150,6 +190,17 @@ impl Watcher {
     }
 }
 
+/// Reads what was touched, or everything, and replaces the snapshot.
+fn reread(shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
+    let (current, moment) = (shared.current(), shared.now());
+    let next = match touched {
+        None => Some(current.rescan(&shared.options, &moment)),
+        Some(paths) => current.update(&shared.options, &moment, paths),
+    };
+    next.into_iter()
+        .for_each(|snapshot| shared.replace(snapshot));
+}
+
 /// Adds whatever else is touched until it is quiet, so that a save in several
 /// steps and a burst of saves are one pass; returns the first signal of another
 /// kind. Somebody who never stops writing is not waited for.
@@ -159,14 +210,15 @@ fn gather(
     signals: &Receiver<Signal>,
 ) -> Option<Signal> {
     let latest = Instant::now() + 3 * settle;
-    loop {
-        let rest = latest.saturating_duration_since(Instant::now());
+    while let rest @ 1.. = latest.saturating_duration_since(Instant::now()).as_nanos() {
+        let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
         match signals.recv_timeout(settle.min(rest)) {
             Ok(Signal::Touched(more)) => paths.extend(more),
             Ok(other) => return Some(other),
             Err(_) => return None,
         }
     }
+    None
 }
 
 fn notifier(signal: Sender<Signal>) -> notify::Result<RecommendedWatcher> {
@@ -180,18 +232,15 @@ fn notifier(signal: Sender<Signal>) -> notify::Result<RecommendedWatcher> {
 
 fn interpret(event: notify::Result<notify::Event>) -> Option<Signal> {
     match event {
-        Ok(event) if event.need_rescan() => Some(Signal::Rescan),
+        Ok(event) if event.need_rescan() => Some(Signal::Lost),
         // Reading a file is an event too, and ours to ignore.
         Ok(event) if matches!(event.kind, EventKind::Access(_)) => None,
         Ok(event) => Some(Signal::Touched(event.paths.into_iter().collect())),
-        Err(problem) if matches!(problem.kind, notify::ErrorKind::MaxFilesWatch) => {
-            Some(Signal::Lost(problem.to_string()))
-        }
         Err(_) => Some(Signal::Rescan),
     }
 }
 
-/// Whether events can be had for all of these folders; the watches are given
+/// Whether events can be had for all folders below these; the watches are given
 /// back at once.
 pub fn can_watch(roots: &[PathBuf]) -> Result<(), String> {
     let watch = || -> notify::Result<()> {
@@ -201,5 +250,10 @@ pub fn can_watch(roots: &[PathBuf]) -> Result<(), String> {
         }
         Ok(())
     };
-    watch().map_err(|problem| problem.to_string())
+    match watch() {
+        Err(problem) if matches!(problem.kind, notify::ErrorKind::MaxFilesWatch) => {
+            Err(problem.to_string())
+        }
+        _ => Ok(()),
+    }
 }

@@ -351,3 +351,83 @@ impl std::io::Write for Log {
         Ok(())
     }
 }
+
+/// The folder's inode may be used again at once, so its identity proves nothing.
+#[test]
+fn a_root_that_is_removed_and_made_again_is_followed() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "first"));
+    let followed = world.follow();
+    world.remove("skills");
+    world.write("skills/b/SKILL.md", skill_md("b", "second"));
+    followed.until("the new root", |s| {
+        s.skill("b").is_some() && s.skill("a").is_none()
+    });
+    world.write("skills/c/SKILL.md", skill_md("c", "third"));
+    followed.until("an edit below it", |s| s.skill("c").is_some());
+}
+
+#[test]
+fn an_inner_root_does_not_hide_the_outer_one() {
+    let world = World::new();
+    world.write("skills/team/a/SKILL.md", skill_md("a", "one"));
+    world.write("skills/x/SKILL.md", skill_md("x", "one"));
+    let followed = Followed::open(Options::new([
+        world.path("skills/team"),
+        world.path("skills"),
+    ]));
+    assert_eq!(followed.registry.snapshot().files().len(), 2);
+    world.write("skills/x/SKILL.md", skill_md("x", "two"));
+    followed.until("an edit of the outer root", |s| {
+        description(s, "x").as_deref() == Some("two")
+    });
+    world.write("skills/team/a/SKILL.md", skill_md("a", "two"));
+    followed.until("an edit of the inner root", |s| {
+        description(s, "a").as_deref() == Some("two")
+    });
+}
+
+#[test]
+fn a_linked_folder_is_followed() {
+    let world = World::new();
+    let followed = world.follow();
+    world.write("elsewhere/x/SKILL.md", skill_md("x", "one"));
+    std::os::unix::fs::symlink(world.path("elsewhere/x"), world.path("skills/x")).unwrap();
+    followed.until("the link", |s| s.skill("x").is_some());
+    world.write("elsewhere/x/SKILL.md", skill_md("x", "two"));
+    followed.until("an edit behind the link", |s| {
+        description(s, "x").as_deref() == Some("two")
+    });
+}
+
+/// A file that is mended with its former text is announced as well.
+#[test]
+fn mending_is_announced() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    let followed = world.follow();
+    world.write("skills/a/SKILL.md", "---\n---\n");
+    assert!(matches!(followed.next()[..], [Change::Broken { .. }]));
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    assert!(matches!(followed.next()[..], [Change::Loaded { .. }]));
+}
+
+/// What editors leave beside a skill does not change its revision.
+#[test]
+fn litter_is_not_part_of_a_revision() {
+    let world = World::new();
+    world.write("skills/a/SKILL.md", skill_md("a", "one"));
+    let before = world.load().skill("a").unwrap().revision;
+    for name in [
+        ".SKILL.md.swp",
+        "SKILL.md~",
+        ".DS_Store",
+        "#SKILL.md#",
+        ".#SKILL.md",
+        "4913",
+    ] {
+        world.write(&format!("skills/a/{name}"), "x");
+    }
+    world.write("skills/a/__pycache__/x.pyc", "x");
+    assert_eq!(world.load().skill("a").unwrap().revision, before);
+}

@@ -1,0 +1,97 @@
+//! The names in one folder, sorted into what matters.
+
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use deft_skillfile::{Diagnostic, FileKind, Rule};
+
+/// Folders that never hold skills.
+pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
+
+/// The names in a folder that matter, each list by path.
+#[derive(Default)]
+pub(crate) struct Listing {
+    pub skill_md: Option<PathBuf>,
+    /// Files that may define something.
+    pub files: Vec<PathBuf>,
+    /// Files that can only belong to a skill.
+    pub others: Vec<PathBuf>,
+    pub folders: Vec<PathBuf>,
+    pub problems: Vec<Diagnostic>,
+}
+
+/// Lists a folder. A single entry that cannot be looked at is left out.
+pub(crate) fn list(path: &Path) -> io::Result<Listing> {
+    let mut listing = Listing::default();
+    for entry in fs::read_dir(path)?.flatten() {
+        match entry.file_name().to_str() {
+            Some(name) => listing.add(&entry, name),
+            None => listing.refuse(&entry),
+        }
+    }
+    listing.files.sort();
+    listing.others.sort();
+    listing.folders.sort();
+    Ok(listing)
+}
+
+impl Listing {
+    fn add(&mut self, entry: &DirEntry, name: &str) {
+        if is_folder(entry) {
+            if !SKIPPED.contains(&name) {
+                self.folders.push(entry.path());
+            }
+            return;
+        }
+        if is_litter(name) {
+            return;
+        }
+        match FileKind::of(name) {
+            Some(FileKind::SkillMd) if name == "SKILL.md" || self.skill_md.is_none() => {
+                self.others.extend(self.skill_md.replace(entry.path()));
+            }
+            Some(FileKind::Markdown | FileKind::Workflow) => self.files.push(entry.path()),
+            Some(FileKind::SkillMd | FileKind::Record) | None => self.others.push(entry.path()),
+        }
+    }
+
+    /// Ids are text, so a name that is none cannot be one.
+    fn refuse(&mut self, entry: &DirEntry) {
+        let name = entry.file_name();
+        let message = format!(
+            "the name `{}` in this folder is not UTF-8; it is not read",
+            name.to_string_lossy()
+        );
+        self.problems
+            .push(Diagnostic::new(Rule::NotUtf8, message).with_help("rename it"));
+    }
+}
+
+/// A link counts as what it leads to; one that leads nowhere is a file, so that
+/// its trouble is reported when it is read.
+fn is_folder(entry: &DirEntry) -> bool {
+    entry
+        .file_type()
+        .is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()))
+}
+
+/// What editors and systems leave behind. It comes and goes without meaning, so
+/// it must not be part of a revision.
+pub(crate) fn is_litter(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        ".DS_Store",
+        "Thumbs.db",
+        "desktop.ini",
+        "__pycache__",
+        "4913",
+    ];
+    let hidden = name.starts_with('.');
+    let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
+    NAMES.contains(&name)
+        || ends("~")
+        || ends(".pyc")
+        || name.starts_with(".#")
+        || (name.starts_with('#') && ends("#"))
+        || (hidden && (ends(".swp") || ends(".swx") || ends(".swo") || ends(".tmp")))
+}
