@@ -4,20 +4,21 @@ SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/deft
 PYTHON ?= python3
 VENV := $(CACHE)/venv
-DEFT := target/release/deft
+DEFT := $(or $(CARGO_TARGET_DIR),target)/release/deft
 NEXTEST_VERSION := 0.9.143
 
-.PHONY: up test lint unit doc referee fuzz bench bench-peers tools clean
+.PHONY: up test lint unit doc referee fuzz bench tools clean
+.NOTPARALLEL:
 
 ## Builds deft, puts three example skills into the home and shows them.
 up:
-	cargo build --release --bin deft
-	$(DEFT) skills import examples/skills
+	cargo build --release --bin deft --locked
+	$(DEFT) skills import --keep examples/skills
 	$(DEFT) skills list
 	@echo; echo "next: $(DEFT) skills show greet   or   $(DEFT) --help"
 
 ## Everything that CI checks, with all set-up it needs.
-test: tools lint unit doc referee fuzz
+test: lint unit doc referee fuzz
 
 ## Formatting, lints and the rules of the house.
 lint:
@@ -25,7 +26,7 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 ## All tests, and each bench once so that it keeps working.
-unit:
+unit: tools
 	cargo nextest run --workspace --locked --no-fail-fast
 	cargo test --workspace --bench '*' --locked -q
 

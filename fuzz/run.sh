@@ -12,6 +12,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/deft/fuzz}
 export CARGO_TARGET_DIR
 # With an explicit target, build scripts and macros are not instrumented.
+command -v "${CXX:-c++}" >/dev/null || {
+    echo "error: libFuzzer is C++; install a C++ compiler, or set CXX" >&2
+    exit 1
+}
 host=$(rustc -vV | sed -n 's/^host: //p')
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
 RUSTFLAGS="$RUSTFLAGS -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"

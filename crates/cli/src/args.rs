@@ -204,6 +204,9 @@ pub(crate) struct Import {
     /// Replace skills that are there already
     #[arg(long)]
     pub force: bool,
+    /// Leave skills alone that are there already
+    #[arg(long, conflicts_with = "force")]
+    pub keep: bool,
     /// Only say what would be done
     #[arg(long)]
     pub dry_run: bool,

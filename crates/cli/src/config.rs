@@ -8,6 +8,7 @@ use deft_model::nearest;
 use jiff::tz::TimeZone;
 use toml::Value;
 
+use crate::env;
 use crate::failure::{Done, Failure};
 
 /// The sections of the file. Those that this version does not read yet are
@@ -38,20 +39,22 @@ pub(crate) struct Config {
 impl Config {
     /// Reads a file; none at all is an empty one.
     pub(crate) fn read(path: &Path) -> Done<Self> {
-        match fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text, path),
-            Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(problem) => Err(Failure::file(path, "read", &problem)),
-        }
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(problem) => return Err(Failure::file(path, "read", &problem)),
+        };
+        Self::parse(&text, path)
     }
 
     fn parse(text: &str, path: &Path) -> Done<Self> {
-        let table: toml::Table = toml::from_str(text).map_err(|problem| {
+        let mut table: toml::Table = toml::from_str(text).map_err(|problem| {
             invalid(
                 path,
                 &format!("not TOML: {}", problem.to_string().trim_end()),
             )
         })?;
+        override_keys(&mut table);
         check_keys(&table, SECTIONS, path, "")?;
         let mut config = Self::default();
         if let Some(skills) = section(&table, "skills", &["paths"], path)? {
@@ -63,6 +66,24 @@ impl Config {
             config.zone = Some(parse_zone(zone, path)?);
         }
         Ok(config)
+    }
+}
+
+/// `DEFT__SECTION__KEY` counts more than the file. A value that is not TOML is
+/// taken as text, so that nobody has to quote for two languages.
+fn override_keys(table: &mut toml::Table) {
+    for (name, value) in env::overrides() {
+        let Some((section, key)) = name.split_once("__") else {
+            continue;
+        };
+        let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
+        let parsed = parsed.ok().and_then(|mut table| table.remove("value"));
+        let section = table
+            .entry(section)
+            .or_insert_with(|| Value::Table(toml::Table::new()));
+        if let Some(section) = section.as_table_mut() {
+            section.insert(key.to_owned(), parsed.unwrap_or(Value::String(value)));
+        }
     }
 }
 

@@ -23,3 +23,13 @@ pub(crate) fn get(name: &str) -> Option<OsString> {
 pub(crate) fn user_home() -> Option<PathBuf> {
     get(HOME).map(PathBuf::from)
 }
+
+/// The settings given as `DEFT__SECTION__KEY`, as `section__key` with their
+/// values.
+pub(crate) fn overrides() -> Vec<(String, String)> {
+    let named = |(name, value): (OsString, OsString)| {
+        let name = name.to_str()?.strip_prefix("DEFT__")?.to_lowercase();
+        Some((name, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(named).collect()
+}

@@ -67,14 +67,32 @@ impl Failure {
 pub(crate) fn usage(problem: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|arg| arg == "--json");
     if problem.use_stderr() && wants_json {
-        let message = problem.to_string();
-        let first = message.lines().next().unwrap_or_default();
-        let failure = Failure::input("usage", first.strip_prefix("error: ").unwrap_or(first))
-            .hint("`deft --help` lists the commands");
         // Nobody is left to tell when stdout is closed.
-        drop(writeln!(std::io::stdout(), "{}", failure.document()));
+        drop(writeln!(
+            std::io::stdout(),
+            "{:#}",
+            explain(problem).document()
+        ));
     } else {
         drop(problem.print());
     }
     ExitCode::from(if problem.use_stderr() { 2 } else { 0 })
+}
+
+/// What clap says, without the usage lines that are for people.
+fn explain(problem: &clap::Error) -> Failure {
+    use clap::error::ErrorKind;
+    if problem.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::input("usage", "a subcommand is missing").hint("`--help` lists them");
+    }
+    let text = problem.to_string();
+    let words = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut parts = text
+        .split("\n\n")
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let message = words(parts.next().unwrap_or_default());
+    let tip = parts.find_map(|part| part.strip_prefix("tip: ")).map(words);
+    let hint = tip.unwrap_or_else(|| "`deft --help` lists the commands".to_owned());
+    Failure::input("usage", message.strip_prefix("error: ").unwrap_or(&message)).hint(hint)
 }

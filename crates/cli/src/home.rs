@@ -95,26 +95,31 @@ pub(crate) fn system_moment() -> Moment {
     }
 }
 
-/// The skills a command works on: those of `--root`, else those of the home.
+/// The skills a command works on: those of `--root`, which need no home, else
+/// those of the home.
 pub(crate) struct Library {
-    pub home: Home,
     pub options: Options,
     pub moment: Moment,
 }
 
 impl Library {
     pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
-        let home = Home::open(global)?;
-        let chosen = if roots.roots.is_empty() {
-            home.roots()
-        } else {
-            given(&roots.roots)?
-        };
+        let home = Home::open(global);
+        if roots.roots.is_empty() {
+            return Ok(Self::of(&home?));
+        }
         Ok(Self {
-            moment: home.moment(),
-            options: Options::new(chosen),
-            home,
+            options: Options::new(given(&roots.roots)?),
+            moment: home.map_or_else(|_| system_moment(), |home| home.moment()),
         })
+    }
+
+    /// The skills of a home.
+    pub(crate) fn of(home: &Home) -> Self {
+        Self {
+            options: Options::new(home.roots()),
+            moment: home.moment(),
+        }
     }
 
     /// Loads everything once.

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde_json::Value;
+use unicode_width::UnicodeWidthChar;
 
 use crate::args::{ColorWhen, Global};
 use crate::env;
@@ -14,7 +15,8 @@ use crate::failure::{Done, Failure};
 pub(crate) struct Output {
     /// One JSON document instead of text.
     pub json: bool,
-    quiet: bool,
+    /// Only results and errors.
+    pub quiet: bool,
     color: ColorWhen,
 }
 
@@ -27,9 +29,18 @@ impl Output {
         }
     }
 
-    /// Prints data. A reader that went away, such as `head`, ends the program
-    /// quietly.
+    /// Prints data. On a terminal, characters that would command it are shown
+    /// instead of obeyed: the text may come from anybody's skill.
     pub(crate) fn data(&self, text: &str) -> Done<()> {
+        if io::stdout().is_terminal() {
+            return self.raw(&harmless(text));
+        }
+        self.raw(text)
+    }
+
+    /// Prints text that deft itself has coloured. A reader that went away, such
+    /// as `head`, ends the program quietly.
+    pub(crate) fn raw(&self, text: &str) -> Done<()> {
         let mut out = io::stdout().lock();
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
         match write!(out, "{text}{line_break}").and_then(|()| out.flush()) {
@@ -108,38 +119,66 @@ impl Output {
     }
 }
 
-/// Rows as aligned columns, the last one cut to fit.
+/// The text with control and direction characters made visible.
+pub(crate) fn harmless(text: &str) -> String {
+    let is_command = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let show = |c: char| if is_command(c) { '\u{fffd}' } else { c };
+    text.chars().map(show).collect()
+}
+
+/// Rows as aligned columns. Where the terminal is narrow every column but the
+/// last gives way, so that the last one still says something.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let most = width.map_or(usize::MAX, |width| (width / columns.max(1)).max(12));
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or_default()
+        let widest = cells.map(|cell| columns_of(cell)).max().unwrap_or_default();
+        if column + 1 < columns {
+            widest.min(most)
+        } else {
+            widest
+        }
     };
     let widths: Vec<usize> = (0..columns).map(widest).collect();
     let mut out = String::new();
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(&format!("{cell:width$}  "));
+            let cell = clip(cell, *width);
+            line.push_str(&cell);
+            line.extend(std::iter::repeat_n(' ', width - columns_of(&cell) + 2));
         }
-        out.push_str(&clip(line.trim_end(), width));
+        out.push_str(&clip(line.trim_end(), width.unwrap_or(usize::MAX)));
         out.push('\n');
     }
     out
 }
 
-fn clip(line: &str, width: Option<usize>) -> String {
-    match width {
-        Some(width) if line.chars().count() > width && width > 1 => {
-            let mut cut: String = line.chars().take(width - 1).collect();
-            cut.push('…');
-            cut
-        }
-        _ => line.to_owned(),
+/// How many columns of a terminal a text takes; wide characters take two.
+fn columns_of(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or_default()).sum()
+}
+
+/// The text cut to so many columns, with a mark where it was cut.
+fn clip(text: &str, width: usize) -> String {
+    if columns_of(text) <= width {
+        return text.to_owned();
     }
+    let mut cut = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or_default();
+        if used > width {
+            break;
+        }
+        cut.push(c);
+    }
+    cut.push('…');
+    cut
 }
 
 /// A count with its noun.

@@ -66,7 +66,7 @@ pub(crate) fn full_skill(loaded: &Loaded, moment: &Moment) -> Value {
 }
 
 fn trigger(skill: &Skill, moment: &Moment) -> Value {
-    let timetable = schedule(skill, moment);
+    let timetable = schedule(skill, moment).filter(|_| skill.policy.enabled);
     let next = timetable
         .map(|timetable| timetable.next(moment.now, NEXT))
         .unwrap_or_default();

@@ -8,7 +8,7 @@ use deft_model::{Digest, Revision, SiblingFile};
 use sha2::{Digest as _, Sha256};
 
 /// The SHA-256 of some bytes.
-pub fn digest(bytes: &[u8]) -> Digest {
+fn digest(bytes: &[u8]) -> Digest {
     Digest::from_bytes(Sha256::digest(bytes).into())
 }
 

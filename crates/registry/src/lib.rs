@@ -29,7 +29,6 @@ mod walk;
 mod watch;
 
 pub use change::{Change, changes};
-pub use digest::digest;
 pub use file::read_regular;
 pub use live::{Registry, Watching};
 pub use load::refusal;

@@ -10,7 +10,7 @@ use deft_skillfile::{Diagnostic, Moment, Rule};
 use crate::file::read_regular;
 use crate::list::{Listing, list};
 use crate::load::{Reading, load, refusal};
-use crate::options::Options;
+use crate::options::{MAX_FILE_BYTES, Options};
 use crate::siblings;
 use crate::stamp::{FolderId, folder_id};
 use crate::unit::{Defines, Outcome, Unit};
@@ -186,6 +186,9 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
         }
         folder.units.push(unit);
         if folder.is_skill {
+            folder
+                .problems
+                .extend(hidden_pages(&folder.visit.path, &listing.files));
             folder.children = around.skill_folders;
             folder.inner = around.folders;
             return;
@@ -214,6 +217,32 @@ fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
         | Outcome::Broken(Some(Defines::Skill(_)))
         | Outcome::Ignored => true,
     }
+}
+
+/// Pages that somebody wrote as commands, but that belong to the skill whose
+/// `SKILL.md` lies beside them. They would vanish without a word.
+fn hidden_pages(folder: &Path, files: &[PathBuf]) -> Option<Diagnostic> {
+    let domain = file_name(folder)?;
+    let start = format!("name: {domain}.");
+    let is_page = |path: &&PathBuf| {
+        let bytes = read_regular(path, MAX_FILE_BYTES).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        text.starts_with("---") && text.lines().take(20).any(|line| line.starts_with(&start))
+    };
+    let pages: Vec<String> = files
+        .iter()
+        .filter(is_page)
+        .filter_map(|path| Some(format!("`{}`", file_name(path)?)))
+        .collect();
+    let verb = if pages.len() == 1 { "is" } else { "are" };
+    let message = format!(
+        "{} {verb} not loaded: the SKILL.md beside has a `name`, so all files here are part of that skill",
+        pages.join(", ")
+    );
+    let help = format!(
+        "move the pages elsewhere, or make the SKILL.md an index: `domain: {domain}` and no `name`"
+    );
+    (!pages.is_empty()).then(|| Diagnostic::new(Rule::NamePathMismatch, message).with_help(help))
 }
 
 fn looks_like_index(bytes: &[u8]) -> bool {

@@ -54,6 +54,7 @@ pub(crate) fn skill(
         );
     }
     let metadata = fields.mapping("metadata", sink).unwrap_or_default();
+    check_slips(&metadata, sink);
     let ours = extension(fields, &metadata);
     let inner = Fields {
         map: &ours,
@@ -102,6 +103,23 @@ fn check_reserved(name: &str, fields: &Fields<'_>, sink: &mut Sink) {
         let message = format!("`{action}` is reserved by `get_skill`");
         sink.report(Rule::ReservedName, fields.span("name"), message)
             .help("choose another action");
+    }
+}
+
+/// Anything may stand below `metadata`, but a key that is nearly one of deft's
+/// is most likely a slip, and what it says would be lost.
+fn check_slips(metadata: &Mapping, sink: &mut Sink) {
+    let known = || [METADATA, LISTED, POLICY].into_iter().flatten();
+    let is_known = |key: &str| known().any(|field| field.name == key) || is_host_key(key);
+    for entry in metadata.entries.iter().filter(|one| !is_known(&one.key)) {
+        let alike = |name: &&str| name.len().abs_diff(entry.key.len()) <= 1;
+        let names = known().map(|field| field.name).filter(alike);
+        if let Some(near) = deft_model::nearest(&entry.key, names) {
+            let message = format!("deft does not read `{}`", entry.key);
+            let span = entry.key_span;
+            sink.report_as(Severity::Warning, Rule::UnknownKey, span, message)
+                .help(format!("did you mean `{near}`?"));
+        }
     }
 }
 

@@ -92,6 +92,10 @@ impl Sink {
     /// The problems in the order of the file.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|found| (found.span, found.rule));
+        // Advice is for what works; beside errors it only hides them.
+        if has_errors(&self.found) {
+            self.found.retain(|found| !found.rule.is_advice());
+        }
         // Two checks may meet the same broken template.
         self.found.dedup();
         self.found

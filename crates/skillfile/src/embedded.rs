@@ -32,6 +32,49 @@ pub(crate) fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['[', '{'])
 }
 
+/// Why a text that looks like JSON is none, and where it stops being so.
+pub(crate) struct Broken {
+    pub reason: String,
+    pub span: Span,
+    pub help: Option<String>,
+}
+
+/// What is wrong with a text that is meant to hold a list or a mapping.
+pub(crate) fn broken(node: &Node, file: &str) -> Option<Broken> {
+    let scalar = node
+        .as_scalar()
+        .filter(|scalar| looks_like_json(&scalar.text))?;
+    let problem = serde_json::from_str::<Value>(&scalar.text).err()?;
+    let at = json_offset(&scalar.text, &problem);
+    let message = problem.to_string();
+    let reason = message.split(" at line ").next().unwrap_or_default();
+    let help = match reason {
+        "trailing comma" => "remove the comma before it",
+        _ if problem.is_eof() => "close every bracket, brace and quote that is opened",
+        _ => "write it as JSON, with keys and texts in double quotes",
+    };
+    Some(Broken {
+        reason: if problem.is_eof() {
+            "it ends too early".to_owned()
+        } else {
+            reason.to_owned()
+        },
+        span: Places::new(file, node).span(&(at..at)),
+        help: Some(help.to_owned()),
+    })
+}
+
+/// Where JSON stops being JSON. Lines and columns count from 1, and columns
+/// count bytes.
+pub(crate) fn json_offset(text: &str, problem: &serde_json::Error) -> usize {
+    let lines = text.split_inclusive('\n');
+    let before: usize = lines
+        .take(problem.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
+    text.floor_char_boundary(before + problem.column().saturating_sub(1))
+}
+
 /// Turns places in the text into places in the file.
 fn place(node: &mut Node, moved: &dyn Fn(Span) -> Span) {
     node.span = moved(node.span);

@@ -14,6 +14,7 @@ use crate::skillmd::{page, repaired_tree, split, trim_page_start};
 use crate::source::Source;
 use crate::span::Span;
 use crate::trigger::{self, Moment};
+use crate::yaml::{Mapping, Node};
 
 /// Reads a man page. A markdown file without frontmatter is not meant to be a
 /// skill, so it is only remarked upon.
@@ -45,6 +46,16 @@ pub(crate) fn read(
         );
         return None;
     };
+    if !is_page(map) {
+        let span = Span::new(source.start, source.start);
+        sink.report(
+            Rule::NotASkill,
+            span,
+            "the frontmatter is not that of a skill",
+        )
+        .help("a skill has `name: domain.action` and `description: …` in it");
+        return None;
+    }
     let fields = Fields {
         map,
         file: source.file,
@@ -61,6 +72,19 @@ pub(crate) fn read(
     );
     let skill = skill(&fields, extra, body, place, moment, sink);
     Some(Document::Skill(Box::new(skill)))
+}
+
+/// Whether a frontmatter is meant to be that of a man page. Site generators
+/// and issue forms have frontmatter too, and most repositories hold some.
+fn is_page(map: &Mapping) -> bool {
+    let has = |key: &str| map.get(key).is_some();
+    let foreign = ["about", "layout", "title"].into_iter().any(has);
+    if has("name") && foreign && !has("description") {
+        return false;
+    }
+    let name = map.get("name").and_then(Node::as_scalar);
+    let dotted = name.is_some_and(|name| is_dotted(name.text.trim()));
+    dotted || ["description", "handler", "schedule"].into_iter().any(has)
 }
 
 fn skill(

@@ -23,6 +23,19 @@ pub(crate) fn is_identifier(name: &str) -> bool {
     name.starts_with(first) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+/// Words that Python keeps for itself, so that no name can be one of them.
+pub(crate) const KEYWORDS: &[&str] = &[
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
+
+/// Whether a name is a word of Python.
+pub(crate) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name)
+}
+
 /// A name that can be an id as it is, without a folder to fall back on.
 pub(crate) fn is_id(name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -3,8 +3,9 @@
 use deft_model::{DomainIndex, Skill};
 use serde_json::Value;
 
-use crate::diagnostic::{Diagnostic, Sink, has_errors};
+use crate::diagnostic::{Diagnostic, Severity, Sink, has_errors};
 use crate::rules::Rule;
+use crate::span::Span;
 use crate::strict::Properties;
 use crate::trigger::Moment;
 use crate::{manpage, names, record, skillmd, source, workflow};
@@ -54,6 +55,9 @@ impl FileKind {
         if matches!(file, "SKILL.md" | "skill.md") {
             return Some(Self::SkillMd);
         }
+        if is_miscased(file) {
+            return Some(Self::Markdown);
+        }
         match file.rsplit_once('.')?.1 {
             "md" => Some(Self::Markdown),
             "yaml" | "yml" => Some(Self::Workflow),
@@ -61,6 +65,12 @@ impl FileKind {
             _ => None,
         }
     }
+}
+
+/// `Skill.md` and the like: meant to be a `SKILL.md`, and found as one only
+/// where the file system does not tell the cases apart.
+fn is_miscased(file: &str) -> bool {
+    file.eq_ignore_ascii_case("skill.md") && !matches!(file, "SKILL.md" | "skill.md")
 }
 
 /// Whose rules decide.
@@ -100,6 +110,12 @@ pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment)
         return finish(None, None, sink);
     };
     match FileKind::of(place.file) {
+        _ if is_miscased(place.file) => {
+            let message = format!("a file named `{}` is not loaded", place.file);
+            sink.report_as(Severity::Warning, Rule::NotASkill, Span::NONE, message)
+                .help("rename it to `SKILL.md`");
+            finish(None, None, sink)
+        }
         Some(FileKind::SkillMd) => {
             if profile == Profile::AgentSkills && source.start > 0 {
                 sink.escalate(Rule::Bom);

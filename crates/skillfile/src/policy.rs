@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 use deft_model::{Budget, BudgetPeriod, Exhausted, Expect, FailureClass, Heal, Policy};
 use serde_json::Value;
 
-use crate::diagnostic::{Severity, Sink};
+use crate::diagnostic::Sink;
+use crate::embedded::broken;
 use crate::expressions;
 use crate::fields::{BUDGET, EXPECT, HEAL, POLICY};
 use crate::read::Fields;
@@ -24,34 +25,39 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Arc<Policy> {
     }
 }
 
+/// What limits a run, or keeps it from running, must not drop out behind a
+/// warning; so it is read strictly also where other values are forgiven.
 fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
     let default = Policy::default();
+    let strict = &fields.strict();
     Policy {
-        enabled: fields.truth("enabled", sink).unwrap_or(default.enabled),
+        enabled: strict.truth("enabled", sink).unwrap_or(default.enabled),
         agent_id: fields
             .filled_text("agent_id", sink)
             .unwrap_or(default.agent_id),
-        max_steps: fields.count("max_steps", sink).unwrap_or(default.max_steps),
+        max_steps: strict
+            .positive("max_steps", sink)
+            .unwrap_or(default.max_steps),
         notify_on_completion: fields
             .truth("notify_on_completion", sink)
             .unwrap_or(default.notify_on_completion),
         notify_interval_minutes: fields
             .count("notify_interval_minutes", sink)
             .unwrap_or(default.notify_interval_minutes),
-        effects: fields.choice("effects", sink),
-        heal: heals(fields, sink),
-        max_heals: fields.count("max_heals", sink).unwrap_or(default.max_heals),
-        expect: expect(fields, sink),
-        budget: budget(fields, sink),
-        misfire: fields.choice("misfire", sink).unwrap_or(default.misfire),
-        misfire_window: fields
+        effects: strict.choice("effects", sink),
+        heal: heals(strict, sink),
+        max_heals: strict.count("max_heals", sink).unwrap_or(default.max_heals),
+        expect: expect(strict, sink),
+        budget: budget(strict, sink),
+        misfire: strict.choice("misfire", sink).unwrap_or(default.misfire),
+        misfire_window: strict
             .duration("misfire_window", sink)
             .unwrap_or(default.misfire_window),
-        overlap: fields.choice("overlap", sink),
+        overlap: strict.choice("overlap", sink),
         preflight: fields.node("preflight").map(preflight),
         timezone: fields.filled_text("timezone", sink),
-        timeout: fields.duration("timeout", sink),
-        concurrency: fields.count("concurrency", sink),
+        timeout: strict.duration("timeout", sink),
+        concurrency: strict.positive("concurrency", sink),
         secrets: fields.texts("secrets", sink),
         tests: tests(fields, sink),
     }
@@ -164,7 +170,7 @@ fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
     };
     fields.check_keys(&[BUDGET], outer.severity, sink);
     Some(Budget {
-        tokens: fields.count("tokens", sink),
+        tokens: fields.positive("tokens", sink),
         cost_usd: cost(&fields, sink),
         per: fields.choice("per", sink).unwrap_or(BudgetPeriod::Run),
         on_exhausted: fields
@@ -173,8 +179,6 @@ fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
     })
 }
 
-/// A budget that cannot be read must not be no budget, so this is an error
-/// also where other values are forgiven.
 fn cost(fields: &Fields<'_>, sink: &mut Sink) -> Option<f64> {
     let node = fields.node("cost_usd")?;
     let amount = node
@@ -182,11 +186,7 @@ fn cost(fields: &Fields<'_>, sink: &mut Sink) -> Option<f64> {
         .and_then(|scalar| scalar.text.trim().parse::<f64>().ok())
         .filter(|amount| amount.is_finite() && *amount >= 0.0);
     if amount.is_none() {
-        let strict = Fields {
-            severity: Severity::Error,
-            ..*fields
-        };
-        strict.wrong::<()>("cost_usd", node, "an amount of dollars", sink);
+        fields.wrong::<()>("cost_usd", node, "an amount of dollars from 0 on", sink);
     }
     amount
 }
@@ -209,6 +209,9 @@ pub(crate) fn mappings<'a>(fields: &Fields<'a>, key: &str, sink: &mut Sink) -> V
         return Vec::new();
     };
     let Some(items) = node.as_sequence() else {
+        if let Some(broken) = broken(node, fields.file) {
+            return fields.not_json(key, broken, sink).unwrap_or_default();
+        }
         let wanted = "a list of mappings";
         return fields.wrong(key, node, wanted, sink).unwrap_or_default();
     };

@@ -6,7 +6,7 @@ use deft_model::{Choice, nearest};
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
-use crate::embedded::{embedded, looks_like_json};
+use crate::embedded::{Broken, broken, embedded, looks_like_json};
 use crate::fields::Field;
 use crate::rules::Rule;
 use crate::span::Span;
@@ -22,6 +22,15 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// The same, with errors for values that must not drop out: a limit that
+    /// cannot be read would be no limit.
+    pub(crate) fn strict(&self) -> Self {
+        Self {
+            severity: Severity::Error,
+            ..*self
+        }
+    }
+
     /// The value of a key, unless it is absent or empty.
     pub(crate) fn node(&self, key: &str) -> Option<&'a Node> {
         let node = self.map.get(key)?;
@@ -128,7 +137,23 @@ impl<'a> Fields<'a> {
             .and_then(|s| s.text.trim().parse::<u64>().ok());
         match number.and_then(|number| N::try_from(number).ok()) {
             Some(number) => Some(number),
-            None => self.wrong(key, node, "a whole number", sink),
+            None => self.wrong(key, node, whole_number(node, 0), sink),
+        }
+    }
+
+    /// A whole number of at least 1.
+    pub(crate) fn positive<N: TryFrom<u64>>(&self, key: &str, sink: &mut Sink) -> Option<N> {
+        let node = self.node(key)?;
+        let text = node.as_scalar().map(|scalar| scalar.text.trim());
+        match text.and_then(|text| text.parse::<u64>().ok()) {
+            Some(0) => {
+                let message = format!("`{key}` is 0");
+                sink.report_as(self.severity, Rule::InvalidValue, node.span, message)
+                    .help("it takes at least 1");
+                None
+            }
+            Some(_) => self.count(key, sink),
+            None => self.wrong(key, node, whole_number(node, 1), sink),
         }
     }
 
@@ -195,8 +220,11 @@ impl<'a> Fields<'a> {
     pub(crate) fn mapping(&self, key: &str, sink: &mut Sink) -> Option<Mapping> {
         let node = self.node(key)?;
         let held = embedded(node, self.file);
-        match held.as_ref().unwrap_or(node).as_mapping() {
-            Some(mapping) => Some(mapping.clone()),
+        if let Some(mapping) = held.as_ref().unwrap_or(node).as_mapping() {
+            return Some(mapping.clone());
+        }
+        match broken(node, self.file) {
+            Some(broken) => self.not_json(key, broken, sink),
             None => self.wrong(key, node, "a mapping", sink),
         }
     }
@@ -213,6 +241,14 @@ impl<'a> Fields<'a> {
             .and_then(Node::as_mapping)
             .map(Mapping::to_object);
         Value::Object(object.unwrap_or_default())
+    }
+
+    /// Reports a text that is meant to hold JSON and does not.
+    pub(crate) fn not_json<T>(&self, key: &str, broken: Broken, sink: &mut Sink) -> Option<T> {
+        let message = format!("`{key}` is not JSON: {}", broken.reason);
+        sink.report_as(self.severity, Rule::WrongType, broken.span, message)
+            .maybe_help(broken.help);
+        None
     }
 
     /// Reports a value of the wrong type.
@@ -261,6 +297,17 @@ impl<'a> Fields<'a> {
                     );
             })
             .collect()
+    }
+}
+
+/// What a number should have been, with its limit where it is below that.
+fn whole_number(node: &Node, least: u8) -> &'static str {
+    let number = node.as_scalar().map(|scalar| scalar.text.trim());
+    let negative = number.is_some_and(|text| text.parse::<i64>().is_ok_and(|n| n < 0));
+    match (negative, least) {
+        (false, _) => "a whole number",
+        (true, 0) => "a whole number from 0 on",
+        (true, _) => "a whole number from 1 on",
     }
 }
 

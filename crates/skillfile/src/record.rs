@@ -7,6 +7,7 @@ use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Trigger};
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
+use crate::embedded::json_offset;
 use crate::fields::{LISTED, POLICY, RECORD};
 use crate::names::slug;
 use crate::parse::Document;
@@ -44,7 +45,7 @@ pub(crate) fn read_value(value: &Value, moment: &Moment, sink: &mut Sink) -> Opt
 
 /// Says why a text is not JSON, at the character where it stops being so.
 fn report_json(text: &str, start: usize, problem: &serde_json::Error, sink: &mut Sink) {
-    let at = text.floor_char_boundary(offset(text, problem.line(), problem.column()));
+    let at = json_offset(text, problem);
     let length = text[at..].chars().next().map_or(0, char::len_utf8);
     let message = problem.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
@@ -59,16 +60,6 @@ fn report_json(text: &str, start: usize, problem: &serde_json::Error, sink: &mut
     let span = Span::new(start + at, start + at + length);
     sink.report(Rule::YamlSyntax, span, format!("not JSON: {message}"))
         .maybe_help(help);
-}
-
-/// Lines and columns count from 1, and columns count bytes.
-fn offset(text: &str, line: usize, column: usize) -> usize {
-    let before: usize = text
-        .split_inclusive('\n')
-        .take(line.saturating_sub(1))
-        .map(str::len)
-        .sum();
-    before + column.saturating_sub(1)
 }
 
 fn lower(root: &Node, file: &str, moment: &Moment, sink: &mut Sink) -> Option<Document> {

@@ -54,7 +54,7 @@ rules! {
     DuplicateKey = "duplicate_key", Error, "A key is given once.";
     UnevenIndent = "uneven_indent", Warning, "The open format wants nested mappings of one parent to be indented alike.";
     NotAMapping = "not_a_mapping", Error, "The document is a mapping of keys to values.";
-    UnknownKey = "unknown_key", Warning, "Keys are ones that somebody reads.";
+    UnknownKey = "unknown_key", Warning, "Keys are ones that somebody reads; a stranger is an error in workflows and records, a warning elsewhere.";
     WrongType = "wrong_type", Error, "A value has the type its key asks for.";
     InvalidValue = "invalid_value", Error, "A value is one its key can take.";
 
@@ -103,6 +103,13 @@ rules! {
     AdviseOnError = "advise_on_error", Hint, "A failure that is passed over is looked at later.";
     AdviseConfirm = "advise_confirm", Hint, "Destructive steps are confirmed.";
     AdviseLog = "advise_log", Hint, "What came of a run is returned or logged.";
+}
+
+impl Rule {
+    /// Whether it is about good practice and not about what is wrong (S3.26).
+    pub(crate) fn is_advice(self) -> bool {
+        self >= Self::AdviseHeal
+    }
 }
 
 impl std::fmt::Display for Rule {

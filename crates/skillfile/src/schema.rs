@@ -7,6 +7,15 @@ use crate::fields::{
     BUDGET, CONFIRMATION, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, LISTED, MANPAGE, METADATA,
     OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WORKFLOW,
 };
+use crate::names::KEYWORDS;
+use crate::workflow::ACTIONS;
+
+/// A name that templates and conditions can use.
+const NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+
+/// Words for true and false, in whatever case.
+const TRUTH: &str =
+    "[Tt][Rr][Uu][Ee]|[Yy][Ee][Ss]|[Oo][Nn]|[Ff][Aa][Ll][Ss][Ee]|[Nn][Oo]|[Oo][Ff][Ff]";
 
 /// What a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,79 +28,161 @@ pub enum Schema {
     Record,
 }
 
-/// A JSON Schema of draft 7, which is what YAML editors understand.
+/// A JSON Schema of draft 7, which is what YAML editors understand. It takes
+/// what deft takes without a word; what only deft can tell, such as whether a
+/// cron expression ever fires, is left to deft.
 pub fn schema(what: Schema) -> Value {
-    let (title, tables, open): (&str, &[&[Field]], bool) = match what {
-        Schema::Skill => ("Frontmatter of a SKILL.md", &[OPEN], true),
-        Schema::Workflow => ("deft workflow", &[WORKFLOW, LISTED, POLICY], false),
-        Schema::Record => ("deft skill record", &[RECORD, LISTED, POLICY], false),
+    let (title, tables): (&str, &[&[Field]]) = match what {
+        Schema::Skill => ("Frontmatter of a SKILL.md", &[OPEN]),
+        Schema::Workflow => ("deft workflow", &[WORKFLOW, LISTED, POLICY]),
+        Schema::Record => ("deft skill record", &[RECORD, LISTED, POLICY]),
     };
-    let mut schema = table(tables, open);
-    if let Some(object) = schema.as_object_mut() {
-        object.insert(
-            "$schema".to_owned(),
-            json!("http://json-schema.org/draft-07/schema#"),
-        );
-        object.insert("title".to_owned(), json!(title));
+    let mut schema = table(tables, false);
+    schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    schema["title"] = json!(title);
+    if what == Schema::Skill {
+        // Other hosts have keys of their own beside those of the open format,
+        // and the index of a domain has no name (X10).
+        schema["additionalProperties"] = json!(true);
+        schema["required"] = json!(["description"]);
+        schema["anyOf"] = json!([{"required": ["name"]}, {"required": ["domain"]}]);
     }
     schema
 }
 
 fn table(tables: &[&[Field]], open: bool) -> Value {
     let fields = || tables.iter().flat_map(|table| table.iter());
-    let property = |field: &Field| {
-        let mut property = kind(&field.kind);
-        if let Some(object) = property.as_object_mut() {
-            object.insert("description".to_owned(), json!(field.doc));
-        }
-        (field.name.to_owned(), property)
-    };
+    let has = |key: &str| fields().any(|field| field.name == key);
+    let property = |field: &Field| (field.name.to_owned(), property(field, open));
     let properties: Object = fields().map(property).collect();
-    let required: Vec<&str> = fields()
-        .filter(|field| field.required)
-        .map(|field| field.name)
-        .collect();
-    let mut schema = json!({"type": "object", "properties": properties});
+    let required = fields().filter(|field| field.required);
+    let required: Vec<&str> = required.map(|field| field.name).collect();
+    let mut schema = json!({
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": open,
+    });
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
-    if !open {
-        schema["additionalProperties"] = json!(false);
+    if has("compute") {
+        let one = |key: &&str| json!({"required": [key]});
+        schema["oneOf"] = ACTIONS.iter().map(one).collect();
     }
     schema
 }
 
-fn kind(kind: &Kind) -> Value {
-    match kind {
-        Kind::Text => json!({"type": ["string", "number", "boolean"]}),
-        Kind::Cron => json!({"type": "string", "examples": ["0 8 * * 1-5"]}),
-        Kind::Truth => json!({"type": "boolean"}),
-        Kind::Count => json!({"type": "integer", "minimum": 0}),
-        Kind::Integer => json!({"type": "integer"}),
-        Kind::Number => json!({"type": "number"}),
-        Kind::Texts => {
-            json!({"type": ["array", "string"], "items": {"type": ["string", "number"]}})
+/// The schema of a field. A key without a value counts as absent, and below
+/// `metadata` every value may be written as text, as the open format has it.
+fn property(field: &Field, text: bool) -> Value {
+    let mut forms = kind(&field.kind, field.required);
+    if !field.required && !matches!(field.kind, Kind::Filled) {
+        forms.push(json!({"type": "null"}));
+    }
+    if text {
+        forms.push(json!({"type": "string"}));
+    }
+    let mut property = either(forms);
+    property["description"] = json!(field.doc);
+    property
+}
+
+/// One of several forms; nothing as a second one is said in the type itself.
+fn either(mut forms: Vec<Value>) -> Value {
+    match forms.as_mut_slice() {
+        [only] => only.take(),
+        [one, nothing] if nothing["type"] == "null" && one["type"].is_string() => {
+            one["type"] = json!([one["type"], "null"]);
+            one.take()
         }
-        Kind::Duration => json!({"type": ["number", "string"], "examples": [30, "1h30m"]}),
-        Kind::Any => json!({}),
-        Kind::Object => json!({"type": "object"}),
-        Kind::List => json!({"type": "array"}),
-        Kind::Words(words) => json!({"enum": words}),
-        Kind::OnError => {
-            json!({"type": "string", "pattern": "^(fail|continue|retry:[1-9][0-9]?|retry:100)$"})
+        [one, nothing] if nothing["type"] == "null" && one["type"].is_array() => {
+            let types = one["type"].as_array_mut();
+            types
+                .into_iter()
+                .for_each(|types| types.push(json!("null")));
+            one.take()
         }
-        Kind::Classes => {
-            let classes: Vec<&str> = FailureClass::WORDS.iter().map(|(word, _)| *word).collect();
-            json!({"anyOf": [{"enum": classes}, {"type": "array", "items": {"enum": classes}}]})
-        }
-        Kind::Table(tables) => table(tables, is_open(tables)),
-        Kind::Tables(tables) => json!({"type": "array", "items": table(tables, false)}),
+        _ => json!({"anyOf": forms}),
     }
 }
 
-/// `metadata` may hold anything besides what deft reads.
-fn is_open(tables: &[&[Field]]) -> bool {
-    tables.iter().any(|table| std::ptr::eq(*table, METADATA))
+/// The ways to write a value.
+fn kind(kind: &Kind, required: bool) -> Vec<Value> {
+    let scalar = json!(["string", "number", "boolean"]);
+    let texts = json!(["string", "number", "boolean", "null"]);
+    match kind {
+        Kind::Text if !required => vec![json!({"type": scalar})],
+        Kind::Text | Kind::Filled => {
+            vec![json!({"type": scalar, "minLength": 1, "pattern": r"\S"})]
+        }
+        Kind::Name => vec![json!({"type": "string", "pattern": NAME, "not": {"enum": KEYWORDS}})],
+        Kind::Cron => vec![json!({"type": "string", "minLength": 1, "examples": ["0 8 * * 1-5"]})],
+        Kind::Truth => vec![json!({"type": "boolean"}), quoted(TRUTH)],
+        Kind::Count => vec![
+            json!({"type": "integer", "minimum": 0}),
+            quoted(r"\+?[0-9]+"),
+        ],
+        Kind::Positive => vec![
+            json!({"type": "integer", "minimum": 1}),
+            quoted(r"\+?0*[1-9][0-9]*"),
+        ],
+        Kind::Integer => vec![json!({"type": "integer"}), quoted("[+-]?[0-9]+")],
+        Kind::Number => vec![
+            json!({"type": "number", "minimum": 0}),
+            quoted(r"\+?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?"),
+        ],
+        Kind::Texts => vec![
+            json!({"type": "array", "items": {"type": texts}}),
+            json!({"type": scalar}),
+        ],
+        Kind::Duration => vec![
+            json!({"type": "number", "exclusiveMinimum": 0, "examples": [30]}),
+            json!({"type": "string", "minLength": 1, "examples": ["1h30m"]}),
+        ],
+        Kind::Any => vec![json!({})],
+        Kind::Object => vec![json!({"type": "object"})],
+        Kind::List => vec![json!({"type": "array"})],
+        Kind::Choices => vec![json!({"type": "array", "minItems": 1})],
+        Kind::Loop => vec![
+            json!({"type": "array"}),
+            json!({"type": "string", "pattern": r"\{[{%]"}),
+        ],
+        Kind::Words(words) => vec![json!({"enum": words})],
+        Kind::OnError => vec![quoted("(fail|continue|retry: *0*([1-9][0-9]?|100))?")],
+        Kind::Classes => classes(),
+        Kind::Open(tables) => {
+            let mut open = table(tables, true);
+            open["type"] = json!(["object", "string"]);
+            open["pattern"] = json!(r"^\s*\{");
+            vec![open]
+        }
+        Kind::Table(tables) => vec![
+            table(tables, false),
+            json!({"type": "string", "pattern": r"^\s*\{"}),
+        ],
+        Kind::Tables(tables) => {
+            let mut list = json!({"type": "array", "items": table(tables, false)});
+            if required {
+                list["minItems"] = json!(1);
+            }
+            vec![list]
+        }
+    }
+}
+
+/// A value that may stand in quotes, with white space around it.
+fn quoted(pattern: &str) -> Value {
+    json!({"type": "string", "pattern": format!(r"^\s*({pattern})\s*$")})
+}
+
+/// A failure class, several divided by commas, or a list of them.
+fn classes() -> Vec<Value> {
+    let classes: Vec<&str> = FailureClass::WORDS.iter().map(|(word, _)| *word).collect();
+    let one = format!("({})", classes.join("|"));
+    vec![
+        quoted(&format!(r"{one}(\s*,\s*{one})*")),
+        json!({"type": "array", "minItems": 1, "items": {"enum": classes}}),
+    ]
 }
 
 /// The reference of all fields, as markdown for `docs/skill-format.md`.
@@ -134,17 +225,20 @@ pub fn field_reference() -> String {
 
 fn takes(kind: &Kind) -> String {
     match kind {
-        Kind::Text | Kind::OnError => "text".to_owned(),
+        Kind::Text | Kind::Filled | Kind::OnError => "text".to_owned(),
+        Kind::Name => "name".to_owned(),
         Kind::Truth => "`true`, `false`".to_owned(),
         Kind::Count => "whole number".to_owned(),
+        Kind::Positive => "whole number from 1 on".to_owned(),
         Kind::Integer => "whole number, also negative".to_owned(),
         Kind::Number => "number".to_owned(),
         Kind::Texts => "list of texts".to_owned(),
         Kind::Duration => "length of time".to_owned(),
         Kind::Cron => "cron expression".to_owned(),
         Kind::Any => "anything".to_owned(),
-        Kind::Object | Kind::Table(_) => "mapping".to_owned(),
-        Kind::List => "list".to_owned(),
+        Kind::Object | Kind::Open(_) | Kind::Table(_) => "mapping".to_owned(),
+        Kind::List | Kind::Choices => "list".to_owned(),
+        Kind::Loop => "list, or a template".to_owned(),
         Kind::Tables(_) => "list of mappings".to_owned(),
         Kind::Classes => "failure class, or a list of them".to_owned(),
         Kind::Words(words) => words

@@ -132,21 +132,37 @@ fn tree(
             if let Some(root) = readable {
                 return Some((root.clone(), true));
             }
-            if let Some((root, repaired)) = yaml::repair(text, split.yaml.start()) {
-                for one in repaired {
-                    let message = format!(
-                        "the value of `{}` is not YAML; it is read as plain text",
-                        one.key
-                    );
-                    sink.report(Rule::RepairedYaml, one.span, message)
-                        .help("put it in quotes");
+            match yaml::repair(text, split.yaml.start()) {
+                Ok((root, repaired)) => {
+                    repaired.iter().for_each(|one| report_repaired(one, sink));
+                    Some((root, false))
                 }
-                return Some((root, false));
+                Err(beyond) => {
+                    syntax::report_beyond(text, split.yaml.start(), (problem, beyond), sink);
+                    None
+                }
             }
-            syntax::report(text, split.yaml.start(), problem, sink);
-            None
         }
     }
+}
+
+fn report_repaired(one: &yaml::Repaired, sink: &mut Sink) {
+    if one.unclosed {
+        let quote = Span::new(one.span.start(), one.span.start() + 1);
+        let message = format!(
+            "the quote is not closed; the value of `{}` is read without it",
+            one.key
+        );
+        sink.report(Rule::RepairedYaml, quote, message)
+            .help("close the quote");
+        return;
+    }
+    let message = format!(
+        "the value of `{}` is not YAML; it is read as plain text",
+        one.key
+    );
+    sink.report(Rule::RepairedYaml, one.span, message)
+        .help("put it in quotes");
 }
 
 /// The frontmatter of a man page as a tree; repairs are reported.

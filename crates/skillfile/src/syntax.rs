@@ -3,7 +3,7 @@
 use crate::diagnostic::Sink;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::yaml::{self, conflict_marker};
+use crate::yaml::{self, Beyond, conflict_marker, tab_indent, unclosed_quote};
 
 /// Reports why `text`, which starts at `offset` of its file, is not YAML. What
 /// people do most often gets words of its own.
@@ -12,6 +12,12 @@ pub(crate) fn report(text: &str, offset: usize, problem: yaml::Error, sink: &mut
         let span = Span::new(offset + range.start, offset + range.end);
         sink.report(Rule::YamlSyntax, span, "the file holds an unfinished merge")
             .help("keep one side and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`");
+        return;
+    }
+    if let Some(range) = tab_indent(text) {
+        let span = Span::new(offset + range.start, offset + range.end);
+        sink.report(Rule::YamlSyntax, span, "a tab is used for indentation")
+            .help("use spaces");
         return;
     }
     let at = problem.span.start().saturating_sub(offset);
@@ -24,5 +30,28 @@ pub(crate) fn report(text: &str, offset: usize, problem: yaml::Error, sink: &mut
             .help("put it in quotes: `\"{{ … }}\"`");
         return;
     }
+    if let Some(at) = unclosed_quote(text) {
+        let span = Span::new(offset + at, offset + at + 1);
+        sink.report(Rule::YamlSyntax, span, "the quote is not closed")
+            .help("close the quote");
+        return;
+    }
     sink.report(Rule::YamlSyntax, problem.span, problem.message);
+}
+
+/// Reports why a frontmatter is not YAML and could not be taken for it.
+pub(crate) fn report_beyond(
+    text: &str,
+    offset: usize,
+    (problem, beyond): (yaml::Error, Beyond),
+    sink: &mut Sink,
+) {
+    match beyond {
+        Beyond::Syntax => report(text, offset, problem, sink),
+        Beyond::Swallowed { key, above, span } => {
+            let message = format!("`{key}` stands inside the value of `{above}`");
+            sink.report(Rule::YamlSyntax, span, message)
+                .help("check the indentation: keys of one mapping start in the same column");
+        }
+    }
 }

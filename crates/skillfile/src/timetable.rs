@@ -2,6 +2,7 @@
 
 use deft_model::{Skill, Timing, Trigger};
 use deft_schedule::Schedule;
+use jiff::tz::TimeZone;
 
 use crate::trigger::Moment;
 
@@ -10,10 +11,7 @@ use crate::trigger::Moment;
 /// would not have loaded.
 pub fn schedule(skill: &Skill, moment: &Moment) -> Option<Schedule> {
     let timing = skill.timing.as_ref()?;
-    let zone = match &timing.timezone {
-        Some(name) => deft_schedule::parse_zone(name).ok()?,
-        None => moment.zone.clone(),
-    };
+    let zone = zone(timing, moment)?;
     if let Some(text) = &timing.schedule {
         let cron = deft_schedule::Cron::parse(text).ok()?;
         return Some(Schedule::Cron { cron, zone });
@@ -22,6 +20,14 @@ pub fn schedule(skill: &Skill, moment: &Moment) -> Option<Schedule> {
         return deft_schedule::parse_at(text, &zone).ok().map(Schedule::At);
     }
     relative(timing, moment)
+}
+
+/// The zone of a skill's times: its own, or that of the moment.
+fn zone(timing: &Timing, moment: &Moment) -> Option<TimeZone> {
+    match &timing.timezone {
+        Some(name) => deft_schedule::parse_zone(name).ok(),
+        None => Some(moment.zone.clone()),
+    }
 }
 
 fn relative(timing: &Timing, moment: &Moment) -> Option<Schedule> {
@@ -42,7 +48,11 @@ fn relative(timing: &Timing, moment: &Moment) -> Option<Schedule> {
 /// What fires a skill, in words.
 pub fn words(skill: &Skill, moment: &Moment) -> String {
     if let Some(schedule) = schedule(skill, moment) {
-        return schedule.words(&moment.zone);
+        // An instant is told in the zone it was written in, a cron expression
+        // names its zone where the reader's is another one.
+        let written = skill.timing.as_ref().filter(|timing| timing.at.is_some());
+        let zone = written.and_then(|timing| zone(timing, moment));
+        return schedule.words(&zone.unwrap_or_else(|| moment.zone.clone()));
     }
     match skill.trigger {
         Trigger::Event => format!("when a message mentions {}", skill.keywords.join(", ")),

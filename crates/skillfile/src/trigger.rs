@@ -24,7 +24,8 @@ pub struct Moment {
 /// Reads `trigger_config` and the keys that stand for parts of it outside:
 /// `schedule` and `timezone`. `None` when the skill has no timing.
 pub(crate) fn read(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Option<Timing> {
-    let config = fields.mapping("trigger_config", sink);
+    // A skill that would never fire must not look like one that loaded.
+    let config = fields.strict().mapping("trigger_config", sink);
     let outer = fields.map;
     if config.is_none() && fields.node("schedule").is_none() {
         check_zone(fields, "timezone", moment, sink);
@@ -72,7 +73,7 @@ fn timing(config: &Mapping, file: &str, moment: &Moment, sink: &mut Sink) -> Tim
     let zone = check_zone(&fields, "timezone", moment, sink);
     let timing = Timing {
         schedule: fields.filled_text("schedule", sink),
-        interval_minutes: interval(&fields, sink),
+        interval_minutes: fields.positive("interval_minutes", sink),
         at: fields.filled_text("at", sink),
         delay_seconds: delay(&fields, sink),
         timezone: fields.filled_text("timezone", sink),
@@ -81,37 +82,40 @@ fn timing(config: &Mapping, file: &str, moment: &Moment, sink: &mut Sink) -> Tim
     if let Some(node) = fields.node("schedule") {
         check_cron(node, file, &zone, moment.now, sink);
     }
-    if let Some((node, text)) = fields.node("at").zip(timing.at.as_deref())
-        && let Err(problem) = deft_schedule::parse_at(text, &zone)
-    {
-        report(Rule::InvalidInstant, node, file, problem, sink);
+    if let Some((node, text)) = fields.node("at").zip(timing.at.as_deref()) {
+        check_instant(node, text, file, (&zone, moment.now), sink);
     }
     timing
 }
 
-fn interval(fields: &Fields<'_>, sink: &mut Sink) -> Option<u32> {
-    positive(fields, "interval_minutes", sink)
+/// An instant that has passed is no mistake once it has fired, so it is only
+/// warned about.
+fn check_instant(
+    node: &Node,
+    text: &str,
+    file: &str,
+    (zone, now): (&TimeZone, Timestamp),
+    sink: &mut Sink,
+) {
+    match deft_schedule::parse_at(text, zone) {
+        Err(problem) => report(Rule::InvalidInstant, node, file, problem, sink),
+        Ok(at) if at < now => {
+            let message = format!("`{text}` is in the past; it will not fire");
+            sink.report_as(Severity::Warning, Rule::InvalidInstant, node.span, message)
+                .help("give a later time, or remove it");
+        }
+        Ok(_) => {}
+    }
 }
 
 /// A delay in seconds.
 fn delay(fields: &Fields<'_>, sink: &mut Sink) -> Option<u64> {
-    let minutes = positive(fields, "in_minutes", sink).map(|m| u64::from(m) * 60);
-    let hours = positive(fields, "in_hours", sink).map(|h| u64::from(h) * 3600);
+    let minutes = fields.positive::<u32>("in_minutes", sink);
+    let minutes = minutes.map(|m| u64::from(m) * 60);
+    let hours = fields.positive::<u32>("in_hours", sink);
+    let hours = hours.map(|h| u64::from(h) * 3600);
     let words = fields.duration("in", sink).map(|d| d.as_secs().max(1));
     minutes.or(hours).or(words)
-}
-
-fn positive(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<u32> {
-    let count = fields.count(key, sink)?;
-    if count == 0 {
-        sink.report(
-            Rule::InvalidValue,
-            fields.span(key),
-            format!("`{key}` is 0"),
-        )
-        .help("it takes at least 1");
-    }
-    (count > 0).then_some(count)
 }
 
 /// A skill with two timings would fire by one of them, and nobody could say

@@ -5,20 +5,20 @@ use std::process::ExitCode;
 use deft_registry::State;
 use serde_json::json;
 
-use crate::args::{Global, Roots};
+use crate::args::Global;
 use crate::failure::Done;
-use crate::home::Library;
+use crate::home::{Home, Library};
 use crate::output::{Output, counted};
 
 pub(crate) fn run(global: &Global, output: &Output) -> Done {
-    let library = Library::open(global, &Roots::default())?;
-    let snapshot = library.load();
+    let home = Home::open(global)?;
+    let snapshot = Library::of(&home).load();
     let broken = snapshot
         .files()
         .iter()
         .filter(|file| matches!(file.state, State::Broken { .. }))
         .count();
-    let home = library.home.path.display().to_string();
+    let home = home.path.display().to_string();
     if output.json {
         output
             .document(&json!({"home": home, "skills": snapshot.skill_count(), "broken": broken}))?;

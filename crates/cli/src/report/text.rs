@@ -1,20 +1,25 @@
 //! Excerpts with carets, for people.
 
+use std::ops::Range;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use deft_skillfile::{Diagnostic, Severity};
+use deft_skillfile::{Diagnostic, Lines, Severity};
 
 use super::Checked;
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, harmless};
+
+/// How many problems of one file are shown; more would only hide the first.
+const MAX_SHOWN: usize = 100;
 
 pub(super) fn print(files: &[Checked], output: &Output) -> Done<()> {
-    for file in files.iter().filter(|file| !file.diagnostics.is_empty()) {
-        output.data(&excerpts(
-            &file.shown,
-            &file.text(),
-            &file.diagnostics,
-            output,
-        ))?;
+    for file in files {
+        // Advice is neither a result nor an error.
+        let wanted = |one: &&Diagnostic| one.severity > Severity::Hint || !output.quiet;
+        let found: Vec<Diagnostic> = file.diagnostics.iter().filter(wanted).cloned().collect();
+        if !found.is_empty() {
+            output.raw(&excerpts(&file.shown, &file.text(), &found, output))?;
+        }
     }
     output.note(&summary(files));
     Ok(())
@@ -27,24 +32,63 @@ pub(crate) fn excerpts(path: &str, text: &str, found: &[Diagnostic], output: &Ou
     } else {
         Renderer::plain()
     };
+    let lines = Lines::new(text);
     let mut out = String::new();
-    for one in found {
-        out.push_str(&renderer.render(&[group(path, text, one)]));
+    for one in found.iter().take(MAX_SHOWN) {
+        let message = harmless(&one.message);
+        let excerpt = Excerpt::of(one, text, &lines);
+        out.push_str(&renderer.render(&[group(path, &message, one, excerpt)]));
         out.push_str("\n\n");
+    }
+    if found.len() > MAX_SHOWN {
+        out.push_str(&format!("{path}: and {} more\n\n", found.len() - MAX_SHOWN));
     }
     out
 }
 
-fn group<'a>(path: &'a str, text: &'a str, found: &'a Diagnostic) -> Group<'a> {
+/// The line that a problem is about, and the place in it.
+struct Excerpt<'a> {
+    line: &'a str,
+    number: usize,
+    range: Range<usize>,
+}
+
+impl<'a> Excerpt<'a> {
+    /// Only the first line of a long range is shown, and never half a character.
+    fn of(found: &Diagnostic, text: &'a str, lines: &Lines<'_>) -> Option<Self> {
+        let range = found.span.range()?;
+        let boundary = |at: usize| {
+            (0..=at.min(text.len()))
+                .rev()
+                .find(|at| text.is_char_boundary(*at))
+        };
+        let start = boundary(range.start).unwrap_or_default();
+        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let end = boundary(range.end).unwrap_or_default().clamp(start, to);
+        Some(Self {
+            line: &text[from..to],
+            number: lines.position(start).0,
+            range: start - from..end - from,
+        })
+    }
+}
+
+fn group<'a>(
+    path: &'a str,
+    message: &'a str,
+    found: &'a Diagnostic,
+    excerpt: Option<Excerpt<'a>>,
+) -> Group<'a> {
     let title = level(found.severity)
-        .primary_title(found.message.as_str())
+        .primary_title(message)
         .id(found.rule.id());
-    let range = found.span.range().map(|range| clamp(text, range));
     let mut group = Group::with_title(title);
-    group = match range {
-        Some(range) => {
-            let annotation = AnnotationKind::Primary.span(range);
-            group.element(Snippet::source(text).path(path).annotation(annotation))
+    group = match excerpt {
+        Some(excerpt) => {
+            let annotation = AnnotationKind::Primary.span(excerpt.range);
+            let snippet = Snippet::source(excerpt.line).line_start(excerpt.number);
+            group.element(snippet.path(path).annotation(annotation))
         }
         None => group.element(annotate_snippets::Origin::path(path)),
     };
@@ -52,21 +96,6 @@ fn group<'a>(path: &'a str, text: &'a str, found: &'a Diagnostic) -> Group<'a> {
         Some(help) => group.element(Level::HELP.message(help.as_str())),
         None => group,
     }
-}
-
-/// Only the first line of a long range is marked, and never half a character.
-fn clamp(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
-    let boundary = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = boundary(range.start);
-    let end = boundary(range.end).max(start);
-    let line_end = text[start..end].find('\n').map_or(end, |at| start + at);
-    start..line_end
 }
 
 fn level(severity: Severity) -> Level<'static> {

@@ -1,4 +1,7 @@
-//! `deft skills import` and `export`.
+//! `deft skills import`, `export` and `new`: what they write, and what not.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::support::{PAGE, SKILL, WORKFLOW, World};
 
@@ -7,6 +10,15 @@ const RECORD: &str = r#"{
   "instructions": "Send a reminder", "execution_plan": [
     {"id": "step1", "toolName": "telegram_send_message", "parameters": {"message": "Drink water!"}}]
 }"#;
+
+const IMPORT: [&str; 6] = [
+    "skills",
+    "import",
+    "from/greet",
+    "from/email",
+    "from/flows",
+    "record.json",
+];
 
 fn world() -> World {
     let world = World::new();
@@ -77,17 +89,7 @@ fn import_of_nothing_says_so() {
 #[test]
 fn export_in_every_dialect() {
     let world = world();
-    assert_eq!(
-        world.code(&[
-            "skills",
-            "import",
-            "from/greet",
-            "from/email",
-            "from/flows",
-            "record.json"
-        ]),
-        0
-    );
+    assert_eq!(world.code(&IMPORT), 0);
     insta::assert_snapshot!(world.run(&[
         "skills",
         "export",
@@ -109,32 +111,242 @@ fn export_in_every_dialect() {
 #[test]
 fn what_is_exported_for_the_open_format_passes_its_validator() {
     let world = world();
-    assert_eq!(
-        world.code(&[
-            "skills",
-            "import",
-            "from/greet",
-            "from/email",
-            "from/flows",
-            "record.json"
-        ]),
-        0
-    );
+    assert_eq!(world.code(&IMPORT), 0);
     let names = ["greet", "email.send", "report", "drink-water-reminder"];
     for name in names {
-        assert_eq!(
-            world.code(&[
-                "skills",
-                "export",
-                name,
-                "--format",
-                "agentskills",
-                "--to",
-                "out"
-            ]),
-            0,
-            "{name}"
-        );
+        let export = ["skills", "export", name, "--format", "agentskills"];
+        let export = [export.as_slice(), &["--to", "out"]].concat();
+        assert_eq!(world.code(&export), 0, "{name}");
     }
     insta::assert_snapshot!(world.run(&["skills", "validate", "out", "--profile", "agentskills"]));
+}
+
+const INDEX: &str = "---\ndomain: email\ndescription: Mail\n---\n# Mail\n";
+
+fn skill(name: &str) -> String {
+    SKILL.replace("greet", name)
+}
+
+/// A link must not give away what lies outside the skill.
+#[test]
+fn links_that_lead_outside_are_refused() {
+    let world = World::new();
+    world
+        .write("secret", "secret\n")
+        .write("ex/SKILL.md", skill("ex"))
+        .write("ex/a.txt", "a\n");
+    symlink(world.path("secret"), world.path("ex/pw")).unwrap();
+    symlink("a.txt", world.path("ex/b.txt")).unwrap();
+    insta::assert_snapshot!(world.run(&["skills", "import", "ex"]));
+    assert!(!world.path("home/skills/ex/pw").exists());
+    let copy = world.path("home/skills/ex/b.txt");
+    assert!(copy.symlink_metadata().unwrap().is_file());
+    insta::assert_snapshot!(world.run(&["skills", "export", "ex", "--root", ".", "--to", "out"]));
+    assert!(!world.path("out/ex/pw").exists());
+    assert_eq!(world.read("out/ex/b.txt"), "a\n");
+}
+
+#[test]
+fn scripts_stay_executable() {
+    let world = world();
+    let set = |mode| {
+        let script = world.path("from/greet/scripts/run.sh");
+        fs::set_permissions(script, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mode = |path: &str| world.path(path).metadata().unwrap().permissions().mode() & 0o777;
+    set(0o755);
+    assert_eq!(world.code(&["skills", "import", "from/greet"]), 0);
+    assert_eq!(mode("home/skills/greet/scripts/run.sh"), 0o755);
+    assert_eq!(world.code(&["skills", "export", "greet", "--to", "out"]), 0);
+    assert_eq!(mode("out/greet/scripts/run.sh"), 0o755);
+    set(0o644);
+    assert_eq!(world.code(&["skills", "import", "from/greet"]), 1);
+    assert_eq!(
+        world.code(&["skills", "import", "from/greet", "--force"]),
+        0
+    );
+    assert_eq!(mode("home/skills/greet/scripts/run.sh"), 0o644);
+}
+
+#[test]
+fn two_that_land_in_one_place_are_not_mixed() {
+    let world = World::new();
+    world
+        .write("a/x/SKILL.md", skill("x"))
+        .write("b/x/SKILL.md", skill("x").replace("hello", "goodbye"))
+        .write("c/x.yaml", WORKFLOW.replace("name: report", "name: x"));
+    insta::assert_snapshot!(world.run(&["skills", "import", "a", "a/x", "b", "c"]));
+    assert_eq!(world.read("home/skills/x/SKILL.md"), skill("x"));
+}
+
+#[test]
+fn an_id_is_not_taken_over() {
+    let world = World::new();
+    world
+        .write("home/skills/news/SKILL.md", skill("news"))
+        .write("news.yaml", WORKFLOW.replace("name: report", "name: news"))
+        .write("good/SKILL.md", skill("good"));
+    insta::assert_snapshot!(world.run(&["skills", "import", "news.yaml", "good"]));
+    assert!(!world.path("home/skills/news.yaml").exists());
+    assert!(world.path("home/skills/good/SKILL.md").exists());
+    insta::assert_snapshot!(world.run(&["skills", "import", "news.yaml", "--force"]));
+}
+
+/// One skill that cannot be imported does not keep the others out, and a dry
+/// run says the same.
+#[test]
+fn conflicts_are_refused_one_by_one() {
+    let world = world();
+    world
+        .write("home/skills/greet/scripts/run.sh", "mine\n")
+        .write("bad.json", "{")
+        .write("latin.json", b"\xff");
+    let args = ["from", "bad.json", "latin.json", "record.json"];
+    let import = [["skills", "import"].as_slice(), &args].concat();
+    let dry = world.output(&[import.as_slice(), &["--dry-run"]].concat());
+    let real = world.run(&import);
+    assert_eq!(dry.status.code(), Some(1));
+    let dry = String::from_utf8(dry.stdout).unwrap();
+    let place = world.path("").display().to_string();
+    assert!(real.contains(&dry.replace(&place, "[world]/")), "{dry}");
+    insta::assert_snapshot!(real);
+    assert!(!world.path("home/skills/greet/SKILL.md").exists());
+    assert_eq!(world.read("home/skills/greet/scripts/run.sh"), "mine\n");
+}
+
+#[test]
+fn what_is_replaced_leaves_nothing_behind() {
+    let world = world();
+    world
+        .write("home/skills/greet/SKILL.md", skill("greet"))
+        .write("home/skills/greet/stale.txt", "old\n")
+        .write("home/skills/greet/nested/SKILL.md", skill("nested"))
+        .write("home/skills/other.txt", "mine\n");
+    symlink("../other.txt", world.path("home/skills/greet/link")).unwrap();
+    insta::assert_snapshot!(world.run(&["skills", "import", "from/greet", "--force"]));
+    assert!(!world.path("home/skills/greet/stale.txt").exists());
+    for kept in ["greet/nested/SKILL.md", "greet/link", "other.txt"] {
+        assert!(world.path("home/skills").join(kept).exists(), "{kept}");
+    }
+}
+
+#[test]
+fn keep_leaves_alone_what_is_there() {
+    let world = world();
+    let import =
+        |paths: &[&str]| world.run(&[["skills", "import", "--keep"].as_slice(), paths].concat());
+    world.write("home/skills/greet/SKILL.md", skill("greet") + "Mine.\n");
+    insta::assert_snapshot!(import(&["from/greet", "from/greet", "from/email"]));
+    assert!(world.read("home/skills/greet/SKILL.md").contains("Mine."));
+    assert!(!world.path("home/skills/greet/scripts").exists());
+    assert_eq!(
+        world.code(&["skills", "import", "x", "--keep", "--force"]),
+        2
+    );
+}
+
+#[test]
+fn a_bare_name_is_in_this_folder() {
+    let world = world();
+    let mut command = world.command(&["skills", "import", "SKILL.md", "--json"]);
+    command.current_dir(world.path("from/greet"));
+    assert!(command.output().unwrap().status.success());
+    assert!(world.path("home/skills/greet/scripts/run.sh").exists());
+}
+
+#[test]
+fn nested_skills_stay_nested() {
+    let world = World::new();
+    world
+        .write("all/deep/monitoring/SKILL.md", skill("monitoring"))
+        .write(
+            "all/deep/monitoring/parts/debugging/SKILL.md",
+            skill("debugging"),
+        );
+    insta::assert_snapshot!(world.run(&["skills", "import", "all"]));
+}
+
+#[test]
+fn skills_do_not_hide_pages() {
+    let world = World::new();
+    world
+        .write("home/skills/email/send.md", PAGE)
+        .write("home/skills/tasks/SKILL.md", skill("tasks"))
+        .write("email/SKILL.md", skill("email"))
+        .write("index/SKILL.md", INDEX)
+        .write(
+            "pages/tasks/add.md",
+            PAGE.replace("email.send", "tasks.add"),
+        );
+    insta::assert_snapshot!(world.run(&["skills", "import", "email", "pages", "--force"]));
+    insta::assert_snapshot!(world.run(&["skills", "new", "email"]));
+    insta::assert_snapshot!(world.run(&["skills", "new", "tasks.add"]));
+    assert_eq!(world.code(&["skills", "import", "index"]), 0);
+    assert_eq!(world.code(&["skills", "new", "email.read"]), 0);
+}
+
+#[test]
+fn each_skill_is_counted_once() {
+    let world = world();
+    assert_eq!(world.code(&["skills", "import", "from/greet"]), 0);
+    let import = ["skills", "import", "from/greet", "from/email", "--json"];
+    let report = world.json(&import);
+    assert_eq!(report["skills"], serde_json::json!(["email.send"]));
+    assert_eq!(report["unchanged"], serde_json::json!(["greet"]));
+    let report = world.json(&import);
+    assert_eq!(report["skills"], serde_json::json!([]));
+}
+
+#[test]
+fn export_says_what_is_left_out() {
+    let world = world();
+    world
+        .write("from/greet/logo.png", b"\x89PNG\xff")
+        .write(
+            "from/email/drop.md",
+            PAGE.replace("email.send", "email.drop")
+                .replace("tags:", "handler: drop\ntags:"),
+        )
+        .write(
+            "from/host/SKILL.md",
+            skill("host").replace(
+                "---\n\n",
+                "license: MIT\nmetadata:\n  hue: red\n  tags: x\n---\n\n",
+            ),
+        );
+    let export = |args: &[&str]| {
+        world.run(&[["skills", "export", "--root", "from"].as_slice(), args].concat())
+    };
+    insta::assert_snapshot!(export(&["greet", "--format", "agentskills", "--to", "out"]));
+    insta::assert_snapshot!(export(&["greet", "--format", "agentskills"]));
+    insta::assert_snapshot!(export(&["host", "--format", "record"]));
+    insta::assert_snapshot!(export(&["report", "--format", "agentskills", "--json"]));
+    insta::assert_snapshot!(export(&["report", "--format", "manpage"]));
+    insta::assert_snapshot!(export(&["email.drop", "--format", "record"]));
+    insta::assert_snapshot!(export(&["greet", "--json"]));
+}
+
+#[test]
+fn new_explains_names_without_repeating_them() {
+    let world = World::new();
+    insta::assert_snapshot!(world.run(&["skills", "new", "日本"]));
+    insta::assert_snapshot!(world.run(&["skills", "new", &"x".repeat(70)]));
+    assert!(!world.path("home").exists());
+}
+
+/// Reading a pipe would wait for somebody to write.
+#[test]
+fn pipes_are_not_read() {
+    let world = world();
+    for pipe in ["pipe.json", "out/greet/SKILL.md"] {
+        fs::create_dir_all(world.path(pipe).parent().unwrap()).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(world.path(pipe))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    insta::assert_snapshot!(world.run(&["skills", "import", "pipe.json"]));
+    insta::assert_snapshot!(world.run(&[
+        "skills", "export", "greet", "--root", "from", "--to", "out", "--force"
+    ]));
 }

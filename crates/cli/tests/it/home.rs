@@ -1,6 +1,8 @@
 //! Commands that work on the home.
 
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
 
 use crate::support::{PAGE, SKILL, WORKFLOW, World};
 
@@ -183,6 +185,31 @@ fn configuration_mistakes_are_explained() {
 }
 
 #[test]
+fn the_environment_overrides_the_file() {
+    let world = world();
+    world.write("home/config.toml", "[time]\nzone = \"Europe/Berlin\"\n");
+    world.write("more/extra/SKILL.md", SKILL.replace("greet", "extra"));
+    let mut command = world.command(&["skills", "list", "--json"]);
+    command
+        .env("DEFT__TIME__ZONE", "Asia/Tokyo")
+        .env("DEFT__SKILLS__PATHS", "[\"../more\"]");
+    let document: serde_json::Value =
+        serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let skills = document["skills"].as_array().unwrap();
+    let report = skills.iter().find(|skill| skill["id"] == "report").unwrap();
+    assert!(
+        report["trigger"]["next"][0]
+            .as_str()
+            .unwrap()
+            .ends_with("T08:00:00+09:00")
+    );
+    assert!(skills.iter().any(|skill| skill["id"] == "extra"));
+    let mut command = world.command(&["skills", "list"]);
+    let output = command.env("DEFT__SKILS__PATHS", "x").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn a_root_that_is_not_there_is_refused() {
     insta::assert_snapshot!(World::new().run(&["skills", "list", "--root", "nowhere"]));
 }
@@ -190,11 +217,53 @@ fn a_root_that_is_not_there_is_refused() {
 #[test]
 fn closed_pipes_are_no_failure() {
     let world = world();
-    let mut child = world
-        .command(&["schema", "workflow"])
-        .stdout(std::process::Stdio::piped())
+    let mut command = world.command(&["schema", "workflow"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    assert!(child.wait().unwrap().code().is_some());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+/// A folder that may not be read costs only itself, and is said.
+#[test]
+fn an_unreadable_folder_is_reported() {
+    let world = world();
+    world.write("home/skills/locked/SKILL.md", SKILL);
+    let binary = world.path("deft");
+    std::fs::copy(env!("CARGO_BIN_EXE_deft"), &binary).unwrap();
+    let open = |path: std::path::PathBuf, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open(world.path(""), 0o755);
+    open(world.path("home/skills/locked"), 0o000);
+    let mut command = std::process::Command::new(binary);
+    command
+        .args(["skills", "doctor", "--json"])
+        .env_clear()
+        .env("HOME", "/nowhere")
+        .env("DEFT_HOME", world.path("home"));
+    // Nothing is closed to the superuser, so the command runs as nobody.
+    if std::fs::read_dir(world.path("home/skills/locked")).is_ok() {
+        command.uid(65534).gid(65534);
+    }
+    let output = command.output().unwrap();
+    open(world.path("home/skills/locked"), 0o755);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let locked = report["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|file| file["state"] == "broken")
+        .unwrap();
+    assert!(locked["path"].as_str().unwrap().ends_with("skills/locked"));
+    assert_eq!(
+        locked["diagnostics"][0]["message"],
+        "cannot be read: Permission denied (os error 13)"
+    );
 }

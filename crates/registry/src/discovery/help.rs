@@ -1,5 +1,7 @@
 //! `get_skill` in its four levels, and `--help` (S2.24 to S2.31).
 
+use std::sync::Arc;
+
 use deft_model::nearest;
 use deft_skillfile::render;
 
@@ -120,23 +122,15 @@ fn top(snapshot: &Snapshot) -> String {
             one_line(&domain.index.description)
         ));
     }
-    let single: Vec<&Loaded> = snapshot
-        .skills()
-        .map(|l| &**l)
-        .filter(|l| l.skill.domain.is_none())
-        .collect();
-    if !single.is_empty() {
+    let single =
+        |loaded: &&Arc<Loaded>| loaded.skill.domain.is_none() && !super::is_hidden(&loaded.skill);
+    let mut single = snapshot.skills().filter(single).peekable();
+    if single.peek().is_some() {
         out.push_str("\nSkills without a domain:\n\n");
-        for loaded in single
-            .into_iter()
-            .filter(|loaded| !super::is_hidden(&loaded.skill))
-        {
-            out.push_str(&format!(
-                "  {:12} {}\n",
-                loaded.skill.id,
-                one_line(&loaded.skill.description)
-            ));
-        }
+    }
+    for loaded in single {
+        let summary = one_line(&loaded.skill.description);
+        out.push_str(&format!("  {:12} {summary}\n", loaded.skill.id));
     }
     out.push_str("\nUse: get_skill: <domain> for domain details\n");
     out.push_str("Use: get_skill: <domain>.<command> for specific skill details\n");

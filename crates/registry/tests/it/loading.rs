@@ -197,3 +197,71 @@ fn revisions_are_stable() {
     two.rename("skills/a/b.txt", "skills/a/c.txt");
     assert_ne!(revision(&one), revision(&two));
 }
+
+/// Pages beside a named SKILL.md are part of that skill; that is said.
+#[test]
+fn pages_that_a_skill_swallows_are_named() {
+    let world = World::new();
+    world.write(
+        "skills/email/SKILL.md",
+        skill_md("email", "All about mail."),
+    );
+    world.write("skills/email/send.md", page("email.send", "Sends."));
+    world.write("skills/email/notes.md", "# Notes\n");
+    insta::assert_snapshot!(world.states(&world.load()));
+}
+
+#[test]
+fn names_that_are_not_text_are_reported() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    world.write("skills/good/SKILL.md", skill_md("good", "fine"));
+    let odd = world
+        .path("skills")
+        .join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&odd).unwrap();
+    fs::write(odd.join("SKILL.md"), skill_md("odd", "odd")).unwrap();
+    let snapshot = world.load();
+    assert_eq!(snapshot.skill_count(), 1);
+    insta::assert_snapshot!(world.states(&snapshot));
+}
+
+/// The same root twice, or one inside another, shadows nothing.
+#[test]
+fn roots_may_overlap() {
+    let world = World::new();
+    world.write("skills/team/a/SKILL.md", skill_md("a", "one"));
+    world.write("skills/x/SKILL.md", skill_md("x", "one"));
+    let (inner, outer) = (world.path("skills/team"), world.path("skills"));
+    for roots in [
+        vec![inner.clone(), outer.clone(), outer.clone()],
+        vec![outer, inner],
+    ] {
+        let snapshot = Snapshot::load(&Options::new(roots), &moment());
+        assert_eq!(snapshot.skill_count(), 2);
+        assert!(
+            snapshot
+                .files()
+                .iter()
+                .all(|file| matches!(file.state, deft_registry::State::Loaded(_)))
+        );
+    }
+}
+
+/// Links that multiply end soon.
+#[test]
+fn links_inside_links_end() {
+    let world = World::new();
+    for at in 0..8 {
+        fs::create_dir(world.path(&format!("skills/d{at}"))).unwrap();
+        for link in 0..3 {
+            symlink(
+                format!("../d{}", at + 1),
+                world.path(&format!("skills/d{at}/l{link}")),
+            )
+            .unwrap();
+        }
+    }
+    world.write("skills/d8/SKILL.md", skill_md("d8", "deep"));
+    assert!(world.load().skill("d8").is_some());
+}

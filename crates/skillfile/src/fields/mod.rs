@@ -20,7 +20,14 @@ pub(crate) struct Field {
 pub(crate) enum Kind {
     Text,
     Truth,
+    /// Text that says something wherever its key is given.
+    Filled,
+    /// A name that templates can use.
+    Name,
+    /// A whole number from 0 on.
     Count,
+    /// A whole number from 1 on.
+    Positive,
     Integer,
     Number,
     /// A list of texts, or texts divided by commas.
@@ -32,6 +39,10 @@ pub(crate) enum Kind {
     Any,
     Object,
     List,
+    /// A list of at least one value.
+    Choices,
+    /// A list, or a template that gives one.
+    Loop,
     /// One of these words.
     Words(&'static [&'static str]),
     /// `fail`, `continue` or `retry:N`.
@@ -40,6 +51,9 @@ pub(crate) enum Kind {
     Classes,
     /// A mapping with these fields.
     Table(&'static [&'static [Field]]),
+    /// A mapping with these fields and any others, in which every value may be
+    /// written as text.
+    Open(&'static [&'static [Field]]),
     /// A list of mappings with these fields.
     Tables(&'static [&'static [Field]]),
 }

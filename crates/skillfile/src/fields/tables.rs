@@ -45,7 +45,7 @@ pub(crate) const OPEN: &[Field] = &[
     ),
     optional(
         "metadata",
-        Kind::Table(&[METADATA, POLICY, LISTED]),
+        Kind::Open(&[METADATA, POLICY, LISTED]),
         "everything deft adds to the open format",
     ),
 ];
@@ -67,6 +67,7 @@ pub(crate) const METADATA: &[Field] = &[
         Kind::Texts,
         "the only tools a run may use",
     ),
+    optional("schedule", Kind::Cron, "a cron expression"),
     optional(
         "trigger_config",
         Kind::Table(&[TRIGGER]),
@@ -105,10 +106,14 @@ pub(crate) const TRIGGER: &[Field] = &[
         Kind::Cron,
         "a cron expression, read in the skill's zone",
     ),
-    optional("interval_minutes", Kind::Count, "every so many minutes"),
+    optional("interval_minutes", Kind::Positive, "every so many minutes"),
     optional("at", Kind::Text, "once, at an ISO timestamp"),
-    optional("in_minutes", Kind::Count, "once, so many minutes from now"),
-    optional("in_hours", Kind::Count, "once, so many hours from now"),
+    optional(
+        "in_minutes",
+        Kind::Positive,
+        "once, so many minutes from now",
+    ),
+    optional("in_hours", Kind::Positive, "once, so many hours from now"),
     optional(
         "in",
         Kind::Duration,
@@ -135,7 +140,7 @@ pub(crate) const POLICY: &[Field] = &[
     ),
     optional(
         "max_steps",
-        Kind::Count,
+        Kind::Positive,
         "the most turns a model may take; 10 when absent",
     ),
     optional(
@@ -193,7 +198,7 @@ pub(crate) const POLICY: &[Field] = &[
     optional("timeout", Kind::Duration, "the longest a run may take"),
     optional(
         "concurrency",
-        Kind::Count,
+        Kind::Positive,
         "how many runs of the skill may go at once",
     ),
     optional(
@@ -224,7 +229,7 @@ pub(crate) const EXPECT: &[Field] = &[
 
 /// What models may cost.
 pub(crate) const BUDGET: &[Field] = &[
-    optional("tokens", Kind::Count, "tokens, in and out together"),
+    optional("tokens", Kind::Positive, "tokens, in and out together"),
     optional("cost_usd", Kind::Number, "money"),
     optional(
         "per",
@@ -316,13 +321,14 @@ pub(crate) const WORKFLOW: &[Field] = &[
 
 /// A parameter of a workflow.
 pub(crate) const INPUT: &[Field] = &[
-    required("name", Kind::Text, "its name under `inputs`"),
+    required("name", Kind::Name, "its name under `inputs`"),
     optional(
         "type",
         Kind::Words(&[
-            "string", "integer", "number", "boolean", "array", "object", "any",
+            "string", "integer", "number", "boolean", "array", "object", "any", "str", "text",
+            "date", "int", "float", "bool", "list", "dict", "map",
         ]),
-        "`string` when absent; `int`, `float`, `bool`, `list` and `dict` are read too",
+        "`string` when absent; `str` and all behind it are other names for the first six",
     ),
     optional(
         "required",
@@ -336,7 +342,7 @@ pub(crate) const INPUT: &[Field] = &[
         Kind::Text,
         "a regular expression that text must match",
     ),
-    optional("enum", Kind::List, "the only values allowed"),
+    optional("enum", Kind::Choices, "the only values allowed"),
     optional(
         "max_length",
         Kind::Count,
@@ -346,16 +352,16 @@ pub(crate) const INPUT: &[Field] = &[
 
 /// A step of a workflow.
 pub(crate) const STEP: &[Field] = &[
-    required("id", Kind::Text, "its name in templates and conditions"),
+    required("id", Kind::Name, "its name in templates and conditions"),
     optional("description", Kind::Text, "one line for people"),
-    optional("tool", Kind::Text, "calls a tool"),
+    optional("tool", Kind::Filled, "calls a tool"),
     optional(
         "compute",
-        Kind::Text,
+        Kind::Filled,
         "runs a block of Python; `result` is the value",
     ),
-    optional("agent", Kind::Text, "lets a model follow instructions"),
-    optional("skill", Kind::Text, "runs another skill"),
+    optional("agent", Kind::Filled, "lets a model follow instructions"),
+    optional("skill", Kind::Filled, "runs another skill"),
     optional(
         "args",
         Kind::Object,
@@ -368,10 +374,10 @@ pub(crate) const STEP: &[Field] = &[
     ),
     optional(
         "max_steps",
-        Kind::Count,
+        Kind::Positive,
         "the most turns an `agent` step may take",
     ),
-    optional("output", Kind::Text, "a second name for the value"),
+    optional("output", Kind::Name, "a second name for the value"),
     optional(
         "condition",
         Kind::Text,
@@ -385,17 +391,17 @@ pub(crate) const STEP: &[Field] = &[
     optional("timeout", Kind::Duration, "the longest an attempt may take"),
     optional(
         "loop",
-        Kind::Any,
+        Kind::Loop,
         "a list, or a template that gives one; the step runs for each item",
     ),
     optional(
         "loop_var",
-        Kind::Text,
+        Kind::Name,
         "the name of the item; `item` when absent",
     ),
     optional(
         "loop_concurrency",
-        Kind::Count,
+        Kind::Positive,
         "how many items may be worked on at once; 1 when absent",
     ),
     optional(

@@ -32,6 +32,12 @@ pub(super) fn text(node: &Node) -> Option<&str> {
 
 /// What is not block style, or not allowed in it.
 pub(super) fn style(node: &Node, sink: &mut Sink) {
+    style_within(node, false, sink);
+}
+
+/// Inside a flow collection everything is flow, so only the outermost one is
+/// worth a word.
+fn style_within(node: &Node, in_flow: bool, sink: &mut Sink) {
     if node.decorated {
         sink.report(
             Rule::AnchorOrTag,
@@ -43,11 +49,15 @@ pub(super) fn style(node: &Node, sink: &mut Sink) {
     match &node.kind {
         Kind::Scalar(_) => {}
         Kind::Sequence { items, flow } => {
-            check_flow(*flow, node.span, "list", sink);
-            items.iter().for_each(|item| style(item, sink));
+            check_flow(*flow && !in_flow, node.span, "list", sink);
+            let inner = in_flow || *flow;
+            items
+                .iter()
+                .for_each(|item| style_within(item, inner, sink));
         }
         Kind::Mapping(mapping) => {
-            check_flow(mapping.flow, node.span, "mapping", sink);
+            check_flow(mapping.flow && !in_flow, node.span, "mapping", sink);
+            let inner = in_flow || mapping.flow;
             for entry in mapping.duplicates() {
                 let message = format!("`{}` is given twice", entry.key);
                 sink.report(Rule::DuplicateKey, entry.key_span, message)
@@ -56,7 +66,7 @@ pub(super) fn style(node: &Node, sink: &mut Sink) {
             mapping
                 .entries
                 .iter()
-                .for_each(|entry| style(&entry.value, sink));
+                .for_each(|entry| style_within(&entry.value, inner, sink));
         }
     }
 }

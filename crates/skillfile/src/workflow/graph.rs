@@ -48,8 +48,9 @@ impl Graph {
             has_circle: false,
             last: RefCell::new(None),
         };
-        if let Some(circle) = graph.circle() {
-            graph.has_circle = true;
+        let circles = graph.circles();
+        graph.has_circle = !circles.is_empty();
+        for circle in circles {
             report_circle(drafts, &circle, sink);
         }
         graph
@@ -89,28 +90,37 @@ impl Graph {
         seen
     }
 
-    /// The first circle, its start repeated at the end.
-    fn circle(&self) -> Option<Vec<usize>> {
+    /// The circles, each with its start repeated at the end.
+    fn circles(&self) -> Vec<Vec<usize>> {
         let mut search = Search {
             done: vec![false; self.waits.len()],
             on_path: vec![false; self.waits.len()],
+            reported: vec![false; self.waits.len()],
+            circles: Vec::new(),
             floor: 0,
         };
-        (0..self.waits.len()).find_map(|at| search.circle_from(&self.waits, at))
+        for at in 0..self.waits.len() {
+            search.from(&self.waits, at);
+        }
+        search.circles
     }
 }
 
-/// A search for a circle, depth first without recursion, as a file may have
+/// A search for circles, depth first without recursion, as a file may have
 /// thousands of steps.
 struct Search {
     done: Vec<bool>,
     on_path: Vec<bool>,
+    /// Steps of circles that were found. One wrong `depends_on` closes many
+    /// circles over the same steps, so each step is named in one of them only.
+    reported: Vec<bool>,
+    circles: Vec<Vec<usize>>,
     /// Below this index everything is done.
     floor: usize,
 }
 
 impl Search {
-    fn circle_from(&mut self, waits: &[Waits], root: usize) -> Option<Vec<usize>> {
+    fn from(&mut self, waits: &[Waits], root: usize) {
         let mut path: Vec<(usize, usize)> = vec![(root, 0)];
         while let Some((at, next)) = path.last_mut() {
             let at = *at;
@@ -126,15 +136,26 @@ impl Search {
             *next += 1;
             self.on_path[at] = true;
             if self.on_path[wait] {
-                let start = path.iter().position(|(step, _)| *step == wait)?;
-                let circle = path[start..].iter().map(|(step, _)| *step);
-                return Some(circle.chain([wait]).collect());
-            }
-            if !self.done[wait] {
+                self.close(&path, wait);
+            } else if !self.done[wait] {
                 path.push((wait, 0));
             }
         }
-        None
+    }
+
+    /// Keeps the circle from `start` to the end of the path and back.
+    fn close(&mut self, path: &[(usize, usize)], start: usize) {
+        if self.reported[start] {
+            return;
+        }
+        let steps = path.iter().map(|(step, _)| *step);
+        let mut circle: Vec<usize> = steps.skip_while(|step| *step != start).collect();
+        if circle.iter().any(|step| self.reported[*step]) {
+            return;
+        }
+        circle.iter().for_each(|step| self.reported[*step] = true);
+        circle.push(start);
+        self.circles.push(circle);
     }
 
     fn finish(&mut self, at: usize) {

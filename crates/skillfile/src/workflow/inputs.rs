@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
 use crate::fields::INPUT;
-use crate::names::is_identifier;
+use crate::names::{is_identifier, is_keyword};
 use crate::policy::mappings;
 use crate::read::Fields;
 use crate::rules::Rule;
@@ -45,7 +45,7 @@ fn input(fields: &Fields<'_>, sink: &mut Sink) -> Option<Input> {
             .help("add `name: …`");
         return None;
     };
-    if !is_identifier(&name) {
+    if !is_identifier(&name) || is_keyword(&name) {
         let message = format!("the input `{name}` cannot be used in templates");
         sink.report(Rule::InvalidName, fields.span("name"), message)
             .help("use letters, digits and `_`, such as `issue_key`");
@@ -62,7 +62,26 @@ fn input(fields: &Fields<'_>, sink: &mut Sink) -> Option<Input> {
         max_length: fields.count("max_length", sink),
     };
     check_default(&input, fields, sink);
+    check_text_only(kind, fields, sink);
     Some(input)
+}
+
+/// Limits that mean something for text only.
+fn check_text_only(kind: InputType, fields: &Fields<'_>, sink: &mut Sink) {
+    if matches!(kind, InputType::String | InputType::Any) {
+        return;
+    }
+    let useless = ["pattern", "max_length"].into_iter();
+    for entry in useless.filter_map(|key| fields.map.entry(key)) {
+        let message = format!("`{}` does nothing for an input of type `{kind}`", entry.key);
+        sink.report_as(
+            Severity::Warning,
+            Rule::InvalidValue,
+            entry.key_span,
+            message,
+        )
+        .help("it is for `string`; leave it out");
+    }
 }
 
 /// The type; Python's names for types are read too.

@@ -11,7 +11,7 @@ mod mentions;
 mod scope;
 mod steps;
 
-use deft_model::{Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
+use deft_model::{Action, Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
 
 use crate::diagnostic::{Severity, Sink};
 use crate::fields::{CONFIRMATION, LISTED, POLICY, WORKFLOW};
@@ -27,8 +27,8 @@ use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping};
 
 use graph::Graph;
-pub(crate) use steps::BUILT_IN;
 use steps::Draft;
+pub(crate) use steps::{ACTIONS, BUILT_IN};
 
 /// Reads a YAML file. One that was never meant to be a workflow is only
 /// remarked upon.
@@ -48,8 +48,13 @@ pub(crate) fn read(
     };
     let map = root.as_ref().and_then(yaml::Node::as_mapping);
     let Some(map) = map.filter(|map| is_workflow(map)) else {
+        let foreign = map.and_then(foreign_key);
+        let message = match foreign {
+            Some(key) => format!("YAML with `{key}` is another tool's and not loaded"),
+            None => "YAML without `steps` is not loaded".to_owned(),
+        };
         let span = Span::new(source.start, source.start);
-        sink.report(Rule::NotASkill, span, "YAML without `steps` is not loaded")
+        sink.report(Rule::NotASkill, span, message)
             .help("a workflow has `name`, `description` and `steps`");
         return None;
     };
@@ -62,12 +67,28 @@ pub(crate) fn read(
     Some(Document::Skill(Box::new(skill)))
 }
 
+/// Keys of other tools, whose files may have `steps` and a name as well.
+const FOREIGN: &[&str] = &["apiVersion", "jobs", "pool", "runs", "stages"];
+
+fn foreign_key(map: &Mapping) -> Option<&'static str> {
+    let mut keys = FOREIGN.iter().copied();
+    keys.find(|key| map.get(key).is_some())
+}
+
 /// Whether a mapping is meant to be a workflow: it has steps, perhaps
-/// misspelt, or the head of a skill.
+/// misspelt, or the head of a skill and nothing that a skill would not have.
 fn is_workflow(map: &Mapping) -> bool {
+    if foreign_key(map).is_some() {
+        return false;
+    }
     let has = |key: &str| map.get(key).is_some();
     let nearly = |entry: &yaml::Entry| deft_model::nearest(&entry.key, ["steps"]).is_some();
-    has("confirmations") || (has("name") && has("description")) || map.entries.iter().any(nearly)
+    let known = |entry: &yaml::Entry| {
+        let mut fields = [WORKFLOW, LISTED, POLICY].into_iter().flatten();
+        fields.any(|field| field.name == entry.key)
+    };
+    let head = has("name") && has("description") && map.entries.iter().all(known);
+    has("confirmations") || head || map.entries.iter().any(nearly)
 }
 
 /// What is missing has been reported and keeps the skill from loading; the
@@ -87,7 +108,8 @@ fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sin
         sink,
     );
     let policy = policy::read(fields, sink);
-    let workflow = workflow(fields, &policy, sink);
+    let own = name.as_deref().filter(|name| is_id(name));
+    let workflow = workflow(fields, own.unwrap_or(place.stem()), &policy, sink);
     let timing = trigger::read(fields, moment, sink);
     let keywords = fields.texts("keywords", sink);
     let name = name.unwrap_or_else(|| place.stem().to_owned());
@@ -144,9 +166,15 @@ fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Sk
     SkillId::new(place.stem())
 }
 
-fn workflow(fields: &Fields<'_>, policy: &deft_model::Policy, sink: &mut Sink) -> Workflow {
+fn workflow(
+    fields: &Fields<'_>,
+    own: &str,
+    policy: &deft_model::Policy,
+    sink: &mut Sink,
+) -> Workflow {
     let inputs = inputs::read(fields, sink);
     let drafts = steps::read(fields, sink);
+    check_recursion(own, &drafts, sink);
     check_any_steps(fields, sink);
     let graph = Graph::build(&drafts, sink);
     let confirmations = confirmations(fields, &drafts, sink);
@@ -161,6 +189,17 @@ fn workflow(fields: &Fields<'_>, policy: &deft_model::Policy, sink: &mut Sink) -
         steps: drafts.into_iter().map(|draft| draft.step).collect(),
         outputs,
         confirmations,
+    }
+}
+
+/// A workflow that runs itself would do so for ever.
+fn check_recursion(own: &str, drafts: &[Draft<'_>], sink: &mut Sink) {
+    for draft in drafts {
+        if matches!(&draft.step.action, Action::Skill { skill, .. } if skill.trim() == own) {
+            let message = format!("the step `{}` runs the workflow it is in", draft.step.id);
+            sink.report(Rule::DependencyCycle, draft.key_span("skill"), message)
+                .help("name another skill, or use `loop` to repeat a step");
+        }
     }
 }
 

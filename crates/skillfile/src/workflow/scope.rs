@@ -148,6 +148,7 @@ impl Scope<'_> {
             let span = places.span(&range);
             let message = format!("{}, so it is always None here", problem.message);
             let near = problem.help.filter(|help| help.starts_with("did you mean"));
+            let near = constant(&name.name).or(near);
             sink.report_as(Severity::Warning, Rule::UndefinedName, span, message)
                 .maybe_help(near);
         }
@@ -314,6 +315,17 @@ impl Use {
             range,
         }
     }
+}
+
+/// What Python calls a constant that was written as in JSON or YAML.
+fn constant(name: &str) -> Option<String> {
+    let python = match name {
+        "true" | "TRUE" => "True",
+        "false" | "FALSE" => "False",
+        "null" | "none" | "nil" | "NULL" => "None",
+        _ => return None,
+    };
+    Some(format!("did you mean `{python}`?"))
 }
 
 fn is_method(name: &str) -> bool {

@@ -3,17 +3,18 @@
 use std::collections::HashSet;
 
 use deft_model::{Action, Loop, OnError, Step, nearest};
+use deft_template::has_markup;
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions;
 use crate::fields::STEP;
-use crate::names::is_identifier;
+use crate::names::{is_identifier, is_keyword};
 use crate::policy::{expect, heals, mappings};
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::yaml::{Mapping, Node};
+use crate::yaml::{Mapping, Node, Scalar};
 
 /// Names that templates have without any step.
 pub(crate) const BUILT_IN: &[&str] = &[
@@ -25,7 +26,8 @@ pub(crate) const BUILT_IN: &[&str] = &[
     "workspace_uri",
 ];
 
-const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill"];
+/// The keys that say what a step does.
+pub(crate) const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill"];
 
 /// A step together with the mapping it was read from, for places.
 pub(crate) struct Draft<'a> {
@@ -65,14 +67,14 @@ pub(crate) fn read<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Vec<Draft<'a>> {
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     let mut ids = HashSet::new();
     for map in mappings(fields, "steps", sink) {
-        let draft = draft(&Fields { map, ..*fields }, sink);
-        if let Some(draft) = draft {
-            if !ids.insert(draft.step.id.clone()) {
-                let message = format!("the step id `{}` is used twice", draft.step.id);
-                sink.report(Rule::DuplicateStepId, draft.id_span, message)
-                    .help("rename one of them");
-            }
-            drafts.push(draft);
+        let fields = Fields { map, ..*fields };
+        drafts.extend(draft(&fields, sink));
+        // Also of a step that is wrong otherwise.
+        let id = fields.node("id").and_then(Node::as_scalar);
+        if let Some(id) = id.filter(|id| !ids.insert(id.text.as_str())) {
+            let message = format!("the step id `{}` is used twice", id.text);
+            sink.report(Rule::DuplicateStepId, fields.span("id"), message)
+                .help("rename one of them");
         }
     }
     check_names(fields, &drafts, sink);
@@ -169,6 +171,10 @@ fn check_name(name: &str, span: Span, sink: &mut Sink) {
             format!("`{name}` is a name that templates already have"),
         )
         .help("choose another name");
+    } else if is_keyword(name) {
+        let message = format!("`{name}` is a word of Python and cannot be a name");
+        sink.report(Rule::InvalidStepId, span, message)
+            .help("choose another name");
     } else if !is_identifier(name) {
         sink.report(
             Rule::InvalidStepId,
@@ -233,7 +239,7 @@ fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Ac
         _ => Action::Agent {
             instructions: text,
             tools: fields.texts("tools", sink),
-            max_steps: fields.count("max_steps", sink),
+            max_steps: fields.positive("max_steps", sink),
         },
     })
 }
@@ -327,22 +333,17 @@ fn retries(text: &str) -> Option<u32> {
 
 fn repeat(fields: &Fields<'_>, sink: &mut Sink) -> Option<Loop> {
     let node = fields.node("loop")?;
-    if node.as_mapping().is_some() {
+    let plain = |scalar: &Scalar| !has_markup(&scalar.text);
+    if node.as_mapping().is_some() || node.as_scalar().is_some_and(plain) {
         return fields.wrong("loop", node, "a list, or a template that gives one", sink);
     }
     let var = fields
         .filled_text("loop_var", sink)
         .unwrap_or_else(|| "item".to_owned());
     check_name(&var, fields.span("loop_var"), sink);
-    let concurrency = fields.count("loop_concurrency", sink);
-    if concurrency == Some(0) {
-        let span = fields.span("loop_concurrency");
-        sink.report(Rule::InvalidValue, span, "`loop_concurrency` is 0")
-            .help("at least one item must run");
-    }
     Some(Loop {
         over: node.to_value(),
         var,
-        concurrency,
+        concurrency: fields.positive("loop_concurrency", sink),
     })
 }

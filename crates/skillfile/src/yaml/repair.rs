@@ -4,9 +4,13 @@
 //! is not YAML although everybody sees what is meant. Each entry is tried
 //! alone; the value of an entry that fails is taken as plain text. The masked
 //! text keeps its length, so every place stays a place in the file.
+//!
+//! A value never takes in a line with a key of its own: what it says would be
+//! lost without a word.
 
 use super::build::parse;
 use super::node::{Kind, Node, Style};
+use super::slips::{is_unclosed, tab_indent};
 use crate::span::Span;
 
 /// A value that was taken as text, with the key it belongs to.
@@ -14,6 +18,21 @@ use crate::span::Span;
 pub(crate) struct Repaired {
     pub key: String,
     pub span: Span,
+    /// Whether it starts with a quote that nothing closes.
+    pub unclosed: bool,
+}
+
+/// Why a text cannot be repaired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// The line of this key would become part of the value of `above`.
+    Swallowed {
+        key: String,
+        above: String,
+        span: Span,
+    },
+    /// Whatever the parser says.
+    Syntax,
 }
 
 /// A range of `text` that is to be read as plain text.
@@ -23,47 +42,80 @@ struct Mask {
     end: usize,
 }
 
-/// A tree in which the broken values are texts, and what they are; `None` when
-/// the text is beyond repair.
-pub(crate) fn repair(text: &str, offset: usize) -> Option<(Node, Vec<Repaired>)> {
-    if conflict_marker(text).is_some() {
-        return None;
+/// A tree in which the broken values are texts, and what they are.
+pub(crate) fn repair(text: &str, offset: usize) -> Result<(Node, Vec<Repaired>), Beyond> {
+    if conflict_marker(text).is_some() || tab_indent(text).is_some() {
+        return Err(Beyond::Syntax);
     }
     let mut masks = Vec::new();
-    collect(text, 0, 0, &mut masks)?;
-    let mut node = parse(&masked(text, &masks), offset).ok()??;
+    collect(text, offset, (0, 0), &mut masks)?;
+    let parsed = parse(&masked(text, &masks), offset).ok().flatten();
+    let mut node = parsed.ok_or(Beyond::Syntax)?;
     masks
         .iter()
         .for_each(|mask| unmask(&mut node, text, mask, offset));
     let repaired = masks.into_iter().map(|mask| Repaired {
         key: mask.key,
         span: Span::new(offset + mask.start, offset + mask.end),
+        unclosed: is_unclosed(&text[mask.start..mask.end]),
     });
-    Some((node, repaired.collect()))
+    Ok((node, repaired.collect()))
 }
 
-/// Tries every entry at `indent` alone and masks the values that fail.
-fn collect(text: &str, base: usize, indent: usize, masks: &mut Vec<Mask>) -> Option<()> {
+/// Tries every entry at `indent` alone and masks the values that fail; `base`
+/// is where `text` starts in the whole.
+fn collect(
+    text: &str,
+    offset: usize,
+    (base, indent): (usize, usize),
+    masks: &mut Vec<Mask>,
+) -> Result<(), Beyond> {
     for (start, end) in entries(text, indent) {
         let entry = &text[start..end];
         if parse(entry, 0).is_ok() {
             continue;
         }
-        let (key, value) = key_and_value(entry)?;
+        let (key, value) = key_and_value(entry).ok_or(Beyond::Syntax)?;
         let first_line = entry[value..].lines().next().unwrap_or_default();
         if first_line.trim().is_empty() {
-            let inner = child_indent(&entry[value..])?;
+            let inner = child_indent(&entry[value..]).ok_or(Beyond::Syntax)?;
             let children = value + first_line.len();
-            collect(&entry[children..], base + start + children, inner, masks)?;
+            let place = (base + start + children, inner);
+            collect(&entry[children..], offset, place, masks)?;
             continue;
         }
+        check_swallowed(entry, (key, value), offset + base + start)?;
         masks.push(Mask {
             key: key.to_owned(),
             start: base + start + value,
             end: base + start + entry.trim_end().len(),
         });
     }
-    Some(())
+    Ok(())
+}
+
+/// Refuses a value that reaches over a line with a key; `start` is the place
+/// of the entry in the file.
+fn check_swallowed(entry: &str, (key, value): (&str, usize), start: usize) -> Result<(), Beyond> {
+    let mut at = 0;
+    for (nth, line) in entry.split_inclusive('\n').enumerate() {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        if let Some((inner, _)) = key_and_value(line).filter(|_| nth > 0) {
+            // A quote or a bracket is what is wrong then, not the line below.
+            let value = &entry[value..];
+            if is_unclosed(value) || value.starts_with(['[', '{']) {
+                return Err(Beyond::Syntax);
+            }
+            let from = start + at + indent;
+            return Err(Beyond::Swallowed {
+                key: inner.to_owned(),
+                above: key.to_owned(),
+                span: Span::new(from, from + inner.len()),
+            });
+        }
+        at += line.len();
+    }
+    Ok(())
 }
 
 /// The ranges of the entries that start at `indent`, each up to the next one.
@@ -82,7 +134,7 @@ fn entries(text: &str, indent: usize) -> Vec<(usize, usize)> {
 }
 
 /// The key of an entry, and where its value starts.
-fn key_and_value(entry: &str) -> Option<(&str, usize)> {
+pub(super) fn key_and_value(entry: &str) -> Option<(&str, usize)> {
     let line = entry.lines().next()?;
     let spaces = line.len() - line.trim_start_matches(' ').len();
     let colon = line.find(':')?;
@@ -145,6 +197,9 @@ fn unfold(raw: &str) -> String {
         let inner = joined.strip_prefix(quote)?.strip_suffix(quote)?;
         Some(inner.to_owned())
     };
+    if is_unclosed(raw) {
+        return joined.trim_start_matches(['"', '\'']).to_owned();
+    }
     quoted('"').or_else(|| quoted('\'')).unwrap_or(joined)
 }
 

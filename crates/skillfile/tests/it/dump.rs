@@ -94,6 +94,8 @@ fn timing(skill: &Skill, out: &mut String) {
             .for_each(|text| write!(out, " {key} `{text}`").unwrap());
     }
     writeln!(out, " from {}", Value::Object(timing.config.clone())).unwrap();
+    let words = deft_skillfile::words(skill, &crate::support::moment());
+    writeln!(out, "    fires {words}").unwrap();
 }
 
 /// Writes the fields that are not at their default.

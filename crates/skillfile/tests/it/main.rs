@@ -12,5 +12,6 @@ mod dump;
 mod properties;
 mod reference;
 mod roundtrip;
+mod schemas;
 mod strategies;
 mod support;

@@ -61,7 +61,7 @@ pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
 /// The word for what became of a file: loaded, hidden, shadowed, broken, index
 /// or ignored; with the reason where there is one.
 fn verdict(file: &FileReport, snapshot: &Snapshot) -> (&'static str, Option<String>) {
-    let first = file.diagnostics.iter().max_by_key(|one| one.severity);
+    let first = file.diagnostics.iter().rev().max_by_key(|one| one.severity);
     let reason = first.map(|one| one.message.clone());
     match &file.state {
         State::Loaded(id) => match snapshot.skill(id.as_str()) {
@@ -118,7 +118,7 @@ fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
             .cloned()
             .collect();
         let path = file.path.display().to_string();
-        output.data(&format!(
+        output.raw(&format!(
             "\n{}",
             excerpts(&path, &text_of(&file.path), &errors, output).trim_end()
         ))?;

@@ -39,6 +39,11 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
             .role()
             .map_or_else(|| skill.tier().to_string(), |role| role.to_string());
         let when = words(skill, &library.moment);
+        let when = if skill.policy.enabled {
+            when
+        } else {
+            format!("off: {when}")
+        };
         let summary = skill
             .description
             .split_whitespace()
@@ -67,7 +72,7 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         .count();
     if troubled > 0 {
         output.note(&format!(
-            "{} not in this list are broken or shadowed; `deft skills doctor` says why",
+            "{} broken or shadowed; `deft skills doctor` says why",
             counted(troubled, "file")
         ));
     }

@@ -3,42 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use deft_registry::{Options, Snapshot};
 use deft_skillfile::{
     FileKind, Place, Profile, RESERVED, Severity, is_dotted, is_word, parse, slug,
 };
 use serde_json::json;
 
-use super::files::{Planned, check_conflicts};
+use super::files::Planned;
+use super::import::layout::{Layout, Part};
 use crate::args::{Global, New, NewKind};
 use crate::failure::{Done, Failure};
 use crate::home::{Home, system_moment};
 use crate::output::Output;
 
 pub(crate) fn run(args: &New, global: &Global, output: &Output) -> Done {
-    let dotted = args.name.contains('.');
-    let kind = args.kind.unwrap_or(if dotted {
-        NewKind::Manpage
-    } else {
-        NewKind::Skill
-    });
-    let folder = match &args.dir {
-        Some(dir) => dir.clone(),
-        None => {
-            let home = Home::open(global)?;
-            home.ensure()?;
-            home.skills()
-        }
+    let kind = args.kind.unwrap_or_else(|| usual_kind(&args.name));
+    let home = match &args.dir {
+        Some(_) => None,
+        None => Some(Home::open(global)?),
     };
-    let file = plan(kind, &args.name, args.description.as_deref(), &folder)?;
+    let usual = home.as_ref().map(Home::skills).unwrap_or_default();
+    let folder = args.dir.as_ref().unwrap_or(&usual);
+    let file = plan(kind, &args.name, args.description.as_deref(), folder)?;
     check(&file)?;
-    if file.path.exists() {
-        return Err(Failure::input(
-            "exists",
-            format!("`{}` exists already", file.path.display()),
-        )
-        .hint("choose another name, or edit the file"));
-    }
-    check_conflicts(std::slice::from_ref(&file), false)?;
+    check_place(&file.path, kind, &args.name, folder)?;
+    // Nothing is made before it is clear that the file can be.
+    home.as_ref().map_or(Ok(()), Home::ensure)?;
     file.write()?;
     let path = file.path.display().to_string();
     if output.json {
@@ -48,6 +38,14 @@ pub(crate) fn run(args: &New, global: &Global, output: &Output) -> Done {
         output.note("hint: edit it, then `deft skills validate` it");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn usual_kind(name: &str) -> NewKind {
+    if name.contains('.') {
+        NewKind::Manpage
+    } else {
+        NewKind::Skill
+    }
 }
 
 fn plan(kind: NewKind, name: &str, description: Option<&str>, folder: &Path) -> Done<Planned> {
@@ -79,26 +77,51 @@ fn plan(kind: NewKind, name: &str, description: Option<&str>, folder: &Path) -> 
             )
         }
     };
-    Ok(Planned {
-        path,
-        content: content.into_bytes(),
-    })
+    Ok(Planned::new(path, content))
 }
 
+/// The most characters that the open format allows in a name.
+const MAX_NAME: usize = 64;
+
 fn check_open_name(name: &str) -> Done<()> {
-    let clean = slug(name);
-    if clean != name || name.len() > 64 || !name.is_ascii() {
-        return Err(bad_name(
-            name,
-            "lower-case letters, digits and single hyphens",
-            if clean.is_empty() {
-                "code-review"
-            } else {
-                &clean
-            },
-        ));
+    let count = name.chars().count();
+    if count > MAX_NAME {
+        let message = format!("the name has {count} characters, {MAX_NAME} are allowed");
+        return Err(Failure::input("invalid_name", message).hint("choose a shorter one"));
     }
-    Ok(())
+    if slug(name) == name && name.is_ascii() {
+        return Ok(());
+    }
+    let ascii = |c: char| if c.is_ascii() { c } else { '-' };
+    let clean = slug(&name.chars().map(ascii).collect::<String>());
+    let example = if clean.is_empty() {
+        "code-review"
+    } else {
+        &clean
+    };
+    let takes = if name.is_ascii() {
+        "lower-case letters, digits and single hyphens"
+    } else {
+        "lower-case letters from `a` to `z`, digits and single hyphens"
+    };
+    Err(bad_name(name, takes, example))
+}
+
+/// The place must be free, and the file must be a skill of its own there.
+fn check_place(path: &Path, kind: NewKind, name: &str, folder: &Path) -> Done<()> {
+    if path.symlink_metadata().is_ok() {
+        let message = format!("`{}` exists already", path.display());
+        return Err(Failure::input("exists", message).hint("choose another name, or edit the file"));
+    }
+    let part = match kind {
+        NewKind::Skill => Part::Owner(name.to_owned()),
+        NewKind::Manpage | NewKind::Workflow => Part::Page,
+    };
+    let options = Options::new([folder.to_path_buf()]);
+    let layout = Layout::of(&Snapshot::load(&options, &system_moment()), folder);
+    layout.objection(path, &part).map_or(Ok(()), |reason| {
+        Err(Failure::input("hides_skills", reason).hint("choose another name"))
+    })
 }
 
 fn check_dotted_name(name: &str) -> Done<(&str, &str)> {

@@ -85,6 +85,7 @@ fn entry(folder: &Path) -> Done<(String, String, PathBuf)> {
             "missing_skill_md",
             format!("No SKILL.md found in {}", folder.display()),
         )
+        .hint("`--root DIR` reads a folder of skills")
     })?;
     let bytes = read_regular(&path, MAX_FILE_BYTES)
         .map_err(|problem| Failure::file(&path, "read", &problem))?;

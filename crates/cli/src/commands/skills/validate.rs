@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use deft_registry::{
     FileReport, MAX_FILE_BYTES, Options, Snapshot, State, read_regular, refusal, skill_mds,
 };
-use deft_skillfile::{Document, FileKind, Moment, Place, Profile, Rule, parse};
+use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Place, Profile, Rule, parse};
 use rayon::prelude::*;
 
 use crate::args::{Format, ProfileName, Validate};
@@ -16,6 +16,7 @@ use crate::output::Output;
 use crate::report::{self, Checked};
 
 pub(crate) fn run(args: &Validate, output: &Output) -> Done {
+    let format = format(args.format, output.json)?;
     let moment = system_moment();
     let mut files = Vec::new();
     for path in &args.paths {
@@ -33,13 +34,22 @@ pub(crate) fn run(args: &Validate, output: &Output) -> Done {
         )
         .hint("deft knows SKILL.md, markdown with frontmatter, and YAML with `steps`"));
     }
-    let json = if output.json {
-        Format::Json
-    } else {
-        Format::Text
-    };
-    report::print(&files, args.format.unwrap_or(json), output)?;
+    report::print(&files, format, output)?;
     Ok(ExitCode::from(u8::from(!files.iter().all(Checked::is_ok))))
+}
+
+/// `--json` promises a JSON document, so it cannot go with another format.
+fn format(asked: Option<Format>, json: bool) -> Done<Format> {
+    match (asked, json) {
+        (None, false) => Ok(Format::Text),
+        (None, true) => Ok(Format::Json),
+        (Some(format @ (Format::Json | Format::Sarif)), _) | (Some(format), false) => Ok(format),
+        (Some(Format::Text | Format::Github), true) => Err(Failure::input(
+            "usage",
+            "`--json` and this `--format` exclude each other",
+        )
+        .hint("leave one of them out")),
+    }
 }
 
 fn check(path: &Path, profile: ProfileName, moment: &Moment) -> Done<Vec<Checked>> {
@@ -180,7 +190,19 @@ fn from_report(file: &FileReport, folder: &Path, root: &Path) -> Checked {
         } else {
             dialect(name)
         },
-        diagnostics: file.diagnostics.to_vec(),
+        diagnostics: file
+            .diagnostics
+            .iter()
+            .map(|one| as_given(one, folder, root))
+            .collect(),
         properties: None,
     }
+}
+
+/// Other files are named by their full path; here paths are shown as given.
+fn as_given(found: &Diagnostic, folder: &Path, root: &Path) -> Diagnostic {
+    let full = root.display().to_string();
+    let mut found = found.clone();
+    found.message = found.message.replace(&full, &folder.display().to_string());
+    found
 }

@@ -4,17 +4,22 @@ use std::process::ExitCode;
 
 use deft_model::SkillId;
 use deft_registry::{Change, Registry, Watching};
+use deft_skillfile::Moment;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::args::{Global, Roots};
 use crate::failure::Done;
-use crate::home::{Home, Library};
+use crate::home::Library;
 use crate::output::{Output, counted};
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let library = Library::open(global, roots)?;
-    let home = Home::open(global)?;
-    let registry = Registry::open(library.options.clone(), move || home.moment());
+    let zone = library.moment.zone;
+    let registry = Registry::open(library.options, move || Moment {
+        now: Timestamp::now(),
+        zone: zone.clone(),
+    });
     let changes = registry.subscribe();
     let count = counted(registry.snapshot().skill_count(), "skill");
     output.note(&match registry.watching() {

@@ -63,12 +63,15 @@ pub(crate) fn prose() -> impl Strategy<Value = String> {
 /// A word that needs no thought.
 pub(crate) fn word() -> impl Strategy<Value = String> {
     "[a-z][a-z0-9_]{0,8}".prop_filter("not reserved", |word| {
-        !matches!(
-            word.as_str(),
-            "inputs" | "steps" | "outputs" | "secrets" | "all" | "help"
-        )
+        let reserved = ["inputs", "steps", "outputs", "secrets", "all", "help"];
+        !reserved.contains(&word.as_str()) && !PYTHON.split(' ').any(|one| one == word)
     })
 }
+
+/// Words that Python keeps for itself.
+const PYTHON: &str = "and as assert async await break class continue def del elif else except \
+    finally for from global if import in is lambda nonlocal not or pass raise return try while \
+    with yield";
 
 /// Any JSON value, without templates.
 pub(crate) fn value() -> impl Strategy<Value = Value> {

@@ -114,7 +114,11 @@ fn input() -> impl Strategy<Value = Input> {
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         (prose(), object()).prop_map(|(tool, args)| Action::Tool { tool, args }),
-        (prose(), object()).prop_map(|(skill, args)| Action::Skill { skill, args }),
+        // Not the workflow itself, whose id may be a single letter.
+        (prose(), object()).prop_map(|(skill, args)| Action::Skill {
+            skill: format!("other {skill}"),
+            args
+        }),
         prose().prop_map(|code| Action::Compute { code }),
         (prose(), vec(prose(), 0..3), option::of(any::<u32>())).prop_map(
             |(instructions, tools, max_steps)| Action::Agent {
@@ -145,7 +149,11 @@ fn step() -> impl Strategy<Value = Step> {
             .collect::<Vec<_>>(),
     );
     let repeat = (value(), word(), option::of(1..9_u32));
-    let repeat = repeat.prop_filter("a list", |(over, _, _)| over.is_array() || over.is_string());
+    // Text is a loop only as a template.
+    let repeat = repeat.prop_map(|(over, var, most)| {
+        let over = Some(over).filter(Value::is_array);
+        (over.unwrap_or_else(|| json!("{{ [1, 2] }}")), var, most)
+    });
     let first = (
         action(),
         option::of(prose()),
