@@ -14,9 +14,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use deft_registry::{Options, Registry, Snapshot};
+use deft_registry::{MAX_FILE_BYTES, Options, Registry, Snapshot, read_regular, skill_mds};
 use deft_skillfile::{Moment, Place, Profile, parse};
 use jiff::tz::TimeZone;
+use rayon::prelude::*;
 
 fn main() {
     // `cargo test --benches` passes this flag: one small round shows that it runs.
@@ -34,6 +35,7 @@ fn main() {
     );
     edits(folder.path(), if smoke { 3 } else { 100 });
     rescan(folder.path());
+    corpus(if smoke { 1 } else { 20 });
     workflow_parse(if smoke { 10 } else { 20_000 });
     if !smoke {
         let folder = tempfile::tempdir().unwrap();
@@ -182,6 +184,48 @@ fn rescan(root: &Path) {
     println!(
         "| compare them with the disk (rescan, nothing changed) | {:.0} ms |",
         millis(start.elapsed())
+    );
+}
+
+/// The public skills beside the checkout, found, read and judged by the open
+/// format's rules, as `deft skills validate` does it.
+fn corpus(rounds: usize) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/agentskills");
+    if !root.exists() {
+        println!("| validate the corpus | skipped: it is not beside the checkout |");
+        return;
+    }
+    let moment = moment();
+    let judge = |path: &std::path::PathBuf| {
+        let bytes = read_regular(path, MAX_FILE_BYTES).unwrap();
+        let folder = path
+            .parent()
+            .and_then(Path::file_name)
+            .and_then(|name| name.to_str())
+            .unwrap();
+        let place = Place {
+            file: "SKILL.md",
+            folder,
+            domain: None,
+        };
+        parse(&bytes, &place, Profile::AgentSkills, &moment)
+    };
+    let mut count = 0;
+    let mut times: Vec<Duration> = (0..rounds)
+        .map(|_| {
+            let start = Instant::now();
+            let verdicts: Vec<_> = skill_mds(&root).par_iter().map(judge).collect();
+            count = verdicts.len();
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    let at = |share: usize| millis(times[(times.len() - 1) * share / 100]);
+    println!(
+        "| validate {count} SKILL.md in this process, best / median / worst of {rounds} | {:.1} / {:.1} / {:.1} ms |",
+        at(0),
+        at(50),
+        at(100),
     );
 }
 

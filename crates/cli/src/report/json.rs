@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use super::{Checked, Region};
 
-pub(super) fn report(files: &[Checked]) -> Value {
+pub(super) fn report(files: Vec<Checked>) -> Value {
     json!({
         "ok": files.iter().all(Checked::is_ok),
-        "files": files.iter().map(file).collect::<Vec<_>>(),
+        "files": files.into_iter().map(file).collect::<Vec<_>>(),
     })
 }
 
-fn file(file: &Checked) -> Value {
+fn file(file: Checked) -> Value {
     let text = if file.diagnostics.is_empty() {
         String::new()
     } else {
@@ -25,8 +25,8 @@ fn file(file: &Checked) -> Value {
         "ok": file.is_ok(),
         "diagnostics": file.diagnostics.iter().map(|one| diagnostic(one, &lines)).collect::<Vec<_>>(),
     });
-    if let Some(properties) = &file.properties {
-        view["properties"] = Value::Object(properties.clone());
+    if let Some(properties) = file.properties {
+        view["properties"] = Value::Object(properties);
     }
     view
 }

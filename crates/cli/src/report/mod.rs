@@ -79,14 +79,14 @@ impl Region {
 }
 
 /// Prints what was found.
-pub(crate) fn print(files: &[Checked], format: Format, output: &Output) -> Done<()> {
+pub(crate) fn print(files: Vec<Checked>, format: Format, output: &Output) -> Done<()> {
     match format {
         Format::Json => output.document(&json::report(files)),
-        Format::Sarif => output.document(&sarif::report(files)),
-        Format::Github => match github::report(files) {
+        Format::Sarif => output.document(&sarif::report(&files)),
+        Format::Github => match github::report(&files) {
             report if report.is_empty() => Ok(()),
             report => output.data(&report),
         },
-        Format::Text => text::print(files, output),
+        Format::Text => text::print(&files, output),
     }
 }

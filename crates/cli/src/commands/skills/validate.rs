@@ -34,8 +34,9 @@ pub(crate) fn run(args: &Validate, output: &Output) -> Done {
         )
         .hint("deft knows SKILL.md, markdown with frontmatter, and YAML with `steps`"));
     }
-    report::print(&files, format, output)?;
-    Ok(ExitCode::from(u8::from(!files.iter().all(Checked::is_ok))))
+    let ok = files.iter().all(Checked::is_ok);
+    report::print(files, format, output)?;
+    Ok(ExitCode::from(u8::from(!ok)))
 }
 
 /// `--json` promises a JSON document, so it cannot go with another format.
@@ -102,15 +103,12 @@ fn check_strictly(folder: &Path, moment: &Moment) -> Vec<Checked> {
 }
 
 fn read(path: &Path, shown: &Path, profile: Profile, moment: &Moment) -> Checked {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let parent = absolute
-        .parent()
-        .and_then(Path::file_name)
-        .and_then(|name| name.to_str());
-    let file = absolute
+    let file = path
         .file_name()
         .and_then(|name| name.to_str())
         .unwrap_or_default();
+    let folder = folder_of(path);
+    let parent = folder.as_deref();
     let is_skill_md = FileKind::of(file) == Some(FileKind::SkillMd);
     let place = Place {
         file,
@@ -136,6 +134,12 @@ fn read(path: &Path, shown: &Path, profile: Profile, moment: &Moment) -> Checked
         Err(problem) => checked.diagnostics.push(refusal(&problem)),
     }
     checked
+}
+
+/// The name of the folder that a file is in; a relative path may not say it.
+fn folder_of(path: &Path) -> Option<String> {
+    let name = |path: &Path| path.parent()?.file_name()?.to_str().map(str::to_owned);
+    name(path).or_else(|| name(&std::path::absolute(path).ok()?))
 }
 
 fn dialect(file: &str) -> &'static str {
