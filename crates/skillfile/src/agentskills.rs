@@ -144,12 +144,24 @@ fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     let outside = map
         .entries
         .iter()
-        .filter(|entry| ours(&entry.key) && !open(&entry.key));
+        .filter(|entry| ours(&entry.key) && !open(&entry.key) && is_meant_for_us(entry));
     let inside = metadata.entries.iter().filter(|entry| ours(&entry.key));
     Mapping {
         // The last entry of a key counts, so what is below `metadata` wins.
         entries: outside.chain(inside).map(unpack).collect(),
         flow: false,
+    }
+}
+
+/// Outside of `metadata` another host may mean something else by the same word.
+/// What does not fit is left to it, as any key that nobody here knows.
+fn is_meant_for_us(entry: &yaml::Entry) -> bool {
+    let text = entry.value.as_scalar().map(|scalar| scalar.text.trim());
+    match entry.key.as_str() {
+        "trigger_config" => text.is_none_or(|text| text.starts_with('{')),
+        "schedule" => text.is_some_and(|text| deft_schedule::Cron::parse(text).is_ok()),
+        "max_steps" => text.is_some_and(|text| text.parse::<u32>().is_ok()),
+        key => !POLICY.iter().any(|field| field.name == key),
     }
 }
 

@@ -57,3 +57,12 @@ pub(crate) enum Kind {
     /// A list of mappings with these fields.
     Tables(&'static [&'static [Field]]),
 }
+
+/// Whether frontmatter may have this key, in any dialect.
+pub(crate) fn is_known_key(key: &str) -> bool {
+    let tables = [OPEN, METADATA, LISTED, POLICY, TRIGGER, MANPAGE, DOMAIN];
+    let named = tables
+        .iter()
+        .any(|table| table.iter().any(|field| field.name == key));
+    named || HOST_KEYS.contains(&key)
+}

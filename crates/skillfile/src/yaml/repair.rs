@@ -11,6 +11,7 @@
 use super::build::parse;
 use super::node::{Kind, Node, Style};
 use super::slips::{is_unclosed, tab_indent};
+use crate::fields::is_known_key;
 use crate::span::Span;
 
 /// A value that was taken as text, with the key it belongs to.
@@ -94,13 +95,16 @@ fn collect(
     Ok(())
 }
 
-/// Refuses a value that reaches over a line with a key; `start` is the place
+/// Refuses a value that reaches over a line with a key that somebody reads;
+/// `Triggers: …` in the middle of a description is prose; `start` is the place
 /// of the entry in the file.
 fn check_swallowed(entry: &str, (key, value): (&str, usize), start: usize) -> Result<(), Beyond> {
     let mut at = 0;
     for (nth, line) in entry.split_inclusive('\n').enumerate() {
         let indent = line.len() - line.trim_start_matches(' ').len();
-        if let Some((inner, _)) = key_and_value(line).filter(|_| nth > 0) {
+        if let Some((inner, _)) =
+            key_and_value(line).filter(|(inner, _)| nth > 0 && is_known_key(inner))
+        {
             // A quote or a bracket is what is wrong then, not the line below.
             let value = &entry[value..];
             if is_unclosed(value) || value.starts_with(['[', '{']) {
