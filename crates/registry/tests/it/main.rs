@@ -4,5 +4,6 @@
 
 mod discovery;
 mod loading;
+mod seeds;
 mod support;
 mod watching;
