@@ -1,7 +1,7 @@
 //! `deft skills watch`.
 
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::support::{SKILL, World};
 
@@ -39,6 +39,69 @@ fn each_change_is_a_line() {
     assert_eq!(next(), broken);
     std::fs::remove_dir_all(world.path("home/skills/new")).unwrap();
     assert_eq!(next(), "Removed skill: new");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Watches run out on big trees: then everything is polled, and doctor says so.
+/// A user namespace has a limit of its own, so nobody else notices.
+#[test]
+fn without_watches_it_polls() {
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["-Ur", "sh", "-c", script]);
+        command
+    };
+    let limit = "echo 5 > /proc/sys/user/max_inotify_watches";
+    if !unshare(limit)
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        eprintln!("skipped: this machine makes no user namespaces");
+        return;
+    }
+    let world = World::new();
+    for at in 0..10 {
+        world.write(
+            &format!("home/skills/s{at}/SKILL.md"),
+            SKILL.replace("greet", &format!("s{at}")),
+        );
+    }
+    let run = |args: &str| {
+        let script = format!("{limit} && exec {} {args}", env!("CARGO_BIN_EXE_deft"));
+        let mut command = unshare(&script);
+        command
+            .env("DEFT_HOME", world.path("home"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    };
+    let report = String::from_utf8(run("skills doctor").output().unwrap().stdout).unwrap();
+    assert!(
+        report.contains("warning   skills.watch: changes are noticed by polling only"),
+        "{report}"
+    );
+    let mut child = run("skills watch").spawn().unwrap();
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(
+        notes
+            .next()
+            .unwrap()
+            .unwrap()
+            .starts_with("watching 10 skills by polling")
+    );
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    world.write(
+        "home/skills/s3/SKILL.md",
+        SKILL.replace("greet", "s3").replace("hello", "goodbye"),
+    );
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .unwrap()
+            .starts_with("Reloaded skill: s3 from")
+    );
     child.kill().unwrap();
     child.wait().unwrap();
 }
