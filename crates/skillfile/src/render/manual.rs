@@ -81,7 +81,7 @@ fn flag(input: &Input, width: usize, out: &mut String) {
     let mut prose = input
         .description
         .clone()
-        .unwrap_or_else(|| format!("a {}", input.kind));
+        .unwrap_or_else(|| format!("takes {}", input.kind));
     if !input.choices.is_empty() {
         let words: Vec<String> = input.choices.iter().map(plain).collect();
         prose = format!(

@@ -262,7 +262,7 @@ fn check_companions(action: &str, fields: &Fields<'_>, sink: &mut Sink) {
             "loop_var" | "loop_concurrency" => {
                 format!("`{}` without `loop` does nothing", entry.key)
             }
-            key => format!("`{key}` does nothing in a `{action}` step"),
+            key => format!("`{key}` does nothing in `{action}` steps"),
         };
         sink.report(Rule::InvalidValue, entry.key_span, message);
     }
