@@ -46,7 +46,7 @@ fn metadata(skill: &Skill) -> Object {
     // Of a key that is at both places, the one below `metadata` counts.
     let given = skill.extra.iter().chain(&skill.open.metadata);
     let mut all: Object = given
-        .filter(|(key, value)| !is_ours(key, value))
+        .filter(|(key, _)| !is_ours(key))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     all.extend(ours);
@@ -54,11 +54,10 @@ fn metadata(skill: &Skill) -> Object {
 }
 
 /// Keys whose values the skill itself holds; what was written for them may be
-/// out of date. The zone is the exception, as it is kept with a timing only.
-fn is_ours(key: &str, value: &Value) -> bool {
+/// out of date, or another host's and nothing that deft could read.
+fn is_ours(key: &str) -> bool {
     let mut known = [METADATA, LISTED, POLICY].into_iter().flatten();
-    let zone = key == "timezone" && value.is_string();
-    !zone && known.any(|field| field.name == key)
+    known.any(|field| field.name == key)
 }
 
 /// A text, or a list of texts with one per line; the open format takes nothing
