@@ -30,7 +30,14 @@ pub(crate) fn load(reading: &Reading<'_>, path: &Path, old: Option<&Unit>) -> Un
     }
     let content = metadata
         .and_then(|metadata| read_known(path, &metadata, reading.survey.options.max_file_bytes));
+    // A file without a byte is most likely being written; another event will
+    // say when it is there, and the next rescan if it stays as it is.
+    let unfinished = reading.survey.live && content.as_ref().is_ok_and(Vec::is_empty);
+    let stamp = stamp.filter(|_| !unfinished);
     let (outcome, diagnostics) = match content {
+        Ok(_) if unfinished => old.map_or((Outcome::Ignored, Vec::new()), |old| {
+            (old.outcome.clone(), old.diagnostics.to_vec())
+        }),
         Ok(bytes) => interpret(reading, path, &bytes, old),
         Err(problem) => (Outcome::Broken(last_good(old)), vec![refusal(&problem)]),
     };

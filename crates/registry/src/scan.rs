@@ -22,6 +22,9 @@ const MAX_LINKS: usize = 3;
 pub(crate) struct Survey<'a> {
     pub options: &'a Options,
     pub moment: &'a Moment,
+    /// Whether files may be in the making: an event may come between the
+    /// creation of a file and its first byte.
+    pub live: bool,
     /// Files that are read again even if they look unchanged, because an event
     /// named them.
     pub forced: &'a HashSet<PathBuf>,
@@ -213,9 +216,9 @@ fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
             let half_written = bytes.is_empty() && !listing.files.is_empty();
             !half_written && !looks_like_index(&bytes)
         }
-        Outcome::Good(Defines::Skill(_))
-        | Outcome::Broken(Some(Defines::Skill(_)))
-        | Outcome::Ignored => true,
+        Outcome::Good(Defines::Skill(_)) | Outcome::Broken(Some(Defines::Skill(_))) => true,
+        // It is in the making; what it will be is not known yet.
+        Outcome::Ignored => listing.files.is_empty(),
     }
 }
 

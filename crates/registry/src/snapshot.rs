@@ -73,13 +73,18 @@ pub enum State {
 impl Snapshot {
     /// Reads all roots once, without following them.
     pub fn load(options: &Options, moment: &Moment) -> Self {
-        Self::index(Tree::default().rescan(options, moment), options)
+        Self::index(Tree::default().rescan(options, moment, false), options)
     }
 
     /// Compares everything with the disk and reads what looks different.
     #[must_use]
     pub fn rescan(&self, options: &Options, moment: &Moment) -> Self {
-        Self::index(self.tree.rescan(options, moment), options)
+        Self::index(self.tree.rescan(options, moment, false), options)
+    }
+
+    /// The same while somebody may be writing, right after watches were set.
+    pub(crate) fn catch_up(&self, options: &Options, moment: &Moment) -> Self {
+        Self::index(self.tree.rescan(options, moment, true), options)
     }
 
     /// Reads what may be different at these paths; `None` when none of them is

@@ -22,12 +22,14 @@ pub(crate) struct Tree {
 type Homes = BTreeMap<PathBuf, bool>;
 
 impl Tree {
-    /// Reads everything; what looks as it did in `self` is kept.
-    pub(crate) fn rescan(&self, options: &Options, moment: &Moment) -> Self {
+    /// Reads everything; what looks as it did in `self` is kept. `live` says that
+    /// files may be in the making.
+    pub(crate) fn rescan(&self, options: &Options, moment: &Moment, live: bool) -> Self {
         let forced = HashSet::new();
         let survey = Survey {
             options,
             moment,
+            live,
             forced: &forced,
         };
         let roots = options.roots.iter().filter(|root| root.is_dir());
@@ -51,6 +53,7 @@ impl Tree {
         let survey = Survey {
             options,
             moment,
+            live: true,
             forced: paths,
         };
         // A root that has just appeared may not have been named itself.

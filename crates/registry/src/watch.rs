@@ -53,7 +53,10 @@ impl Watcher {
     /// Follows the disk until it is told to stop.
     pub(crate) fn run(mut self, shared: &Shared, signals: &Receiver<Signal>) {
         // A file may have changed between the first scan and the first watch.
-        self.guarded(shared, |watcher| watcher.refresh(shared, None));
+        self.guarded(shared, |watcher| {
+            shared.replace(shared.current().catch_up(&shared.options, &shared.now()));
+            watcher.cover_all(shared);
+        });
         let mut next_rescan = Instant::now() + self.pause(&shared.options);
         let mut waiting = None;
         loop {
@@ -105,6 +108,11 @@ impl Watcher {
             .flatten()
             .for_each(|path| self.forget(path));
         reread(shared, touched);
+        self.cover_all(shared);
+    }
+
+    /// Sets watches until none is missing.
+    fn cover_all(&mut self, shared: &Shared) {
         let mut fresh = self.cover(shared);
         while !fresh.is_empty() {
             reread(shared, Some(&fresh));

@@ -431,3 +431,32 @@ fn litter_is_not_part_of_a_revision() {
     world.write("skills/a/__pycache__/x.pyc", "x");
     assert_eq!(world.load().skill("a").unwrap().revision, before);
 }
+
+/// A file that is made first and filled later is not called broken in between.
+#[test]
+fn a_file_in_the_making_is_waited_for() {
+    let world = World::new();
+    world.write("skills/email/send.md", page("email.send", "x"));
+    let followed = world.follow();
+    world.write("skills/email/SKILL.md", "");
+    world.write("skills/new/SKILL.md", "");
+    world.write("skills/other/SKILL.md", skill_md("other", "x"));
+    let snapshot = followed.until("the one that is whole", |s| s.skill("other").is_some());
+    assert!(snapshot.skill("email.send").is_some());
+    assert!(
+        !snapshot
+            .files()
+            .iter()
+            .any(|file| matches!(file.state, State::Broken { .. }))
+    );
+    world.write("skills/new/SKILL.md", skill_md("new", "x"));
+    followed.until("the one that was in the making", |s| {
+        s.skill("new").is_some()
+    });
+    // Whoever looks afresh is told that a file is empty.
+    assert!(
+        world
+            .states(&world.load())
+            .contains("skills/email/SKILL.md broken")
+    );
+}
