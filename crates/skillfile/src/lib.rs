@@ -55,7 +55,7 @@ pub use diagnostic::{Diagnostic, Severity, has_errors};
 pub use flags::flags;
 pub use markdown::sections;
 pub use names::{RESERVED, is_dotted, is_word, slug};
-pub use parse::{Document, FileKind, Parsed, Place, Profile, is_addressable, parse, parse_record};
+pub use parse::{Document, FileKind, Parsed, Place, Profile, parse, parse_record};
 pub use rules::Rule;
 pub use schema::{Schema, field_reference, schema};
 pub use span::{Lines, Span};

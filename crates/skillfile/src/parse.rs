@@ -8,7 +8,7 @@ use crate::rules::Rule;
 use crate::span::Span;
 use crate::strict::Properties;
 use crate::trigger::Moment;
-use crate::{manpage, names, record, skillmd, source, workflow};
+use crate::{manpage, record, skillmd, source, workflow};
 
 /// Where a file lies, as far as its meaning depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,9 +156,4 @@ fn finish(document: Option<Document>, properties: Option<Properties>, sink: Sink
         diagnostics,
         properties,
     }
-}
-
-/// Whether an id can be asked for as it is: a dotted name or a single word.
-pub fn is_addressable(id: &str) -> bool {
-    names::is_id(id)
 }

@@ -53,7 +53,7 @@ fn xml(entry: &Listed<'_>) -> String {
 }
 
 /// What `html.escape` does.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -4,6 +4,7 @@ use deft_model::Skill;
 use deft_skillfile::render;
 use serde_json::{Value, json};
 
+use super::listing::escape;
 use super::offered;
 use crate::snapshot::Snapshot;
 
@@ -18,8 +19,8 @@ pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
     for skill in &skills {
         let line = format!(
             "  <skill name=\"{}\">{}</skill>\n",
-            attribute(skill.id.as_str()),
-            text(&skill.description)
+            escape(skill.id.as_str()),
+            escape(&skill.description)
         );
         list.push_str(&line);
     }
@@ -52,14 +53,4 @@ pub fn load_skill(snapshot: &Snapshot, skill_name: &str) -> String {
             "Error: Skill '{skill_name}' not found. It may have been removed or is unavailable."
         ),
     }
-}
-
-fn text(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
-fn attribute(value: &str) -> String {
-    text(value).replace('"', "&quot;")
 }

@@ -460,3 +460,24 @@ fn a_file_in_the_making_is_waited_for() {
             .contains("skills/email/SKILL.md broken")
     );
 }
+
+/// A file edited behind a link makes no event here; the rescan makes up for it.
+#[test]
+fn the_rescan_sees_what_events_do_not() {
+    let world = World::new();
+    world.write("elsewhere/text.md", skill_md("a", "one"));
+    std::fs::create_dir(world.path("skills/a")).unwrap();
+    std::os::unix::fs::symlink(
+        world.path("elsewhere/text.md"),
+        world.path("skills/a/SKILL.md"),
+    )
+    .unwrap();
+    let mut options = world.options();
+    options.rescan_every = Duration::from_millis(50);
+    let followed = Followed::open(options);
+    assert_eq!(followed.registry.watching(), Watching::Events);
+    world.write("elsewhere/text.md", skill_md("a", "two"));
+    followed.until("the edit", |s| {
+        description(s, "a").as_deref() == Some("two")
+    });
+}
