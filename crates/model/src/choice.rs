@@ -44,6 +44,20 @@ macro_rules! choice {
                 f.pad($crate::Choice::word(*self))
             }
         }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str($crate::Choice::word(*self))
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let word = std::borrow::Cow::<'de, str>::deserialize(from)?;
+                $crate::Choice::from_word(&word)
+                    .ok_or_else(|| serde::de::Error::custom(format!("unknown word `{word}`")))
+            }
+        }
     };
 }
 

@@ -6,20 +6,24 @@
 //! when two crates share it.
 
 mod choice;
+mod failure;
 mod flag;
 mod ids;
 mod policy;
+mod run;
 mod skill;
 mod step;
 mod text;
 mod trigger;
 
 pub use choice::{Choice, nearest};
+pub use failure::Failure;
 pub use flag::{Flag, FlagValue};
 pub use ids::{Digest, Revision, SkillId};
 pub use policy::{
     Budget, BudgetPeriod, Effects, Exhausted, Expect, FailureClass, Heal, Misfire, Overlap, Policy,
 };
+pub use run::{Outcome, RunId, RunStatus};
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };

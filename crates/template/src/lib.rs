@@ -1,16 +1,22 @@
-//! Checks the two little languages inside YAML skills: Jinja templates and Python conditions.
+//! The two little languages inside YAML skills: Jinja templates and Python conditions.
 //!
 //! A [`Template`] is text with `{{ … }}` in it, a [`Condition`] is one Python expression. Both are
-//! parsed once, and tell which names they read and whether a missing name would matter.
+//! parsed once, tell which names they read and whether a missing name would matter, and are
+//! rendered or evaluated as often as needed against a [`Scope`]. Values are Python's in both.
 //!
-//! This crate does not render a template or evaluate a condition, and it does not know which
-//! names exist: the caller compares [`NameUse`]s with what a skill defines. Spans are byte ranges
+//! This crate does not know which names exist: the caller compares [`NameUse`]s with what a skill
+//! defines, and answers for them at run time. It has no clock, no files and no interpreter; what
+//! only a full Python can do is an error of the kind [`EvalKind::Unsupported`], for the caller to
+//! hand on. Secrets are placeholders here, and their contents never come in. Spans are byte ranges
 //! in the text that was given; mapping them back into a YAML file is the caller's part.
 
 mod condition;
 mod error;
+mod fault;
 mod names;
+mod scope;
 mod template;
+mod value;
 
 pub use condition::Condition;
 pub use condition::ast::{
@@ -18,5 +24,7 @@ pub use condition::ast::{
     DictItem, Expr, ExprKind, FStringPart, Ident, Param, ParamKind, Target, UnaryOp,
 };
 pub use error::SyntaxError;
+pub use fault::{EvalError, EvalKind};
 pub use names::NameUse;
+pub use scope::{Lookup, Scope};
 pub use template::{Template, has_markup};

@@ -1,12 +1,14 @@
 //! Conditions: Python expressions that decide whether a step runs.
 //!
-//! A condition is parsed by our own parser, since its meaning is Python's and not Jinja's. It is
-//! not evaluated here; an evaluator works on [`Condition::expr`].
+//! A condition is parsed by our own parser, since its meaning is Python's and not Jinja's, and
+//! evaluated in `eval`. What only a full Python can do is an error of its own kind; there is no
+//! interpreter here to hand it to.
 
 pub(crate) mod ast;
 mod atom;
 mod complain;
 mod display;
+mod eval;
 mod fstring;
 mod lambda;
 mod lexer;
@@ -19,7 +21,9 @@ mod token;
 use std::ops::Range;
 
 use crate::error::SyntaxError;
+use crate::fault::EvalError;
 use crate::names::NameUse;
+use crate::scope::{Scope, Slots};
 use crate::template::has_markup;
 use ast::Expr;
 
@@ -29,6 +33,8 @@ pub struct Condition {
     source: String,
     expr: Expr,
     names: Vec<NameUse>,
+    /// Every name in it once, for the table that keeps what the scope says.
+    read: Box<[String]>,
 }
 
 impl Condition {
@@ -50,7 +56,8 @@ impl Condition {
         Ok(Self {
             source: text.to_owned(),
             expr,
-            names,
+            names: names.free,
+            read: names.read,
         })
     }
 
@@ -62,6 +69,20 @@ impl Condition {
     /// The names it reads, in the order of the text; every use is listed.
     pub fn names(&self) -> &[NameUse] {
         &self.names
+    }
+
+    /// The value of the expression as JSON; a tuple or set becomes a list.
+    pub fn evaluate(&self, scope: &dyn Scope) -> Result<serde_json::Value, EvalError> {
+        let slots = Slots::new(&self.read);
+        let value = eval::json(&self.expr, scope, &slots);
+        value.map_err(|fault| fault.finish(&self.source))
+    }
+
+    /// Whether Python takes the value of the expression for true.
+    pub fn is_true(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
+        let slots = Slots::new(&self.read);
+        let truth = eval::truth(&self.expr, scope, &slots);
+        truth.map_err(|fault| fault.finish(&self.source))
     }
 
     /// The syntax tree.

@@ -25,13 +25,30 @@ const BUILTINS: [&str; 48] = [
 ];
 
 /// Lists the free names of a condition in the order of the text.
-pub(super) fn collect(expr: &Expr) -> Result<Vec<NameUse>, SyntaxError> {
+pub(super) fn collect(expr: &Expr) -> Result<Names, SyntaxError> {
     let mut walk = Walk::default();
     walk.expr(expr);
     match walk.error {
         Some(error) => Err(error),
-        None => Ok(in_text_order(walk.uses)),
+        None => Ok(Names {
+            free: in_text_order(walk.uses),
+            read: walk.read.into_iter().map(str::to_owned).collect(),
+        }),
     }
+}
+
+/// The names in a condition.
+pub(super) struct Names {
+    /// Every use of a name that is neither bound nor a builtin.
+    pub(super) free: Vec<NameUse>,
+    /// Every name once, bound ones and builtins included: a scope may know them too.
+    pub(super) read: Box<[String]>,
+}
+
+/// Whether a name is a builtin of Python.
+pub(super) fn builtin(name: &str) -> Option<&'static str> {
+    let at = BUILTINS.binary_search(&name).ok()?;
+    Some(BUILTINS[at])
 }
 
 type Attribute = Option<(String, Range<usize>)>;
@@ -39,6 +56,8 @@ type Attribute = Option<(String, Range<usize>)>;
 #[derive(Default)]
 struct Walk<'e> {
     uses: Vec<NameUse>,
+    /// All names that are read, each once.
+    read: Vec<&'e str>,
     /// Parameters and targets whose scope is open.
     bound: Vec<&'e str>,
     /// Names assigned with `:=`, which outlive the comprehension they stand in.
@@ -112,7 +131,10 @@ impl<'e> Walk<'e> {
         }
     }
 
-    fn read(&mut self, name: &str, span: &Range<usize>, attribute: Attribute) {
+    fn read(&mut self, name: &'e str, span: &Range<usize>, attribute: Attribute) {
+        if !self.read.contains(&name) {
+            self.read.push(name);
+        }
         let known = self.bound.contains(&name)
             || self.assigned.contains(&name)
             || BUILTINS.binary_search(&name).is_ok();

@@ -1,19 +1,24 @@
 //! Templates: text with Jinja syntax in it.
 //!
-//! minijinja parses; this module finds the names a template reads and checks the filters and
-//! tests it uses. It does not render: a renderer compiles [`Template::source`] in an environment
-//! of its own, and [`Template::is_expression`] tells it when to keep the type of the value.
+//! minijinja parses; this module finds the names a template reads, checks the filters and tests it
+//! uses, and renders. It does not use minijinja's own engine for that, see `render`.
 
 mod builtins;
 mod diagnose;
 mod limits;
+mod render;
 mod walk;
+
+use std::sync::Arc;
 
 use minijinja::machinery::{ast, parse};
 use minijinja::syntax::SyntaxConfig;
 
 use crate::error::SyntaxError;
+use crate::fault::EvalError;
 use crate::names::NameUse;
+use crate::scope::Scope;
+use render::Program;
 
 /// A template that has been parsed.
 #[derive(Clone, Debug)]
@@ -21,6 +26,8 @@ pub struct Template {
     source: String,
     names: Vec<NameUse>,
     shape: Shape,
+    /// What is rendered; a literal has none.
+    program: Option<Arc<Program>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +50,7 @@ impl Template {
             source: text.to_owned(),
             names: walk::names(text, &root)?,
             shape: shape(text, &root),
+            program: Some(Arc::new(render::lower(&root))),
         })
     }
 
@@ -51,6 +59,7 @@ impl Template {
             source: text.to_owned(),
             names: Vec::new(),
             shape: Shape::Literal,
+            program: None,
         }
     }
 
@@ -62,6 +71,26 @@ impl Template {
     /// The names it reads, in the order of the text; every use is listed.
     pub fn names(&self) -> &[NameUse] {
         &self.names
+    }
+
+    /// Renders the template; exactly one expression keeps its type, anything else is text.
+    ///
+    /// One expression that is missing only because a step has no value gives null.
+    pub fn render(&self, scope: &dyn Scope) -> Result<serde_json::Value, EvalError> {
+        let Some(program) = &self.program else {
+            return Ok(serde_json::Value::String(self.source.clone()));
+        };
+        let value = program.value(scope, self.is_expression());
+        value.map_err(|fault| fault.finish(&self.source))
+    }
+
+    /// Renders the template as text.
+    pub fn render_text(&self, scope: &dyn Scope) -> Result<String, EvalError> {
+        let Some(program) = &self.program else {
+            return Ok(self.source.clone());
+        };
+        let text = program.text(scope);
+        text.map_err(|fault| fault.finish(&self.source))
     }
 
     /// True when the text is exactly one `{{ … }}`, so that the value keeps its type.

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use deft_template::{Condition, NameUse, SyntaxError, Template};
+use deft_template::{Condition, EvalError, NameUse, SyntaxError, Template};
+use serde_json::Value;
+
+use crate::world::{World, context};
 
 /// The inputs in a case file; lines that begin with `##` are comments.
 pub(crate) fn inputs(path: &Path) -> Vec<String> {
@@ -61,6 +64,30 @@ fn show_condition(input: &str) -> String {
     out
 }
 
+fn show_outcome(input: &str, outcome: Result<Value, EvalError>) -> String {
+    match outcome {
+        Ok(value) => format!("{input}\n  {value}\n"),
+        Err(error) => {
+            let at = &input[error.span.clone()];
+            let mut out = format!("{input}\n  {:?} at {at:?}: {}\n", error.kind, error.message);
+            if let Some(hint) = &error.hint {
+                writeln!(out, "  hint: {hint}").unwrap();
+            }
+            out
+        }
+    }
+}
+
+fn show_rendered(input: &str) -> String {
+    let template = Template::parse(input).unwrap();
+    show_outcome(input, template.render(&World(context())))
+}
+
+fn show_evaluated(input: &str) -> String {
+    let condition = Condition::parse(input).unwrap();
+    show_outcome(input, condition.evaluate(&World(context())))
+}
+
 fn show_all(path: &Path, show: fn(&str) -> String) -> String {
     let shown: Vec<_> = inputs(path).iter().map(|input| show(input)).collect();
     shown.join("\n")
@@ -77,6 +104,21 @@ fn templates() {
 fn conditions() {
     insta::glob!("../cases/condition", "*.txt", |path| {
         insta::assert_snapshot!(show_all(path, show_condition));
+    });
+}
+
+/// What no other engine can referee: secrets, missing values, limits, and the words of errors.
+#[test]
+fn rendered() {
+    insta::glob!("../cases/rendered", "*.txt", |path| {
+        insta::assert_snapshot!(show_all(path, show_rendered));
+    });
+}
+
+#[test]
+fn evaluated() {
+    insta::glob!("../cases/evaluated", "*.txt", |path| {
+        insta::assert_snapshot!(show_all(path, show_evaluated));
     });
 }
 

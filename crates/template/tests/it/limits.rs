@@ -1,6 +1,9 @@
 //! Deep and long inputs: an error or a tree, and never the end of a 2 MB test thread's stack.
 
 use deft_template::{Condition, Template};
+use serde_json::json;
+
+use crate::world::World;
 
 /// Ways to go deep: what opens, what stands in the middle, what closes.
 const CONDITIONS: [(&str, &str, &str); 20] = [
@@ -51,12 +54,23 @@ fn deep((open, middle, close): (&str, &str, &str), levels: usize) -> String {
     format!("{}{middle}{}", open.repeat(levels), close.repeat(levels))
 }
 
+fn small_world() -> World {
+    World(json!({"a": 1, "b": [1, 2], "c": 2}))
+}
+
+fn render(text: &str) {
+    drop(Template::parse(text).map(|template| template.render(&small_world())));
+}
+
 #[test]
 fn deep_conditions_do_not_overflow() {
     for form in CONDITIONS {
         for levels in [10, 30, 50, 59, 110, 199, 100_000] {
             let outcome = Condition::parse(&deep(form, levels));
-            drop(outcome.map(|condition| condition.expr().clone()));
+            drop(outcome.map(|condition| {
+                drop(condition.evaluate(&small_world()));
+                condition.expr().clone()
+            }));
         }
     }
 }
@@ -67,6 +81,7 @@ fn mixed_depth_does_not_overflow() {
     let tall = format!("{inner}{}", "+ a".repeat(150));
     let condition = Condition::parse(&tall).unwrap();
     assert_eq!(condition.names().len(), 24 * 3 + 1 + 150);
+    drop(condition.evaluate(&small_world()));
 }
 
 #[test]
@@ -84,11 +99,9 @@ fn deep_templates_do_not_overflow() {
     for form in TEMPLATES {
         for levels in [10, 60, 70, 149, 290, 301, 100_000] {
             let expr = deep(form, levels);
-            drop(Template::parse(&format!("{{{{ {expr} }}}}")));
-            drop(Template::parse(&format!("{{% if {expr} %}}{{% endif %}}")));
-            drop(Template::parse(&format!(
-                "{{% for x in {expr} %}}{{% endfor %}}"
-            )));
+            render(&format!("{{{{ {expr} }}}}"));
+            render(&format!("{{% if {expr} %}}{{% endif %}}"));
+            render(&format!("{{% for x in {expr} %}}{{% endfor %}}"));
         }
     }
 }
@@ -105,7 +118,7 @@ fn deep_blocks_do_not_overflow() {
     ];
     for (open, close) in tags {
         for levels in [10, 140, 160, 100_000] {
-            drop(Template::parse(&deep((open, "x", close), levels)));
+            render(&deep((open, "{{ a + (a * (a)) }}", close), levels));
             drop(Template::parse(&deep((open, "x", ""), levels)));
         }
     }
@@ -128,4 +141,7 @@ fn long_templates_are_fine() {
     let long = "{{ inputs.a | default('x') }} and {% if b %}{{ b.c }}{% endif %}\n".repeat(2_000);
     let template = Template::parse(&long).unwrap();
     assert_eq!(template.names().len(), 6_000);
+    let scope = World(json!({"inputs": {}, "b": {"c": 1}}));
+    let text = template.render_text(&scope).unwrap();
+    assert!(text.starts_with("x and 1\nx and 1\n"));
 }

@@ -9,5 +9,8 @@
 mod cases;
 mod cpython;
 mod dump;
+mod evaluate;
 mod limits;
 mod properties;
+mod render;
+mod world;

@@ -1,0 +1,72 @@
+//! What went wrong with a step or a run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::FailureClass;
+
+/// A failure with everything that policy and people need to know of it.
+///
+/// Whoever saw the failure sets the class; nobody later guesses it from the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub class: FailureClass,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// What a person can do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// True when the call may have taken effect all the same.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub in_doubt: bool,
+    /// True when nothing was tried, because a tool or its server is not there.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub blocked: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+impl Failure {
+    /// A definite failure.
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            hint: None,
+            in_doubt: false,
+            blocked: false,
+        }
+    }
+
+    /// The same failure with a remedy.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same failure of a call that may have taken effect.
+    #[must_use]
+    pub fn in_doubt(mut self) -> Self {
+        self.in_doubt = true;
+        self
+    }
+
+    /// The same failure of a call that could not even be tried.
+    #[must_use]
+    pub fn blocked(mut self) -> Self {
+        self.blocked = true;
+        self
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

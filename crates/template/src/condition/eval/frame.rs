@@ -1,0 +1,166 @@
+//! Names while a condition is evaluated: frames, the scope, builtins.
+//!
+//! Frames live in one list and are named by their place in it, so that a lambda that holds its own
+//! frame makes no cycle. A frame is dropped when nothing made in it can outlive it.
+
+use super::Machine;
+use crate::condition::ast::Target;
+use crate::condition::names;
+use crate::fault::{Fault, Outcome};
+use crate::scope::Lookup;
+use crate::value::{Func, Kind, Text, Value};
+
+pub(super) struct Frame<'a> {
+    vars: Vec<(&'a str, Value<'a>)>,
+    parent: Option<usize>,
+    /// A comprehension's own frame is passed over by `:=`.
+    comprehension: bool,
+}
+
+impl Frame<'_> {
+    pub(super) fn root() -> Self {
+        Frame {
+            vars: Vec::new(),
+            parent: None,
+            comprehension: false,
+        }
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// Opens a frame inside another and gives its number.
+    pub(super) fn open_frame(&mut self, parent: usize, comprehension: bool) -> usize {
+        self.frames.push(Frame {
+            vars: Vec::new(),
+            parent: Some(parent),
+            comprehension,
+        });
+        self.frames.len() - 1
+    }
+
+    /// Drops a frame, if no function or generator has been made since there were `captures`.
+    pub(super) fn close_frame(&mut self, frame: usize, captures: usize) {
+        if self.captures == captures {
+            self.frames.truncate(frame);
+        }
+    }
+
+    pub(super) fn set(&mut self, frame: usize, name: &'a str, value: Value<'a>) {
+        let vars = &mut self.frames[frame].vars;
+        match vars.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, slot)) => *slot = value,
+            None => vars.push((name, value)),
+        }
+    }
+
+    /// `name := value`, which leaves the comprehensions it stands in.
+    pub(super) fn assign(&mut self, name: &'a str, value: Value<'a>) {
+        let mut frame = self.frame;
+        while self.frames[frame].comprehension
+            && let Some(parent) = self.frames[frame].parent
+        {
+            frame = parent;
+        }
+        self.set(frame, name, value);
+    }
+
+    pub(super) fn name(&self, name: &'a str) -> Value<'a> {
+        let mut frame = Some(self.frame);
+        while let Some(at) = frame {
+            let vars = &self.frames[at].vars;
+            if let Some((_, value)) = vars.iter().find(|(known, _)| *known == name) {
+                return value.clone();
+            }
+            frame = self.frames[at].parent;
+        }
+        match self.slots.get(name, self.scope) {
+            Lookup::Value(json) => Value::from_json(json),
+            Lookup::Absent => Value::None,
+            Lookup::Unknown => unknown(name),
+        }
+    }
+
+    /// A secret may not be looked at in a condition, but its name is checked all the same.
+    pub(super) fn secret(&self, name: &str) -> Outcome<Value<'a>> {
+        if self.scope.secret(name).is_some() {
+            return Err(Fault::secret());
+        }
+        Err(
+            Fault::undefined(name, format!("there is no secret `{name}`"))
+                .with_hint("declare it under `secrets:`"),
+        )
+    }
+
+    /// Binds the target of a comprehension.
+    pub(super) fn bind(
+        &mut self,
+        frame: usize,
+        target: &'a Target,
+        value: Value<'a>,
+    ) -> Outcome<()> {
+        match target {
+            Target::Name(ident) => {
+                self.set(frame, &ident.name, value);
+                Ok(())
+            }
+            Target::Tuple(targets) => self.unpack(frame, targets, &value),
+            Target::Starred(inner) => self.bind(frame, inner, value),
+        }
+    }
+
+    fn unpack(&mut self, frame: usize, targets: &'a [Target], value: &Value<'a>) -> Outcome<()> {
+        let mut items = self.drain(value).map_err(|fault| match value {
+            Value::None | Value::Int(_) | Value::Float(_) | Value::Bool(_) => Fault::type_error(
+                format!("cannot unpack non-iterable {} object", value.type_name()),
+            ),
+            _ => fault,
+        })?;
+        let star = targets
+            .iter()
+            .position(|target| matches!(target, Target::Starred(_)));
+        let (given, wanted) = (items.len(), targets.len());
+        let fits = match star {
+            Some(_) => given + 1 >= wanted,
+            None => given == wanted,
+        };
+        if !fits {
+            return Err(count_mismatch(given, wanted, star.is_some()));
+        }
+        if let Some(at) = star {
+            let rest: Vec<_> = items.drain(at..at + given + 1 - wanted).collect();
+            items.insert(at, Value::list(rest)?);
+        }
+        for (target, item) in targets.iter().zip(items) {
+            self.bind(frame, target, item)?;
+        }
+        Ok(())
+    }
+}
+
+fn count_mismatch(given: usize, wanted: usize, star: bool) -> Fault {
+    Fault::other(if star {
+        let least = wanted - 1;
+        format!("not enough values to unpack (expected at least {least}, got {given})")
+    } else if given > wanted {
+        format!("too many values to unpack (expected {wanted})")
+    } else {
+        format!("not enough values to unpack (expected {wanted}, got {given})")
+    })
+}
+
+/// A name that is nowhere else: a builtin, the secrets, or nothing.
+fn unknown(name: &str) -> Value<'_> {
+    if let Some(kind) = Kind::builtin(name) {
+        return Value::Type(kind);
+    }
+    match names::builtin(name) {
+        Some(builtin) => Value::Func(Func::Builtin(builtin).into()),
+        None if name == "secrets" => Value::Secrets,
+        None => Value::None,
+    }
+}
+
+/// A text that lives as long as the program.
+pub(super) fn word<'a>(text: &'static str) -> Value<'a> {
+    Value::Str(Text::Ref(text))
+}

@@ -1,0 +1,332 @@
+//! Evaluates a condition over its syntax tree, with Python's meaning.
+//!
+//! A name that the scope does not know, or has no value for, is `None`. There are no side effects
+//! but `:=`. Every operation is paid for, so that no condition can run for long or grow large.
+
+mod build;
+mod builtins;
+mod call;
+mod frame;
+mod reduce;
+mod stream;
+
+use super::ast::{
+    BoolOp, CompareOp, Constant, Conversion, DictItem, Expr, ExprKind, FStringPart, UnaryOp,
+};
+use crate::fault::{Fault, Outcome};
+use crate::scope::{Scope, Slots};
+use crate::value::budget::Budget;
+use crate::value::compare::{self, Order};
+use crate::value::index::Bounds;
+use crate::value::table::{Set, Table};
+use crate::value::{Func, Text, Value, format, index, number, operate, spec};
+use frame::Frame;
+
+/// The value of an expression as JSON.
+pub(super) fn json(
+    expr: &Expr,
+    scope: &dyn Scope,
+    slots: &Slots<'_>,
+) -> Outcome<serde_json::Value> {
+    Machine::new(scope, slots).eval(expr)?.to_json()
+}
+
+/// Whether the value of an expression is true.
+pub(super) fn truth(expr: &Expr, scope: &dyn Scope, slots: &Slots<'_>) -> Outcome<bool> {
+    Machine::new(scope, slots).eval(expr)?.truth()
+}
+
+pub(super) struct Machine<'a> {
+    scope: &'a dyn Scope,
+    slots: &'a Slots<'a>,
+    budget: Budget,
+    frames: Vec<Frame<'a>>,
+    /// The frame that names are looked up in first.
+    frame: usize,
+    /// How many functions and generators have been made, which may outlive their frame.
+    captures: usize,
+}
+
+impl<'a> Machine<'a> {
+    fn new(scope: &'a dyn Scope, slots: &'a Slots<'a>) -> Self {
+        Machine {
+            scope,
+            slots,
+            budget: Budget::new(),
+            frames: vec![Frame::root()],
+            frame: 0,
+            captures: 0,
+        }
+    }
+
+    fn eval(&mut self, expr: &'a Expr) -> Outcome<Value<'a>> {
+        let outcome = match self.budget.enter() {
+            Ok(()) => {
+                let outcome = self.kind(expr);
+                self.budget.leave();
+                outcome
+            }
+            Err(fault) => Err(fault),
+        };
+        outcome.map_err(|fault| fault.at(&expr.span))
+    }
+
+    fn kind(&mut self, expr: &'a Expr) -> Outcome<Value<'a>> {
+        match &expr.kind {
+            ExprKind::Name(name) => Ok(self.name(name)),
+            ExprKind::Constant(constant) => literal(constant),
+            ExprKind::FString(parts) => self.fstring(parts).map(Value::str),
+            ExprKind::Bool { op, values } => self.bool_chain(*op, values),
+            ExprKind::Unary { op, operand } => self.unary(*op, operand),
+            ExprKind::Binary { op, left, right } => {
+                let left = self.eval(left)?;
+                let right = self.eval(right)?;
+                operate::binary(*op, &left, &right, &self.budget)
+            }
+            ExprKind::Compare { left, rest } => self.compare(left, rest),
+            ExprKind::Conditional {
+                test,
+                then,
+                otherwise,
+            } => {
+                let chosen = if self.eval(test)?.truth()? {
+                    then
+                } else {
+                    otherwise
+                };
+                self.eval(chosen)
+            }
+            ExprKind::Lambda { params, body } => self.lambda(params, body),
+            ExprKind::Walrus { target, value } => {
+                let value = self.eval(value)?;
+                self.assign(&target.name, value.clone());
+                Ok(value)
+            }
+            ExprKind::Call { callee, args } => self.call(callee, args),
+            ExprKind::Attribute { value, name } => {
+                let value = self.eval(value)?;
+                self.attribute(&value, &name.name)
+            }
+            ExprKind::Subscript { value, index } => self.subscript(value, index),
+            ExprKind::List(items) => Value::list(self.items(items)?),
+            ExprKind::Tuple(items) => Value::tuple(self.items(items)?),
+            ExprKind::Set(items) => {
+                let items = self.items(items)?;
+                Ok(Set::collect(items, false)?.finish())
+            }
+            ExprKind::Dict(items) => self.dict(items),
+            ExprKind::Comprehension {
+                kind,
+                element,
+                clauses,
+            } => self.comprehension(*kind, element, clauses),
+            ExprKind::DictComprehension {
+                key,
+                value,
+                clauses,
+            } => self.dict_comprehension(key, value, clauses),
+            ExprKind::Starred(_) => Err(Fault::type_error("can't use starred expression here")),
+            ExprKind::Slice { .. } => Err(Fault::unsupported("a slice in this place")),
+        }
+    }
+
+    /// The value that decides, as Python has it, and not just its truth.
+    fn bool_chain(&mut self, op: BoolOp, values: &'a [Expr]) -> Outcome<Value<'a>> {
+        let mut last = Value::None;
+        for value in values {
+            last = self.eval(value)?;
+            let truth = last.truth().map_err(|fault| fault.at(&value.span))?;
+            if truth == (op == BoolOp::Or) {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &'a Expr) -> Outcome<Value<'a>> {
+        let value = self.eval(operand)?;
+        match op {
+            UnaryOp::Not => value.truth().map(|truth| Value::Bool(!truth)),
+            UnaryOp::Negate => operate::negate(&value),
+            UnaryOp::Plus => operate::plus(&value),
+            UnaryOp::Invert => operate::invert(&value),
+        }
+    }
+
+    fn compare(&mut self, left: &'a Expr, rest: &'a [(CompareOp, Expr)]) -> Outcome<Value<'a>> {
+        let mut left = self.eval(left)?;
+        for (op, right) in rest {
+            let right = self.eval(right)?;
+            if !self.holds(*op, &left, &right)? {
+                return Ok(Value::Bool(false));
+            }
+            left = right;
+        }
+        Ok(Value::Bool(true))
+    }
+
+    fn holds(&mut self, op: CompareOp, a: &Value<'a>, b: &Value<'a>) -> Outcome<bool> {
+        let budget = &self.budget;
+        match op {
+            CompareOp::Equal => compare::equal(a, b, budget),
+            CompareOp::NotEqual => compare::equal(a, b, budget).map(|equal| !equal),
+            CompareOp::Less => compare::ordered(Order::Less, a, b, budget),
+            CompareOp::LessEqual => compare::ordered(Order::LessEqual, a, b, budget),
+            CompareOp::Greater => compare::ordered(Order::Greater, a, b, budget),
+            CompareOp::GreaterEqual => compare::ordered(Order::GreaterEqual, a, b, budget),
+            CompareOp::Is => compare::identical(a, b, budget),
+            CompareOp::IsNot => compare::identical(a, b, budget).map(|same| !same),
+            CompareOp::In => self.contains(b, a),
+            CompareOp::NotIn => self.contains(b, a).map(|found| !found),
+        }
+    }
+
+    fn contains(&mut self, container: &Value<'a>, item: &Value<'a>) -> Outcome<bool> {
+        let Value::Iter(stream) = container else {
+            return compare::contains(container, item, &self.budget);
+        };
+        while let Some(found) = self.next(stream)? {
+            if compare::equal(&found, item, &self.budget)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn subscript(&mut self, value: &'a Expr, at: &'a Expr) -> Outcome<Value<'a>> {
+        let value = self.eval(value)?;
+        if let ExprKind::Slice { start, stop, step } = &at.kind {
+            let bounds = Bounds {
+                start: self.optional(start.as_deref())?,
+                end: self.optional(stop.as_deref())?,
+                step: self.optional(step.as_deref())?,
+            };
+            return index::slice(&value, &bounds, &self.budget);
+        }
+        let at = self.eval(at)?;
+        match (&value, &at) {
+            (Value::Type(_), _) => Err(Fault::unsupported("a type with parameters")),
+            (Value::Secrets, Value::Str(name)) => self.secret(name),
+            _ => index::item(&value, &at, &self.budget),
+        }
+    }
+
+    fn optional(&mut self, expr: Option<&'a Expr>) -> Outcome<Option<Value<'a>>> {
+        expr.map(|expr| self.eval(expr)).transpose()
+    }
+
+    /// The items of a display, with those behind a star put in their place.
+    fn items(&mut self, exprs: &'a [Expr]) -> Outcome<Vec<Value<'a>>> {
+        self.budget.items(exprs.len())?;
+        let mut items = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            match &expr.kind {
+                ExprKind::Starred(inner) => {
+                    let inner = self.eval(inner)?;
+                    items.extend(self.drain(&inner)?);
+                }
+                _ => items.push(self.eval(expr)?),
+            }
+        }
+        Ok(items)
+    }
+
+    fn dict(&mut self, items: &'a [DictItem]) -> Outcome<Value<'a>> {
+        let mut table = Table::default();
+        for item in items {
+            self.budget.items(2)?;
+            match item {
+                DictItem::Pair(key, value) => {
+                    let key = self.eval(key)?;
+                    table.insert(key, self.eval(value)?)?;
+                }
+                DictItem::Spread(mapping) => {
+                    let Value::Dict(dict) = self.eval(mapping)? else {
+                        return Err(Fault::type_error("the value behind `**` is not a mapping"));
+                    };
+                    self.budget.items(dict.len())?;
+                    for (key, value) in dict.iter() {
+                        table.insert(key, value)?;
+                    }
+                }
+            }
+        }
+        Ok(table.finish())
+    }
+
+    fn fstring(&mut self, parts: &'a [FStringPart]) -> Outcome<String> {
+        let mut out = String::new();
+        for part in parts {
+            match part {
+                FStringPart::Literal(text) => out.push_str(text),
+                FStringPart::Value {
+                    expr,
+                    conversion,
+                    format,
+                } => {
+                    let shown = self.fstring_value(expr, *conversion, format.as_deref())?;
+                    out.push_str(&shown);
+                }
+            }
+            self.budget.make(out.len())?;
+        }
+        Ok(out)
+    }
+
+    fn fstring_value(
+        &mut self,
+        expr: &'a Expr,
+        conversion: Option<Conversion>,
+        format: Option<&'a [FStringPart]>,
+    ) -> Outcome<String> {
+        let value = self.eval(expr)?;
+        let letter = conversion.map(|conversion| match conversion {
+            Conversion::Str => "s",
+            Conversion::Repr => "r",
+            Conversion::Ascii => "a",
+        });
+        let spec = match format {
+            Some(parts) => self.fstring(parts)?,
+            None => String::new(),
+        };
+        let shown = format::converted(value, letter, &self.budget)
+            .and_then(|value| spec::apply(&value, &spec, &self.budget));
+        shown.map_err(|fault| fault.at(&expr.span))
+    }
+
+    /// A lambda keeps the values of its defaults and the frame it stands in.
+    fn lambda(&mut self, params: &'a [super::ast::Param], body: &'a Expr) -> Outcome<Value<'a>> {
+        let mut defaults = Vec::with_capacity(params.len());
+        for param in params {
+            defaults.push(self.optional(param.default.as_ref())?);
+        }
+        crate::value::deeper(defaults.iter().flatten().map(Value::depth))?;
+        self.captures += 1;
+        Ok(Value::Func(
+            Func::Lambda {
+                params,
+                body,
+                defaults,
+                frame: self.frame,
+            }
+            .into(),
+        ))
+    }
+}
+
+fn literal(constant: &Constant) -> Outcome<Value<'_>> {
+    Ok(match constant {
+        Constant::None => Value::None,
+        Constant::Bool(value) => Value::Bool(*value),
+        Constant::Ellipsis => Value::Ellipsis,
+        Constant::Int(value) => Value::Int(i128::from(*value)),
+        Constant::BigInt { digits, radix } => match i128::from_str_radix(digits, *radix) {
+            Ok(value) => Value::Int(value),
+            Err(_) => return Err(number::too_big()),
+        },
+        Constant::Float(value) => Value::Float(*value),
+        Constant::Str(text) => Value::Str(Text::Ref(text)),
+        Constant::Imaginary(_) => return Err(Fault::unsupported("a complex number")),
+        Constant::Bytes(_) => return Err(Fault::unsupported("a value of bytes")),
+    })
+}

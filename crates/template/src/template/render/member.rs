@@ -1,0 +1,122 @@
+//! Names, attributes and items in templates, where what is missing is a value of its own.
+//!
+//! `a.b` and `a["b"]` mean the same for mappings. Reading on from a missing value gives a missing
+//! value again, so that one `default(…)` covers a whole path.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::Renderer;
+use super::node::Node;
+use crate::fault::{Fault, Outcome};
+use crate::scope::Lookup;
+use crate::value::budget::Budget;
+use crate::value::{Missing, Value, Why, index};
+
+impl<'a> Renderer<'a> {
+    pub(super) fn name(&self, name: &'a str, span: &Range<usize>) -> Value<'a> {
+        let local = self.locals.iter().rev().find(|(known, _)| *known == name);
+        if let Some((_, value)) = local {
+            return value.clone();
+        }
+        let why = match self.slots.get(name, self.scope) {
+            Lookup::Value(json) => return Value::from_json(json),
+            Lookup::Absent => Why::Absent,
+            Lookup::Unknown if name == "secrets" => return Value::Secrets,
+            Lookup::Unknown => Why::Unknown,
+        };
+        missing(name.to_owned(), why, Some(span))
+    }
+
+    /// True for a function name that nothing else claims.
+    pub(super) fn is_free(&self, name: &'a str) -> bool {
+        let local = self.locals.iter().any(|(known, _)| *known == name);
+        !local && matches!(self.slots.get(name, self.scope), Lookup::Unknown)
+    }
+
+    pub(super) fn attribute(
+        &self,
+        value: &Value<'a>,
+        name: &str,
+        node: &'a Node,
+    ) -> Outcome<Value<'a>> {
+        match value {
+            Value::Secrets => return Ok(self.secret(name, node)),
+            Value::Secret(_) => return Err(Fault::secret()),
+            Value::Undefined(before) => {
+                return Ok(missing(node.path(), before.why, before.span.as_ref()));
+            }
+            _ => {}
+        }
+        Ok(field(value, name)
+            .unwrap_or_else(|| missing(node.path(), Why::Member, Some(&node.span))))
+    }
+
+    pub(super) fn item(
+        &self,
+        value: &Value<'a>,
+        at: &Value<'a>,
+        node: &'a Node,
+    ) -> Outcome<Value<'a>> {
+        at.usable()?;
+        match (value, at) {
+            (Value::Secrets, Value::Str(name)) => return Ok(self.secret(name, node)),
+            (Value::Secret(_) | Value::Secrets, _) => return Err(Fault::secret()),
+            (Value::Undefined(before), _) => {
+                return Ok(missing(node.path(), before.why, before.span.as_ref()));
+            }
+            _ => {}
+        }
+        let found = entry(value, at, &self.budget)?;
+        Ok(found.unwrap_or_else(|| missing(node.path(), Why::Member, Some(&node.span))))
+    }
+
+    fn secret(&self, name: &str, node: &Node) -> Value<'a> {
+        match self.scope.secret(name) {
+            Some(placeholder) => Value::Secret(Rc::new((name.to_owned(), placeholder))),
+            None => missing(name.to_owned(), Why::Secret, Some(&node.span)),
+        }
+    }
+}
+
+pub(super) fn missing<'a>(path: String, why: Why, span: Option<&Range<usize>>) -> Value<'a> {
+    Value::Undefined(Rc::new(Missing {
+        path,
+        why,
+        span: span.cloned(),
+    }))
+}
+
+/// An attribute that a value has.
+pub(super) fn field<'a>(value: &Value<'a>, name: &str) -> Option<Value<'a>> {
+    match (value, name) {
+        (Value::Dict(dict), _) => dict.field(name),
+        // What `groupby` gives has names for its two parts.
+        (Value::Tuple(pair), "grouper") if pair.len() == 2 => pair.get(0),
+        (Value::Tuple(pair), "list") if pair.len() == 2 => pair.get(1),
+        (Value::List(seq) | Value::Tuple(seq), _) => seq.get(name.parse().ok()?),
+        _ => None,
+    }
+}
+
+/// An item that a value has; a place or key that does not exist is no error.
+fn entry<'a>(value: &Value<'a>, at: &Value<'a>, budget: &Budget) -> Outcome<Option<Value<'a>>> {
+    match (value, at) {
+        (Value::Dict(dict), _) => dict.get(at),
+        (_, Value::Str(name)) => Ok(field(value, name)),
+        _ => Ok(index::item(value, at, budget).ok()),
+    }
+}
+
+/// What a dotted path leads to, for filters such as `map(attribute="a.b")`.
+pub(super) fn path<'a>(value: &Value<'a>, path: &str) -> Outcome<Value<'a>> {
+    let mut found = value.clone();
+    for part in path.split('.') {
+        found.usable()?;
+        found = match field(&found, part) {
+            Some(found) => found,
+            None => return Ok(missing(path.to_owned(), Why::Member, None)),
+        };
+    }
+    Ok(found)
+}

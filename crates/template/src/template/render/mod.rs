@@ -1,0 +1,287 @@
+//! Renders a template, with the meaning of Jinja2 and the values of Python.
+//!
+//! minijinja parses and this module does the rest, since minijinja's values print and compare in
+//! ways of their own. A missing value is an error where it is used, but not where only its truth
+//! counts. Nothing is escaped.
+
+mod expr;
+pub(super) mod filters;
+mod lower;
+mod member;
+mod node;
+pub(super) mod tests;
+
+pub(super) use lower::lower;
+pub(super) use node::Program;
+
+use crate::fault::{Fault, Outcome};
+use crate::scope::{Scope, Slots};
+use crate::value::args::Args;
+use crate::value::budget::Budget;
+use crate::value::table::Table;
+use crate::value::{Text, Value, Why, iterate, show};
+use node::{For, Node, NodeKind, Stmt};
+
+/// The longest text that a template may become.
+const LONGEST: usize = 1 << 20;
+
+impl Program {
+    /// The value of the only expression, or the text of anything else.
+    pub(super) fn value(&self, scope: &dyn Scope, typed: bool) -> Outcome<serde_json::Value> {
+        let [Stmt::Emit(node)] = self.body.as_slice() else {
+            return self.text(scope).map(serde_json::Value::String);
+        };
+        if !typed {
+            return self.text(scope).map(serde_json::Value::String);
+        }
+        let slots = Slots::new(&self.read);
+        let mut renderer = Renderer::new(scope, &slots);
+        let value = renderer.eval(node)?;
+        match &value {
+            Value::Undefined(missing) if missing.why == Why::Absent => Ok(serde_json::Value::Null),
+            value => value.to_json().map_err(|fault| fault.at(&node.span)),
+        }
+    }
+
+    pub(super) fn text(&self, scope: &dyn Scope) -> Outcome<String> {
+        let slots = Slots::new(&self.read);
+        let mut renderer = Renderer::new(scope, &slots);
+        renderer.body(&self.body)?;
+        Ok(renderer.out)
+    }
+}
+
+struct Renderer<'a> {
+    scope: &'a dyn Scope,
+    slots: &'a Slots<'a>,
+    budget: Budget,
+    /// Names that the template has bound; the last one of a name counts.
+    locals: Vec<(&'a str, Value<'a>)>,
+    out: String,
+    /// How many secrets have been written, as text that holds one cannot be kept or changed.
+    secrets: usize,
+}
+
+impl<'a> Renderer<'a> {
+    fn new(scope: &'a dyn Scope, slots: &'a Slots<'a>) -> Self {
+        Self {
+            scope,
+            slots,
+            budget: Budget::new(),
+            locals: Vec::new(),
+            out: String::new(),
+            secrets: 0,
+        }
+    }
+
+    fn body(&mut self, body: &'a [Stmt]) -> Outcome<()> {
+        for stmt in body {
+            self.budget.spend(1)?;
+            self.stmt(stmt)?;
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) -> Outcome<()> {
+        match stmt {
+            Stmt::Text(text) => {
+                self.out.push_str(text);
+                self.check_length()
+            }
+            Stmt::Emit(node) => self.emit(node),
+            Stmt::For(stmt) => self.for_loop(stmt),
+            Stmt::If {
+                test,
+                then,
+                otherwise,
+            } => {
+                let truth = self.truth(test)?;
+                self.body(if truth { then } else { otherwise })
+            }
+            Stmt::With { assignments, body } => {
+                let outer = self.locals.len();
+                for (target, value) in assignments {
+                    let value = self.eval(value)?;
+                    self.bind(target, value)?;
+                }
+                self.body(body)?;
+                self.locals.truncate(outer);
+                Ok(())
+            }
+            Stmt::Set { target, value } => {
+                let value = self.eval(value)?;
+                self.bind(target, value)
+            }
+            Stmt::Capture {
+                target,
+                filter,
+                body,
+            } => self.capture(target.as_ref(), filter.as_ref(), body),
+            Stmt::Body(body) => self.body(body),
+            Stmt::Do(node) => self.eval(node).map(|_| ()),
+        }
+    }
+
+    fn check_length(&self) -> Outcome<()> {
+        if self.out.len() > LONGEST {
+            return Err(Fault::limit(format!(
+                "the text becomes longer than {LONGEST} bytes"
+            )));
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, node: &'a Node) -> Outcome<()> {
+        let value = self.eval(node)?;
+        let written = match &value {
+            Value::Secret(secret) => {
+                self.out.push_str(&secret.1);
+                self.secrets += 1;
+                Ok(())
+            }
+            value => show::write_str(&mut self.out, value, &self.budget),
+        };
+        written
+            .and_then(|()| self.check_length())
+            .map_err(|fault| fault.at(&node.span))
+    }
+
+    /// Renders a body aside; the text goes to a name, or through a filter into the output.
+    fn capture(
+        &mut self,
+        target: Option<&'a Node>,
+        filter: Option<&'a Node>,
+        body: &'a [Stmt],
+    ) -> Outcome<()> {
+        let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
+        let result = self.body(body);
+        let text = std::mem::replace(&mut self.out, outer);
+        result?;
+        if self.secrets > secrets {
+            let place = target.or(filter).map_or(0..0, |node| node.span.clone());
+            return Err(Fault::secret().at(&place));
+        }
+        let mut value = Value::str(text);
+        if let Some(filter) = filter {
+            value = self.filter_chain(filter, value)?;
+        }
+        match target {
+            Some(target) => self.bind(target, value),
+            None => {
+                show::write_str(&mut self.out, &value, &self.budget)?;
+                self.check_length()
+            }
+        }
+    }
+
+    fn truth(&mut self, node: &'a Node) -> Outcome<bool> {
+        let value = self.eval(node)?;
+        value.truth().map_err(|fault| fault.at(&node.span))
+    }
+
+    fn for_loop(&mut self, stmt: &'a For) -> Outcome<()> {
+        if stmt.recursive {
+            return Err(Fault::unsupported("a recursive loop").at(&stmt.iter.span));
+        }
+        let source = self.eval(&stmt.iter)?;
+        let items = iterate::items(&source, &self.budget);
+        let mut items = items.map_err(|fault| fault.at(&stmt.iter.span))?;
+        let outer = self.locals.len();
+        if let Some(condition) = &stmt.condition {
+            items = self.chosen(stmt, condition, items)?;
+        }
+        for at in 0..items.len() {
+            self.bind(&stmt.target, items[at].clone())?;
+            if stmt.uses_loop {
+                let state = loop_state(&items, at)?;
+                self.locals.push(("loop", state));
+            }
+            self.body(&stmt.body)?;
+            self.locals.truncate(outer);
+        }
+        if items.is_empty() {
+            self.body(&stmt.otherwise)?;
+            self.locals.truncate(outer);
+        }
+        Ok(())
+    }
+
+    /// The items that the condition of a loop lets through.
+    fn chosen(
+        &mut self,
+        stmt: &'a For,
+        condition: &'a Node,
+        items: Vec<Value<'a>>,
+    ) -> Outcome<Vec<Value<'a>>> {
+        let outer = self.locals.len();
+        let mut kept = Vec::new();
+        for item in items {
+            self.bind(&stmt.target, item.clone())?;
+            if self.truth(condition)? {
+                kept.push(item);
+            }
+            self.locals.truncate(outer);
+        }
+        Ok(kept)
+    }
+
+    fn bind(&mut self, target: &'a Node, value: Value<'a>) -> Outcome<()> {
+        match &target.kind {
+            NodeKind::Name(name) => {
+                self.locals.push((name, value));
+                Ok(())
+            }
+            NodeKind::List(targets) | NodeKind::Tuple(targets) => {
+                let items = iterate::items(&value, &self.budget);
+                let items = items.map_err(|fault| fault.at(&target.span))?;
+                if items.len() != targets.len() {
+                    let (given, wanted) = (items.len(), targets.len());
+                    let message = format!("cannot unpack {given} values into {wanted} names");
+                    return Err(Fault::other(message).at(&target.span));
+                }
+                for (target, item) in targets.iter().zip(items) {
+                    self.bind(target, item)?;
+                }
+                Ok(())
+            }
+            _ => Err(Fault::unsupported("assigning to an attribute").at(&target.span)),
+        }
+    }
+
+    /// Applies `upper` or `upper | trim` to text that was captured.
+    fn filter_chain(&mut self, node: &'a Node, input: Value<'a>) -> Outcome<Value<'a>> {
+        let NodeKind::Filter(apply) = &node.kind else {
+            return Err(Fault::unsupported("this filter"));
+        };
+        let input = match &apply.input {
+            Some(inner) => self.filter_chain(inner, input)?,
+            None => input,
+        };
+        let args: Args<'a> = self.args(&apply.args)?;
+        filters::apply(&apply.name, input, args, &self.budget).map_err(|fault| fault.at(&node.span))
+    }
+}
+
+/// What `loop` is in one round.
+fn loop_state<'a>(items: &[Value<'a>], at: usize) -> Outcome<Value<'a>> {
+    let len = items.len();
+    let mut table = Table::default();
+    let mut field =
+        |name: &'static str, value: Value<'a>| table.insert(Value::Str(Text::Ref(name)), value);
+    field("index", Value::int(at + 1))?;
+    field("index0", Value::int(at))?;
+    field("revindex", Value::int(len - at))?;
+    field("revindex0", Value::int(len - at - 1))?;
+    field("first", Value::Bool(at == 0))?;
+    field("last", Value::Bool(at + 1 == len))?;
+    field("length", Value::int(len))?;
+    field("depth", Value::int(1))?;
+    field("depth0", Value::int(0))?;
+    if let Some(before) = at.checked_sub(1) {
+        field("previtem", items[before].clone())?;
+    }
+    if let Some(next) = items.get(at + 1) {
+        field("nextitem", next.clone())?;
+    }
+    Ok(table.finish())
+}

@@ -1,0 +1,145 @@
+//! Iterators as data, and the items of what is no iterator.
+//!
+//! Moving an iterator on is the evaluator's part, since `map` calls a function and a generator
+//! evaluates its expressions.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::budget::Budget;
+use super::index::{range_at, range_len};
+use super::{Kind, Seq, Text, Value};
+use crate::condition::ast::{Clause, Expr};
+use crate::fault::{Fault, Outcome};
+
+pub(crate) type Handle<'a> = Rc<RefCell<Stream<'a>>>;
+
+/// An iterator.
+pub(crate) enum Stream<'a> {
+    /// The items of a container from a place on; the kind is what `type` says.
+    Items(Kind, Value<'a>, usize),
+    /// The characters of a text from a byte on.
+    Chars(Text<'a>, usize),
+    Map(Value<'a>, Vec<Handle<'a>>, u16),
+    Filter(Value<'a>, Handle<'a>, u16),
+    Zip(Vec<Handle<'a>>, bool, u16),
+    Enumerate(Handle<'a>, i128, u16),
+    Generator(Generator<'a>),
+}
+
+/// A generator expression that may have begun.
+pub(crate) struct Generator<'a> {
+    pub(crate) element: &'a Expr,
+    pub(crate) clauses: &'a [Clause],
+    pub(crate) frame: usize,
+    /// One iterator for every `for` that has begun, outermost first; empty at the end.
+    pub(crate) levels: Vec<Handle<'a>>,
+    pub(crate) depth: u16,
+}
+
+impl<'a> Stream<'a> {
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Stream::Items(kind, ..) => *kind,
+            Stream::Chars(..) => Kind::Iterator,
+            Stream::Map(..) => Kind::Map,
+            Stream::Filter(..) => Kind::Filter,
+            Stream::Zip(..) => Kind::Zip,
+            Stream::Enumerate(..) => Kind::Enumerate,
+            Stream::Generator(_) => Kind::Generator,
+        }
+    }
+
+    pub(crate) fn depth(&self) -> u16 {
+        match self {
+            Stream::Items(_, value, _) => value.depth() + 1,
+            Stream::Chars(..) => 1,
+            Stream::Map(_, _, depth)
+            | Stream::Filter(_, _, depth)
+            | Stream::Zip(_, _, depth)
+            | Stream::Enumerate(_, _, depth)
+            | Stream::Generator(Generator { depth, .. }) => *depth,
+        }
+    }
+
+    pub(crate) fn handle(self) -> Handle<'a> {
+        Rc::new(RefCell::new(self))
+    }
+}
+
+/// The iterator over a value, or the value itself if it is one.
+pub(crate) fn open<'a>(value: &Value<'a>) -> Outcome<Handle<'a>> {
+    Ok(match value {
+        Value::Iter(handle) => Rc::clone(handle),
+        Value::Str(text) => Stream::Chars(text.clone(), 0).handle(),
+        Value::List(_) | Value::Tuple(_) | Value::View(..) | Value::Set(_) | Value::Range(..) => {
+            Stream::Items(Kind::Iterator, value.clone(), 0).handle()
+        }
+        Value::Dict(dict) => {
+            let keys = Seq::own(dict.keys().collect())?;
+            Stream::Items(Kind::Iterator, Value::List(keys), 0).handle()
+        }
+        _ => return Err(not_iterable(value)),
+    })
+}
+
+#[cold]
+pub(crate) fn not_iterable(value: &Value<'_>) -> Fault {
+    if let Err(fault) = value.usable() {
+        return fault;
+    }
+    Fault::type_error(format!("'{}' object is not iterable", value.type_name()))
+}
+
+/// The item of a container at a place.
+pub(crate) fn item<'a>(value: &Value<'a>, at: usize) -> Option<Value<'a>> {
+    match value {
+        Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.get(at),
+        Value::Set(set) => set.items.get(at).cloned(),
+        Value::Range(start, end, step) => {
+            (at < range_len(*start, *end, *step)).then(|| range_at(*start, *step, at))
+        }
+        _ => None,
+    }
+}
+
+/// All items of what is no iterator.
+pub(crate) fn items<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
+    let len = match value {
+        Value::Str(text) => text.len(),
+        _ => length(value).map_err(|_| not_iterable(value))?,
+    };
+    budget.items(len)?;
+    Ok(match value {
+        Value::Str(text) => chars(text),
+        Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.to_vec(),
+        Value::Set(set) => set.items.clone(),
+        Value::Dict(dict) => dict.keys().collect(),
+        _ => (0..len).filter_map(|at| item(value, at)).collect(),
+    })
+}
+
+fn chars<'a>(text: &Text<'a>) -> Vec<Value<'a>> {
+    let places = text.char_indices();
+    places
+        .map(|(at, c)| Value::Str(text.cut(at..at + c.len_utf8())))
+        .collect()
+}
+
+/// `len(value)`.
+pub(crate) fn length(value: &Value<'_>) -> Outcome<usize> {
+    Ok(match value {
+        Value::Str(text) => super::text::char_len(text),
+        Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.len(),
+        Value::Dict(dict) => dict.len(),
+        Value::Set(set) => set.items.len(),
+        Value::Range(start, end, step) => range_len(*start, *end, *step),
+        _ => {
+            value.usable()?;
+            let name = value.type_name();
+            return Err(Fault::type_error(format!(
+                "object of type '{name}' has no len()"
+            )));
+        }
+    })
+}

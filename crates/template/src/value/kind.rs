@@ -1,0 +1,102 @@
+//! The types of values, with the names that Python gives them.
+//!
+//! It does not say what a type can do; that is in `methods` and `operate`.
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Undefined,
+    None,
+    Ellipsis,
+    Bool,
+    Int,
+    Float,
+    Str,
+    List,
+    Tuple,
+    Dict,
+    Set,
+    FrozenSet,
+    Range,
+    DictKeys,
+    DictValues,
+    DictItems,
+    Type,
+    Object,
+    Lambda,
+    Builtin,
+    Method,
+    Generator,
+    Map,
+    Filter,
+    Zip,
+    Enumerate,
+    Reversed,
+    Iterator,
+    Secret,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Undefined => "Undefined",
+            Kind::None => "NoneType",
+            Kind::Ellipsis => "ellipsis",
+            Kind::Bool => "bool",
+            Kind::Int => "int",
+            Kind::Float => "float",
+            Kind::Str => "str",
+            Kind::List => "list",
+            Kind::Tuple => "tuple",
+            Kind::Dict => "dict",
+            Kind::Set => "set",
+            Kind::FrozenSet => "frozenset",
+            Kind::Range => "range",
+            Kind::DictKeys => "dict_keys",
+            Kind::DictValues => "dict_values",
+            Kind::DictItems => "dict_items",
+            Kind::Type => "type",
+            Kind::Object => "object",
+            Kind::Lambda => "function",
+            Kind::Builtin => "builtin_function_or_method",
+            Kind::Method => "method",
+            Kind::Generator => "generator",
+            Kind::Map => "map",
+            Kind::Filter => "filter",
+            Kind::Zip => "zip",
+            Kind::Enumerate => "enumerate",
+            Kind::Reversed => "reversed",
+            Kind::Iterator => "iterator",
+            Kind::Secret => "secret",
+        }
+    }
+
+    /// The types that are builtin names, so that `str` and `int` can be called and compared with.
+    pub(crate) fn builtin(name: &str) -> Option<Self> {
+        Some(match name {
+            "bool" => Kind::Bool,
+            "int" => Kind::Int,
+            "float" => Kind::Float,
+            "str" => Kind::Str,
+            "list" => Kind::List,
+            "tuple" => Kind::Tuple,
+            "dict" => Kind::Dict,
+            "set" => Kind::Set,
+            "frozenset" => Kind::FrozenSet,
+            "range" => Kind::Range,
+            "type" => Kind::Type,
+            "object" => Kind::Object,
+            "map" => Kind::Map,
+            "filter" => Kind::Filter,
+            "zip" => Kind::Zip,
+            "enumerate" => Kind::Enumerate,
+            "reversed" => Kind::Reversed,
+            _ => return None,
+        })
+    }
+
+    /// Whether every value of this type is one of `other`.
+    pub(crate) fn is_a(self, other: Kind) -> bool {
+        self == other || other == Kind::Object || (self == Kind::Bool && other == Kind::Int)
+    }
+}

@@ -1,0 +1,224 @@
+//! Python's values, for conditions and templates alike: Jinja's values are Python's.
+//!
+//! Values from a scope are borrowed, so that reading a field of a large result copies nothing.
+//! Everything is immutable: methods that change their object are not offered. Nothing in here
+//! walks a syntax tree or knows where a value comes from.
+
+pub(crate) mod args;
+pub(crate) mod budget;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod float;
+pub(crate) mod format;
+pub(crate) mod func;
+pub(crate) mod index;
+pub(crate) mod iterate;
+pub(crate) mod json;
+pub(crate) mod kind;
+pub(crate) mod methods;
+pub(crate) mod number;
+pub(crate) mod operate;
+pub(crate) mod percent;
+pub(crate) mod seq;
+pub(crate) mod show;
+pub(crate) mod sort;
+pub(crate) mod spec;
+pub(crate) mod table;
+pub(crate) mod text;
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::fault::{Fault, Outcome};
+pub(crate) use func::Func;
+pub(crate) use iterate::Stream;
+pub(crate) use kind::Kind;
+pub(crate) use seq::Seq;
+pub(crate) use table::{Dict, Set};
+pub(crate) use text::Text;
+
+/// A value while something is evaluated.
+#[derive(Clone)]
+pub(crate) enum Value<'a> {
+    /// A value that is missing; only templates have it.
+    Undefined(Rc<Missing>),
+    None,
+    Ellipsis,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Str(Text<'a>),
+    List(Seq<'a>),
+    Tuple(Seq<'a>),
+    Dict(Dict<'a>),
+    Set(Rc<Set<'a>>),
+    /// `range(start, stop, step)`; the step is never zero.
+    Range(i64, i64, i64),
+    /// What `.keys()`, `.values()` and `.items()` give, by kind.
+    View(Kind, Seq<'a>),
+    Type(Kind),
+    Func(Rc<Func<'a>>),
+    Iter(Rc<RefCell<Stream<'a>>>),
+    /// The name `secrets`.
+    Secrets,
+    /// One secret, by its name and the placeholder that stands for it.
+    Secret(Rc<(String, String)>),
+}
+
+/// Why a value is missing, and where that was found.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    /// The name or path.
+    pub(crate) path: String,
+    pub(crate) why: Why,
+    /// Where it was found; what a filter looked up has no place of its own.
+    pub(crate) span: Option<Range<usize>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The scope does not know the name.
+    Unknown,
+    /// The scope knows the name, but has no value for it.
+    Absent,
+    /// The object has no such attribute or item.
+    Member,
+    /// No secret has the name.
+    Secret,
+    /// There is no such item, as the list has none.
+    Empty,
+}
+
+impl Missing {
+    /// The error for using what is missing.
+    pub(crate) fn fault(&self) -> Fault {
+        let path = &self.path;
+        let (message, hint) = match self.why {
+            Why::Unknown => (
+                format!("`{path}` is undefined"),
+                "give a fallback with `default(…)`".to_owned(),
+            ),
+            Why::Absent => (
+                format!("`{path}` has no value"),
+                "the step was skipped or has not run; give a fallback with `default(…)`".to_owned(),
+            ),
+            Why::Member => (
+                format!("`{path}` does not exist"),
+                "give a fallback with `default(…)`".to_owned(),
+            ),
+            Why::Empty => (
+                format!("there is no {path}, the list is empty"),
+                "give a fallback with `default(…)`".to_owned(),
+            ),
+            Why::Secret => (
+                format!("there is no secret `{path}`"),
+                "declare it under `secrets:`".to_owned(),
+            ),
+        };
+        let fault = Fault::undefined(path, message).with_hint(hint);
+        match &self.span {
+            Some(span) => fault.at(span),
+            None => fault,
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    pub(crate) fn str(text: impl Into<Rc<str>>) -> Self {
+        Value::Str(Text::Own(text.into()))
+    }
+
+    pub(crate) fn list(items: Vec<Value<'a>>) -> Outcome<Self> {
+        Seq::own(items).map(Value::List)
+    }
+
+    pub(crate) fn tuple(items: Vec<Value<'a>>) -> Outcome<Self> {
+        Seq::own(items).map(Value::Tuple)
+    }
+
+    pub(crate) fn int(number: usize) -> Self {
+        Value::Int(i128::try_from(number).unwrap_or(i128::MAX))
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Value::Undefined(_) => Kind::Undefined,
+            Value::None => Kind::None,
+            Value::Ellipsis => Kind::Ellipsis,
+            Value::Bool(_) => Kind::Bool,
+            Value::Int(_) => Kind::Int,
+            Value::Float(_) => Kind::Float,
+            Value::Str(_) => Kind::Str,
+            Value::List(_) => Kind::List,
+            Value::Tuple(_) => Kind::Tuple,
+            Value::Dict(_) => Kind::Dict,
+            Value::Set(set) if set.frozen => Kind::FrozenSet,
+            Value::Set(_) => Kind::Set,
+            Value::Range(..) => Kind::Range,
+            Value::View(kind, _) => *kind,
+            Value::Type(_) => Kind::Type,
+            Value::Func(func) => func.kind(),
+            Value::Iter(stream) => stream.try_borrow().map_or(Kind::Generator, |s| s.kind()),
+            Value::Secrets | Value::Secret(_) => Kind::Secret,
+        }
+    }
+
+    /// The name of its type, as Python's messages have it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        self.kind().name()
+    }
+
+    /// Refuses what no operator, filter or function may touch.
+    #[inline]
+    pub(crate) fn usable(&self) -> Outcome<()> {
+        match self {
+            Value::Undefined(missing) => Err(missing.fault()),
+            Value::Secret(_) | Value::Secrets => Err(Fault::secret()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Python's truth; what is missing counts as false.
+    pub(crate) fn truth(&self) -> Outcome<bool> {
+        Ok(match self {
+            Value::Undefined(_) | Value::None => false,
+            Value::Bool(value) => *value,
+            Value::Int(value) => *value != 0,
+            Value::Float(value) => *value != 0.0,
+            Value::Str(text) => !text.is_empty(),
+            Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => !seq.is_empty(),
+            Value::Dict(dict) => !dict.is_empty(),
+            Value::Set(set) => !set.items.is_empty(),
+            Value::Range(start, end, step) => index::range_len(*start, *end, *step) > 0,
+            Value::Ellipsis | Value::Type(_) | Value::Func(_) | Value::Iter(_) => true,
+            Value::Secrets | Value::Secret(_) => return Err(Fault::secret()),
+        })
+    }
+
+    /// How many levels of our own containers are in it; borrowed ones count as one.
+    pub(crate) fn depth(&self) -> u16 {
+        match self {
+            Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.depth(),
+            Value::Dict(dict) => dict.depth(),
+            Value::Set(set) => set.depth,
+            Value::Func(func) => func.depth(),
+            Value::Iter(stream) => stream.try_borrow().map_or(DEEPEST, |s| s.depth()),
+            _ => 0,
+        }
+    }
+}
+
+/// How deep containers may nest, since showing, comparing and dropping them recurse.
+pub(crate) const DEEPEST: u16 = 100;
+
+/// One level more than the deepest of `depths`.
+pub(crate) fn deeper(depths: impl Iterator<Item = u16>) -> Outcome<u16> {
+    let depth = depths.max().unwrap_or(0) + 1;
+    if depth > DEEPEST {
+        return Err(Fault::limit(format!(
+            "values nested more than {DEEPEST} levels deep"
+        )));
+    }
+    Ok(depth)
+}
