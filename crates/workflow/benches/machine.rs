@@ -1,0 +1,148 @@
+//! How fast a run is replayed, and how little a step costs beside what it calls.
+//!
+//! The bar: replaying takes under a microsecond for each step, that is for its two events.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a bench that cannot be set up should stop"
+)]
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use deft_model::{Effects, Object};
+use deft_skillfile::{Document, Moment, Place, Profile, parse};
+use deft_workflow::{Action, Event, Facts, Machine, Plan, Rules, Started};
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use jiff::{Timestamp, tz::TimeZone};
+use serde_json::json;
+
+fn main() {
+    divan::main();
+}
+
+struct NoFacts;
+
+impl Facts for NoFacts {
+    fn effects(&self, _: &str) -> Option<Effects> {
+        Some(Effects::Idempotent)
+    }
+}
+
+fn plan(steps: &str) -> Arc<Plan> {
+    let file = format!("name: bench\ndescription: x\nsteps:\n{steps}");
+    let place = Place {
+        file: "bench.yaml",
+        folder: "skills",
+        domain: None,
+    };
+    let moment = Moment {
+        now: Timestamp::UNIX_EPOCH,
+        zone: TimeZone::UTC,
+    };
+    let parsed = parse(file.as_bytes(), &place, Profile::Deft, &moment);
+    let Some(Document::Skill(skill)) = parsed.document else {
+        panic!("{:?}", parsed.diagnostics);
+    };
+    Arc::new(Plan::compile(&skill, "rev").unwrap())
+}
+
+/// Steps that pass a small value on.
+fn chain(count: usize) -> String {
+    let mut steps = String::from("  - {id: s0, tool: t, args: {n: 0, text: start}}\n");
+    for at in 1..count {
+        let before = at - 1;
+        steps += &format!(
+            "  - {{id: s{at}, tool: t, args: {{n: {at}, text: \"{{{{ s{before}.text }}}}\"}}}}\n"
+        );
+    }
+    steps
+}
+
+fn started() -> Event {
+    Event::Started(Started {
+        skill: "bench".to_owned(),
+        revision: "rev".to_owned(),
+        execution_id: "run_0198c7a0".to_owned(),
+        workspace_uri: "file:///work".to_owned(),
+        inputs: Object::new(),
+        nonce: "nonce".to_owned(),
+    })
+}
+
+/// Drives a run to its end; every call ends at once.
+fn drive(plan: &Arc<Plan>, rules: &Arc<Rules>) -> Vec<Event> {
+    let now = Timestamp::UNIX_EPOCH;
+    let mut machine = Machine::new(Arc::clone(plan), Arc::clone(rules));
+    let mut log = vec![started()];
+    machine.apply(now, &log[0]).unwrap();
+    loop {
+        log.extend(machine.advance(now, &NoFacts));
+        if machine.finished().is_some() {
+            return log;
+        }
+        for action in machine.take_actions() {
+            let Action::Call { path, attempt, .. } = action else {
+                panic!("only calls here");
+            };
+            let result = Ok(json!({ "text": "ok", "n": 1 }));
+            let event = machine.settle(&path, attempt, result, now, 3, false);
+            machine.apply(now, &event).unwrap();
+            log.push(event);
+        }
+    }
+}
+
+#[divan::bench]
+fn replay_100_steps(bencher: Bencher) {
+    let plan = plan(&chain(100));
+    let rules = Arc::new(Rules::default());
+    let log = drive(&plan, &rules);
+    assert_eq!(log.len(), 202);
+    bencher.counter(ItemsCount::new(100_usize)).bench(|| {
+        let events = log.iter().map(|event| (Timestamp::UNIX_EPOCH, event));
+        Machine::replay(
+            Arc::clone(&plan),
+            Arc::clone(&rules),
+            HashMap::new(),
+            events,
+        )
+        .unwrap()
+    });
+}
+
+#[divan::bench]
+fn drive_5_steps(bencher: Bencher) {
+    let plan = plan(&chain(5));
+    let rules = Arc::new(Rules::default());
+    bencher
+        .counter(ItemsCount::new(5_usize))
+        .bench(|| drive(black_box(&plan), &rules));
+}
+
+#[divan::bench]
+fn drive_5_conditions(bencher: Bencher) {
+    let mut steps = String::from("  - {id: s0, tool: t}\n");
+    for at in 1..6 {
+        steps += &format!(
+            "  - {{id: s{at}, tool: t, condition: \"s0 and s0.n > {at} and '❌' in str(s0)\"}}\n"
+        );
+    }
+    let plan = plan(&steps);
+    let rules = Arc::new(Rules::default());
+    bencher
+        .counter(ItemsCount::new(5_usize))
+        .bench(|| drive(black_box(&plan), &rules));
+}
+
+#[divan::bench]
+fn drive_loop_of_1000(bencher: Bencher) {
+    let steps = "  - {id: list, tool: t}\n  - {id: each, loop: \"{{ range(1000) }}\", loop_concurrency: 4, tool: t, args: {x: \"{{ item }}\"}}\n";
+    let plan = plan(steps);
+    let rules = Arc::new(Rules::default());
+    bencher
+        .counter(ItemsCount::new(1000_usize))
+        .bench(|| drive(black_box(&plan), &rules));
+}

@@ -1,0 +1,259 @@
+//! How an event changes a machine. Nothing is evaluated here.
+//!
+//! What the end of a call does is in `follow.rs`, what a resumption does in `resume.rs`. Events
+//! that do not fit the state are refused, so a damaged log is told apart from a run.
+
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass, Object};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::Path;
+use crate::event::{Answer, Call, Event, Operation, Started};
+use crate::machine::{Diverged, Machine};
+use crate::progress::misplaced;
+use crate::state::{At, Fatal, FatalKind, Frame, Origin, Phase, Question, Try, TryState};
+
+impl Machine {
+    /// Folds an event into the state.
+    pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Diverged> {
+        match event {
+            Event::Started(started) => self.started(at, started),
+            Event::Reused { path, value, error } => {
+                self.reused(path, value.as_ref(), error.as_ref())
+            }
+            Event::Skipped { path, .. } => self.skipped(path),
+            Event::Listed { path, items, .. } => self.listed(at, path, items),
+            Event::Asked {
+                path,
+                message,
+                default,
+                operation,
+            } => self.asked(path, message, *default, operation),
+            Event::Answered { path, answer, by } => self.answered(path, *answer, by),
+            Event::Begun(begun) => self.begun(at, begun),
+            Event::Ended(ended) => self.ended(at, ended),
+            Event::Healed {
+                path, error, next, ..
+            } => self.mended(at, path, error.as_ref(), next),
+            Event::Woken { path } => self.woken(at, path),
+            Event::Entered {
+                path,
+                revision,
+                inputs,
+            } => self.entered(path, revision, inputs),
+            Event::Closed {
+                path,
+                values,
+                error,
+                ms,
+            } => self.closed(path, values, error.as_ref(), *ms),
+            Event::Stopped { failure } => self.stop(at, failure),
+            Event::Resumed { .. } => self.resumed(),
+            Event::Finished(finished) => {
+                let root = self.frames.first_mut();
+                root.ok_or_else(|| Diverged("the run ends before it begins".to_owned()))?
+                    .left = true;
+                self.finished = Some(finished.clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn started(&mut self, at: Timestamp, started: &Started) -> Result<(), Diverged> {
+        if self.origin.is_some() {
+            return Err(Diverged("the run begins twice".to_owned()));
+        }
+        self.origin = Some(Origin {
+            started: started.clone(),
+            at,
+        });
+        let frame = Frame::new(Arc::clone(&self.plan), &started.inputs);
+        self.push_frame(frame);
+        Ok(())
+    }
+
+    fn reused(
+        &mut self,
+        path: &Path,
+        value: Option<&Value>,
+        error: Option<&Failure>,
+    ) -> Result<(), Diverged> {
+        let at = self.locate_pending(path)?;
+        let state = self.state(at);
+        state.value = value.cloned().map(Arc::new);
+        state.error = error.cloned();
+        let phase = match (value, error) {
+            (_, Some(_)) => Phase::Error,
+            (Some(_), None) => Phase::Success,
+            (None, None) => Phase::Skipped,
+        };
+        self.open(at);
+        self.over(at, phase)
+    }
+
+    fn skipped(&mut self, path: &Path) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        if at.item.is_none() {
+            let at = self.locate_pending(path)?;
+            self.open(at);
+            return self.over(at, Phase::Skipped);
+        }
+        if self.tried(at)?.state.is_over() {
+            return Err(misplaced(path, "is left out after it has ended"));
+        }
+        self.open_item(at)?;
+        self.tried(at)?.state = TryState::Skipped;
+        self.item_over(at)
+    }
+
+    fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Diverged> {
+        let at = self.locate_pending(path)?;
+        if self.frames[at.frame].plan.steps[at.step].list.is_none() {
+            return Err(misplaced(path, "is no loop"));
+        }
+        self.open(at);
+        let state = self.state(at);
+        state.started_at = Some(now);
+        state.tries = vec![Try::default(); items.len()];
+        state.items = Some(items.iter().cloned().map(Arc::new).collect());
+        self.next_items(at);
+        Ok(())
+    }
+
+    fn asked(
+        &mut self,
+        path: &Path,
+        message: &str,
+        default: bool,
+        operation: &Operation,
+    ) -> Result<(), Diverged> {
+        let at = self.locate_pending(path)?;
+        self.open(at);
+        let state = self.state(at);
+        state.phase = Phase::Asking;
+        state.judged = Some(true);
+        state.asked = Some(Arc::new(Question {
+            message: message.to_owned(),
+            default,
+            operation: operation.clone(),
+        }));
+        self.fresh.push(at);
+        Ok(())
+    }
+
+    fn answered(&mut self, path: &Path, answer: Answer, by: &str) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        if self.state(at).phase != Phase::Asking {
+            return Err(misplaced(path, "was not asked about"));
+        }
+        self.state(at).answer = Some(answer);
+        if answer != Answer::No {
+            return self.reopen(at);
+        }
+        let message = format!("declined by {by} before step `{path}`");
+        self.fail(Fatal {
+            at,
+            failure: Failure::new(FailureClass::Cancelled, message),
+            kind: FatalKind::Declined,
+            in_doubt: false,
+        });
+        self.over(at, Phase::Refused)
+    }
+
+    fn entered(&mut self, path: &Path, revision: &str, inputs: &Object) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        let plan = self.nested.get(revision);
+        let plan = plan.ok_or_else(|| Diverged(format!("revision `{revision}` is missing")))?;
+        let mut frame = Frame::new(Arc::clone(plan), inputs);
+        let tried = self.tried(at)?;
+        let since = match &tried.state {
+            TryState::Calling { call, at, .. } if matches!(**call, Call::Skill { .. }) => *at,
+            _ => return Err(misplaced(path, "does not run a skill")),
+        };
+        frame.healed_before = tried.heals_inside;
+        frame.prefix = match tried.attempts {
+            0 | 1 => format!("{path}/"),
+            attempts => format!("{path}~{attempts}/"),
+        };
+        frame.parent = Some(at);
+        frame.depth = self.frames[at.frame].depth + 1;
+        let frame = self.push_frame(frame);
+        let tried = self.tried(at)?;
+        tried.state = TryState::Inside { frame, since };
+        tried.inner = Some(frame);
+        Ok(())
+    }
+
+    fn closed(
+        &mut self,
+        path: &Path,
+        values: &[Value],
+        error: Option<&Failure>,
+        ms: u64,
+    ) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        let state = self.state(at);
+        state.ms = ms;
+        state.value = Some(Arc::new(Value::Array(values.to_vec())));
+        state.error = error.cloned();
+        let phase = match error {
+            Some(_) => Phase::Failed,
+            None => Phase::Success,
+        };
+        self.over(at, phase)
+    }
+
+    fn stop(&mut self, now: Timestamp, failure: &Failure) -> Result<(), Diverged> {
+        self.stopped.get_or_insert_with(|| failure.clone());
+        for frame in 0..self.frames.len() {
+            for step in 0..self.frames[frame].steps.len() {
+                self.stop_step(now, frame, step, failure)?;
+            }
+            self.leaving.push_back(frame);
+        }
+        Ok(())
+    }
+
+    /// Ends what only waits; what is being done is ended by whoever does it.
+    fn stop_step(
+        &mut self,
+        now: Timestamp,
+        frame: usize,
+        step: usize,
+        failure: &Failure,
+    ) -> Result<(), Diverged> {
+        let item = None;
+        let at = At { frame, step, item };
+        if self.state(at).phase == Phase::Asking {
+            return self.over(at, Phase::Refused);
+        }
+        let looped = self.state(at).items.is_some();
+        for item in 0..self.state(at).tries.len() {
+            let waits = match self.state(at).tries[item].state {
+                TryState::Waiting { .. } => true,
+                // About to be begun again.
+                TryState::Ready => looped,
+                _ => false,
+            };
+            if waits {
+                let item = looped.then_some(item);
+                self.failed(now, At { frame, step, item }, failure, FatalKind::Error)?;
+            }
+        }
+        if looped {
+            self.next_items(at);
+        }
+        Ok(())
+    }
+
+    /// The place of a step that has not begun.
+    fn locate_pending(&mut self, path: &Path) -> Result<At, Diverged> {
+        let at = self.locate(path)?;
+        if at.item.is_some() || self.state(at).phase != Phase::Pending {
+            return Err(misplaced(path, "has begun already"));
+        }
+        Ok(at)
+    }
+}

@@ -1,0 +1,296 @@
+//! What follows from a state: the next event that needs nobody outside.
+//!
+//! Conditions are judged, lists and arguments rendered here, once; what they came to is in the
+//! event, so that a replay never evaluates anything again.
+
+use std::sync::Arc;
+
+use deft_model::{Effects, Failure, FailureClass};
+use deft_template::{EvalError, EvalKind};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::event::{Answer, Begun, Call, Event, Operation};
+use crate::machine::{Facts, Machine, Todo};
+use crate::order::Waits;
+use crate::plan::{Planned, Prose, Work};
+use crate::progress::{elapsed, tolerated};
+use crate::scope::View;
+use crate::state::{At, Phase, Try, TryState};
+
+impl Machine {
+    pub(crate) fn decide(&mut self, now: Timestamp, facts: &dyn Facts) -> Option<Event> {
+        while self.finished.is_none() {
+            let event = match self.todo.pop_front() {
+                Some(Todo::Step { frame, step }) => self.decide_step(frame, step, facts),
+                Some(Todo::Item(at)) => self.decide_item(at, facts),
+                Some(Todo::Close { frame, step }) => self.decide_close(now, frame, step),
+                // Last, so that nothing that may still begin is left behind.
+                None => {
+                    let frame = self.leaving.pop_front()?;
+                    self.decide_leave(now, frame)
+                }
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
+        None
+    }
+
+    fn is_ready(&self, frame: usize, step: usize) -> bool {
+        let frame = &self.frames[frame];
+        let free = match frame.plan.steps[step].waits {
+            Waits::Leading(count) => frame.leading >= count,
+            Waits::For(_) => frame.steps[step].waits == 0,
+        };
+        free && frame.steps[step].phase == Phase::Pending && !frame.left
+    }
+
+    fn decide_step(&self, frame: usize, step: usize, facts: &dyn Facts) -> Option<Event> {
+        if self.stopped.is_some() || !self.is_ready(frame, step) {
+            return None;
+        }
+        let item = None;
+        let at = At { frame, step, item };
+        let planned = &self.frames[frame].plan.steps[step];
+        let state = &self.frames[frame].steps[step];
+        if state.answer == Some(Answer::Skip) {
+            return Some(self.skip(at, "left out by the person who was asked"));
+        }
+        if !planned.condition_per_item
+            && let Some(event) = self.judge(at, planned, state.judged)
+        {
+            return Some(event);
+        }
+        if let (Some(question), None) = (&planned.question, state.answer) {
+            return Some(self.ask(at, planned, question));
+        }
+        match &planned.list {
+            Some(list) => Some(self.list(at, list)),
+            None => Some(self.begin(at, facts)),
+        }
+    }
+
+    fn decide_item(&self, at: At, facts: &dyn Facts) -> Option<Event> {
+        let frame = &self.frames[at.frame];
+        let state = &frame.steps[at.step];
+        let item = at.item?;
+        let tried = state.tries.get(item)?;
+        let may_begin = match tried.state {
+            TryState::Idle => item == state.begun && item < state.head + self.width(at),
+            TryState::Ready => true,
+            _ => false,
+        };
+        if self.stopped.is_some() || !may_begin || state.phase != Phase::Open {
+            return None;
+        }
+        let planned = &frame.plan.steps[at.step];
+        if planned.condition_per_item
+            && let Some(event) = self.judge(at, planned, tried.judged)
+        {
+            return Some(event);
+        }
+        Some(self.begin(at, facts))
+    }
+
+    /// What a condition comes to, unless it is true.
+    fn judge(&self, at: At, planned: &Planned, judged: Option<bool>) -> Option<Event> {
+        let condition = planned.condition.as_ref()?;
+        let view = self.view(at.frame, Some(at))?;
+        let verdict = match judged {
+            Some(verdict) => Ok(verdict),
+            None => condition.is_true(&view),
+        };
+        match verdict {
+            Ok(true) => None,
+            Ok(false) => {
+                let source = condition.source().trim();
+                Some(self.skip(at, format!("condition is false: {source}")))
+            }
+            Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
+                Some(self.beginning(at, Call::Condition, Effects::None))
+            }
+            Err(error) => Some(self.unrendered(at, "condition", &error)),
+        }
+    }
+
+    fn skip(&self, at: At, reason: impl Into<String>) -> Event {
+        Event::Skipped {
+            path: self.path(at),
+            reason: reason.into(),
+        }
+    }
+
+    fn ask(&self, at: At, planned: &Planned, question: &(deft_template::Template, bool)) -> Event {
+        let Some(view) = self.view(at.frame, Some(at)) else {
+            return self.skip(at, "the run has not begun");
+        };
+        match question.0.render_text(&view) {
+            Ok(message) => Event::Asked {
+                path: self.path(at),
+                message,
+                default: question.1,
+                operation: operation(planned, &view),
+            },
+            Err(error) => self.unrendered(at, "confirmation", &error),
+        }
+    }
+
+    fn list(&self, at: At, list: &crate::tree::Tree) -> Event {
+        let Some(view) = self.view(at.frame, Some(at)) else {
+            return self.skip(at, "the run has not begun");
+        };
+        let limit = self.rules.max_items;
+        match list.render(&view) {
+            Ok(Value::Array(items)) if items.len() > limit => {
+                let message = format!("the loop has {} items, more than {limit}", items.len());
+                let failure = Failure::new(FailureClass::Limit, message)
+                    .hint("filter the list first, or work on it in parts");
+                self.settle_failed(at, failure)
+            }
+            Ok(Value::Array(items)) => self.listing(at, items),
+            Ok(Value::Null) => self.listing(at, Vec::new()),
+            Ok(other) => {
+                let message = format!("`loop` needs a list, not {}", describe(&other));
+                self.settle_failed(at, Failure::new(FailureClass::Invalid, message))
+            }
+            Err(error) => self.unrendered(at, "loop", &error),
+        }
+    }
+
+    fn listing(&self, at: At, items: Vec<Value>) -> Event {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        Event::Listed {
+            path: self.path(at),
+            step_type: step.action.kind().to_owned(),
+            items,
+        }
+    }
+
+    /// Renders what a step does and states the intent to do it.
+    fn begin(&self, at: At, facts: &dyn Facts) -> Event {
+        let frame = &self.frames[at.frame];
+        let planned = &frame.plan.steps[at.step];
+        let Some(view) = self.view(at.frame, Some(at)) else {
+            return self.skip(at, "the run has not begun");
+        };
+        let call = match render(&planned.work, &view) {
+            Ok(call) => call,
+            Err((what, error)) => return self.unrendered(at, what, &error),
+        };
+        let deepest = self.rules.max_depth;
+        if matches!(call, Call::Skill { .. }) && frame.depth >= deepest {
+            let message = format!("skills run skills more than {deepest} deep");
+            let failure = Failure::new(FailureClass::Limit, message)
+                .hint("look for a skill that runs itself by way of others");
+            return self.settle_failed(at, failure);
+        }
+        let tool = match &call {
+            Call::Tool { tool, .. } => Some(tool.as_str()),
+            _ => None,
+        };
+        let effects = planned.effects(frame.plan.effects, tool, facts);
+        self.beginning(at, call, effects)
+    }
+
+    fn beginning(&self, at: At, call: Call, effects: Effects) -> Event {
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        let attempts = tries.get(at.item.unwrap_or(0)).map_or(0, |t| t.attempts);
+        Event::Begun(Begun {
+            path: self.path(at),
+            attempt: attempts + 1,
+            call: Arc::new(call),
+            effects,
+        })
+    }
+
+    /// A template or condition that cannot be evaluated is a failure of its step.
+    fn unrendered(&self, at: At, what: &str, error: &EvalError) -> Event {
+        let path = self.path(at);
+        let class = match error.kind {
+            EvalKind::Limit => FailureClass::Limit,
+            _ => FailureClass::Invalid,
+        };
+        let message = format!("{what} of `{path}`: {}", error.message);
+        let mut failure = Failure::new(class, message);
+        failure.hint.clone_from(&error.hint);
+        self.settle_failed(at, failure)
+    }
+
+    fn decide_close(&self, now: Timestamp, frame: usize, step: usize) -> Option<Event> {
+        let state = &self.frames[frame].steps[step];
+        let item = None;
+        let at = At { frame, step, item };
+        let all = state.begun == state.tries.len();
+        let stuck = self.stopped.is_some() || state.begun >= state.head + self.width(at);
+        if state.phase != Phase::Open || state.items.is_none() || state.going > 0 || !(all || stuck)
+        {
+            return None;
+        }
+        let failed = state.tries.iter().find_map(|tried| match &tried.state {
+            TryState::Failed(failure) => Some(failure.clone()),
+            _ => None,
+        });
+        Some(Event::Closed {
+            path: self.path(at),
+            values: state.tries.iter().map(item_value).collect(),
+            error: failed.or_else(|| if all { None } else { self.stopped.clone() }),
+            ms: state.started_at.map_or(0, |started| elapsed(started, now)),
+        })
+    }
+}
+
+fn item_value(tried: &Try) -> Value {
+    match &tried.state {
+        TryState::Ended(Ok(value)) => (**value).clone(),
+        TryState::Ended(Err(failure)) | TryState::Failed(failure) => tolerated(failure),
+        _ => Value::Null,
+    }
+}
+
+fn render(work: &Work, view: &View<'_>) -> Result<Call, (&'static str, EvalError)> {
+    Ok(match work {
+        Work::Tool { tool, args } => Call::Tool {
+            tool: tool.render_text(view).map_err(|e| ("tool", e))?,
+            args: args.render_object(view).map_err(|e| ("args", e))?,
+        },
+        Work::Compute => Call::Compute,
+        Work::Agent { instructions } => Call::Agent {
+            instructions: match instructions {
+                Prose::Plain(text) => text.clone(),
+                Prose::Template(text) => text.render_text(view).map_err(|e| ("agent", e))?,
+            },
+        },
+        Work::Skill { skill, args } => Call::Skill {
+            skill: skill.render_text(view).map_err(|e| ("skill", e))?,
+            args: args.render_object(view).map_err(|e| ("args", e))?,
+        },
+    })
+}
+
+/// What a confirmation is about; arguments that need the item are not known yet.
+pub(crate) fn operation(planned: &Planned, view: &View<'_>) -> Operation {
+    let kind = planned.step.action.kind().to_owned();
+    let (name, args) = match &planned.work {
+        Work::Tool { tool, args } => (Some(tool), Some(args)),
+        Work::Skill { skill, args } => (Some(skill), Some(args)),
+        Work::Compute | Work::Agent { .. } => (None, None),
+    };
+    Operation {
+        kind,
+        name: name.and_then(|name| name.render_text(view).ok()),
+        args: args.and_then(|args| args.render(view).ok()),
+    }
+}
+
+pub(crate) fn describe(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a mapping",
+    }
+}

@@ -1,0 +1,312 @@
+//! What a run would do, as far as that is known before it begins. Nothing is called.
+//!
+//! A template that reads the result of a step cannot be rendered yet: it is shown as it was written,
+//! and its place is listed as unknown. It does not guess what a tool would return.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deft_model::{Effects, FailureClass, Object};
+use deft_template::{Condition, Lookup, NameUse, Scope, Template};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::machine::Facts;
+use crate::order;
+use crate::plan::{Plan, Planned, Prose, Remedy, Work};
+use crate::tree::Tree;
+
+/// A step of a run that has not begun.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DryStep {
+    /// Its id.
+    pub id: String,
+    /// What it does: `tool`, `compute`, `agent` or `skill`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// 1 for the steps that begin at once, 2 for those that wait for them, …
+    pub wave: usize,
+    /// Whether it would run.
+    pub verdict: Verdict,
+    /// Its condition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// The tool or skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its arguments, or what a model would be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args: Option<Value>,
+    /// Places that depend on results, such as `name` or `args.pods[0]`. They hold templates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// What repeating it would do.
+    pub effects: Effects,
+    /// The question that would be asked before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<String>,
+    /// The loop around it.
+    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<DryLoop>,
+    /// What a failure means.
+    pub on_error: String,
+    /// Remedies, in the order in which they are tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub heals: Vec<DryHeal>,
+    /// What cannot be evaluated although everything it needs is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// Whether a step would run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing is in its way.
+    Run,
+    /// Its condition is false.
+    Skip,
+    /// It depends on results.
+    Depends,
+}
+
+/// A loop.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DryLoop {
+    /// The name of the item.
+    pub var: String,
+    /// How many items are worked on at once.
+    pub concurrency: u32,
+    /// The items, if they are known.
+    pub items: Option<Vec<Value>>,
+}
+
+/// A remedy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DryHeal {
+    /// The failures it answers to.
+    pub when: Vec<FailureClass>,
+    /// The tool that mends.
+    pub tool: String,
+}
+
+/// What a run with these inputs would do, in the order in which its steps begin.
+pub fn dry_run(plan: &Plan, inputs: &Object, facts: &dyn Facts) -> Vec<DryStep> {
+    let waits: Vec<order::Waits> = plan.steps.iter().map(|step| step.waits.clone()).collect();
+    let mut scope = DryScope {
+        plan,
+        inputs: Arc::new(Value::Object(inputs.clone())),
+        skipped: HashMap::new(),
+    };
+    let mut steps = Vec::with_capacity(plan.steps.len());
+    for (wave, members) in order::waves(&waits).into_iter().enumerate() {
+        for at in members {
+            let step = scope.step(at, wave + 1, facts);
+            scope.skipped.insert(at, step.verdict == Verdict::Skip);
+            steps.push(step);
+        }
+    }
+    steps
+}
+
+/// The names that have a value before anything has run.
+struct DryScope<'a> {
+    plan: &'a Plan,
+    inputs: Arc<Value>,
+    /// Steps looked at so far, and whether they are left out for certain.
+    skipped: HashMap<usize, bool>,
+}
+
+impl Scope for DryScope<'_> {
+    fn get(&self, name: &str) -> Lookup {
+        if name == "inputs" {
+            return Lookup::Value(Arc::clone(&self.inputs));
+        }
+        if self.plan.providers.contains_key(name) {
+            return Lookup::Absent;
+        }
+        match self.inputs.get(name) {
+            Some(value) => Lookup::Value(Arc::new(value.clone())),
+            None if self.plan.inputs.iter().any(|input| input.name == name) => Lookup::Absent,
+            None => Lookup::Unknown,
+        }
+    }
+
+    fn secret(&self, name: &str) -> Option<String> {
+        let known = self.plan.secrets.iter().any(|secret| secret == name);
+        known.then(|| format!("[secret {name}]"))
+    }
+}
+
+impl DryScope<'_> {
+    /// Whether the value of a name is known: it is no result, or that of a step that is left out.
+    fn knows(&self, at: usize, used: &NameUse) -> bool {
+        let planned = &self.plan.steps[at];
+        if planned.loop_var() == Some(used.name.as_str()) {
+            return false;
+        }
+        match used.name.as_str() {
+            "inputs" | "secrets" => true,
+            "steps" | "outputs" | "execution_id" | "workspace_uri" => false,
+            name => {
+                let providers = self.plan.providers.get(name).into_iter().flatten();
+                let mut seen = providers.filter(|step| planned.visible.contains(**step));
+                seen.all(|step| self.skipped.get(step) == Some(&true))
+            }
+        }
+    }
+
+    fn knows_all(&self, at: usize, names: &[NameUse]) -> bool {
+        names.iter().all(|used| self.knows(at, used))
+    }
+
+    fn step(&self, at: usize, wave: usize, facts: &dyn Facts) -> DryStep {
+        let planned = &self.plan.steps[at];
+        let mut looking = Looking {
+            scope: self,
+            at,
+            unknown: Vec::new(),
+            problems: Vec::new(),
+        };
+        let verdict = looking.verdict(planned.condition.as_ref());
+        let repeat = looking.repeat(planned);
+        looking.unknown.clear();
+        let question = planned
+            .question
+            .as_ref()
+            .filter(|_| verdict != Verdict::Skip);
+        let confirm = question.map(|(text, _)| looking.text("confirmation", text));
+        looking.unknown.clear();
+        let (name, args) = looking.work(&planned.work);
+        let (unknown, problems) = (looking.unknown, looking.problems);
+        DryStep {
+            id: planned.step.id.clone(),
+            kind: planned.step.action.kind(),
+            wave,
+            verdict,
+            condition: planned.step.condition.clone(),
+            effects: planned.effects(self.plan.effects, name.as_deref(), facts),
+            name,
+            args,
+            unknown,
+            confirm,
+            repeat,
+            on_error: planned.step.on_error.to_string(),
+            heals: planned
+                .heals
+                .iter()
+                .chain(&self.plan.heals)
+                .map(dry_heal)
+                .collect(),
+            problems,
+        }
+    }
+}
+
+fn dry_heal(remedy: &Remedy) -> DryHeal {
+    DryHeal {
+        when: remedy.when.clone(),
+        tool: remedy.tool.clone(),
+    }
+}
+
+/// One step being looked at.
+struct Looking<'a> {
+    scope: &'a DryScope<'a>,
+    at: usize,
+    unknown: Vec<String>,
+    problems: Vec<String>,
+}
+
+impl Looking<'_> {
+    fn verdict(&mut self, condition: Option<&Condition>) -> Verdict {
+        let Some(condition) = condition else {
+            return Verdict::Run;
+        };
+        if !self.scope.knows_all(self.at, condition.names()) {
+            return Verdict::Depends;
+        }
+        match condition.is_true(self.scope) {
+            Ok(true) => Verdict::Run,
+            Ok(false) => Verdict::Skip,
+            Err(error) => {
+                self.problems.push(format!("condition: {}", error.message));
+                Verdict::Depends
+            }
+        }
+    }
+
+    fn repeat(&mut self, planned: &Planned) -> Option<DryLoop> {
+        let (repeat, list) = planned.step.repeat.as_ref().zip(planned.list.as_ref())?;
+        let over = self.tree("loop", list);
+        Some(DryLoop {
+            var: repeat.var.clone(),
+            concurrency: repeat.concurrency.unwrap_or(1),
+            items: match over {
+                Value::Array(items) if self.unknown.is_empty() => Some(items),
+                Value::Null if self.unknown.is_empty() => Some(Vec::new()),
+                _ => None,
+            },
+        })
+    }
+
+    fn work(&mut self, work: &Work) -> (Option<String>, Option<Value>) {
+        match work {
+            Work::Tool { tool: name, args } | Work::Skill { skill: name, args } => {
+                let name = self.text("name", name);
+                (Some(name), Some(self.tree("args", args)))
+            }
+            Work::Compute => (None, None),
+            Work::Agent { instructions } => {
+                let text = match instructions {
+                    Prose::Plain(text) => text.clone(),
+                    Prose::Template(text) => self.text("args", text),
+                };
+                (None, Some(Value::String(text)))
+            }
+        }
+    }
+
+    fn text(&mut self, place: &str, template: &Template) -> String {
+        if !self.scope.knows_all(self.at, template.names()) {
+            self.unknown.push(place.to_owned());
+            return template.source().to_owned();
+        }
+        template.render_text(self.scope).unwrap_or_else(|error| {
+            self.problems.push(format!("{place}: {}", error.message));
+            template.source().to_owned()
+        })
+    }
+
+    fn tree(&mut self, place: &str, tree: &Tree) -> Value {
+        match tree {
+            Tree::Literal(value) => value.clone(),
+            Tree::Template(template) => self.template(place, template),
+            Tree::List(items) => {
+                let items = items.iter().enumerate();
+                let shown = items.map(|(at, item)| self.tree(&format!("{place}[{at}]"), item));
+                Value::Array(shown.collect())
+            }
+            Tree::Map(entries) => {
+                let mut map = Object::with_capacity(entries.len());
+                for (key, tree) in entries {
+                    let place = format!("{place}.{key}");
+                    map.insert(key.clone(), self.tree(&place, tree));
+                }
+                Value::Object(map)
+            }
+        }
+    }
+
+    fn template(&mut self, place: &str, template: &Template) -> Value {
+        let as_written = || Value::String(template.source().to_owned());
+        if !self.scope.knows_all(self.at, template.names()) {
+            self.unknown.push(place.to_owned());
+            return as_written();
+        }
+        template.render(self.scope).unwrap_or_else(|error| {
+            self.problems.push(format!("{place}: {}", error.message));
+            as_written()
+        })
+    }
+}

@@ -1,0 +1,335 @@
+//! What is recorded of a run. These events are enough to rebuild a [`Machine`] without evaluating
+//! anything again: rendered arguments, condition results, loop lists, retry instants and what
+//! follows a failure are all part of them.
+//!
+//! [`Machine`]: crate::Machine
+
+use std::sync::Arc;
+
+use deft_model::{Effects, Failure, FailureClass, Object, Outcome};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Path;
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The run began.
+    Started(Started),
+    /// A step of an earlier run counts for this one (`rerun --from`).
+    Reused {
+        /// The step.
+        path: Path,
+        /// Its value; none if it was skipped.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "present"
+        )]
+        value: Option<Value>,
+        /// Its tolerated failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+    },
+    /// A step or an item was not done.
+    Skipped {
+        /// The step or item.
+        path: Path,
+        /// Why.
+        reason: String,
+    },
+    /// The list of a loop is known.
+    Listed {
+        /// The step.
+        path: Path,
+        /// What is done with each item: `tool`, `compute`, …
+        step_type: String,
+        /// The items.
+        items: Vec<Value>,
+    },
+    /// A person is asked before a step.
+    Asked {
+        /// The step.
+        path: Path,
+        /// The question.
+        message: String,
+        /// The answer that is preselected.
+        default: bool,
+        /// What would be done, as far as it is known.
+        operation: Operation,
+    },
+    /// The question was answered.
+    Answered {
+        /// The step.
+        path: Path,
+        /// The answer.
+        answer: Answer,
+        /// Who gave it.
+        by: String,
+    },
+    /// Something outside is about to be done. Stored before it is done.
+    Begun(Begun),
+    /// It was done, or it failed.
+    Ended(Ended),
+    /// A remedy was tried.
+    Healed {
+        /// The step or item that it is for.
+        path: Path,
+        /// What went wrong with the remedy, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+        /// What follows.
+        next: Next,
+        /// How long it took.
+        ms: u64,
+    },
+    /// A wait before a retry is over.
+    Woken {
+        /// The step or item.
+        path: Path,
+    },
+    /// A nested skill is pinned and begins.
+    Entered {
+        /// The step or item.
+        path: Path,
+        /// Its revision.
+        revision: String,
+        /// Its checked inputs.
+        inputs: Object,
+    },
+    /// All items of a loop have ended.
+    Closed {
+        /// The step.
+        path: Path,
+        /// The values of the items in order; null for one that was skipped or never begun.
+        values: Vec<Value>,
+        /// Why it failed, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+        /// How long it took from its first item.
+        ms: u64,
+    },
+    /// Somebody wants the run to stop, or its time is up.
+    Stopped {
+        /// Why: class `cancelled` or `timeout`.
+        failure: Failure,
+    },
+    /// A person lets an ended run go on.
+    Resumed {
+        /// Who.
+        by: String,
+    },
+    /// The run is over.
+    Finished(Finished),
+}
+
+/// How a run began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// The skill.
+    pub skill: String,
+    /// Its pinned revision.
+    pub revision: String,
+    /// The run.
+    pub execution_id: String,
+    /// The folder or project it works on.
+    pub workspace_uri: String,
+    /// Checked inputs.
+    pub inputs: Object,
+    /// Makes the placeholders of secrets unguessable.
+    pub nonce: String,
+}
+
+/// What a confirmation is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
+pub struct Operation {
+    /// The kind of the step: `tool`, `compute`, …
+    pub kind: String,
+    /// The tool or skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its arguments, where they are known before the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Value>,
+}
+
+/// An answer to a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Do it.
+    Yes,
+    /// Do not, and stop the run.
+    No,
+    /// Leave out this step and go on.
+    Skip,
+}
+
+/// The intent to do something outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Begun {
+    /// The step or item.
+    pub path: Path,
+    /// 1 for the first try.
+    pub attempt: u32,
+    /// What is done.
+    pub call: Arc<Call>,
+    /// What repeating it would do.
+    pub effects: Effects,
+}
+
+/// Something outside a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Call {
+    /// A tool.
+    Tool {
+        /// Its name.
+        tool: String,
+        /// Rendered arguments.
+        args: Object,
+    },
+    /// The compute block of the step.
+    Compute,
+    /// The condition of the step, where it needs the worker.
+    Condition,
+    /// A model.
+    Agent {
+        /// Rendered instructions.
+        instructions: String,
+    },
+    /// Another skill.
+    Skill {
+        /// Its id.
+        skill: String,
+        /// Rendered inputs.
+        args: Object,
+    },
+}
+
+/// How a call ended and what follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The step or item.
+    pub path: Path,
+    /// Which try; 0 when it failed before anything was called.
+    pub attempt: u32,
+    /// The value; shared with the machine, so that a large one is never copied.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub value: Option<Arc<Value>>,
+    /// The failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// What follows.
+    pub next: Next,
+    /// True when an earlier result was used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// Tools that a model called with success during an agent step, for `expect: {called: …}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub called: Vec<String>,
+    /// How long the try took.
+    pub ms: u64,
+}
+
+/// What follows the end of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// It is done.
+    Done,
+    /// The worker has judged the condition of the step, which now begins or is left out.
+    Judged,
+    /// It is tried again at an instant.
+    Retry {
+        /// When.
+        at: Timestamp,
+    },
+    /// A remedy is tried first.
+    Heal(Arc<Heal>),
+    /// The failure is tolerated.
+    Tolerate,
+    /// The run fails.
+    Fail,
+    /// The call may have taken effect and must not be repeated unasked.
+    Interrupt,
+    /// A tool or server is not there.
+    Block,
+}
+
+/// A remedy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Heal {
+    /// 1 for the first remedy of this step or item.
+    pub ordinal: u32,
+    /// What went wrong.
+    pub class: FailureClass,
+    /// The tool that mends.
+    pub tool: String,
+    /// Rendered arguments.
+    pub args: Object,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// What it returns.
+    pub outputs: Value,
+    /// Why it did not succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunError>,
+    /// How long it took.
+    pub ms: u64,
+}
+
+/// Why a run did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunError {
+    /// The failure.
+    #[serde(flatten)]
+    pub failure: Failure,
+    /// The step or item that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Path>,
+}
+
+/// Reads a value that is there, be it null. One that is not there is none.
+fn present<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(from).map(Some)
+}
+
+impl Event {
+    /// The word for what happened.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Started(_) => "started",
+            Self::Reused { .. } => "reused",
+            Self::Skipped { .. } => "skipped",
+            Self::Listed { .. } => "listed",
+            Self::Asked { .. } => "asked",
+            Self::Answered { .. } => "answered",
+            Self::Begun(_) => "begun",
+            Self::Ended(_) => "ended",
+            Self::Healed { .. } => "healed",
+            Self::Woken { .. } => "woken",
+            Self::Entered { .. } => "entered",
+            Self::Closed { .. } => "closed",
+            Self::Stopped { .. } => "stopped",
+            Self::Resumed { .. } => "resumed",
+            Self::Finished(_) => "finished",
+        }
+    }
+}

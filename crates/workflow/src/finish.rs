@@ -1,0 +1,231 @@
+//! How a frame ends: its outputs, its post-conditions, or why it failed.
+//!
+//! It does not say what a failure means for the step around it; that is `settle.rs`.
+
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass, Object, Outcome};
+use deft_template::{Condition, EvalError, Lookup, Scope};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::event::{Event, Finished, RunError};
+use crate::machine::Machine;
+use crate::plan::Plan;
+use crate::progress::elapsed;
+use crate::scope::View;
+use crate::state::{At, FatalKind, TryState};
+
+impl Machine {
+    pub(crate) fn decide_leave(&self, now: Timestamp, index: usize) -> Option<Event> {
+        let frame = &self.frames[index];
+        let stuck = frame.failure.is_some() || self.stopped.is_some();
+        if frame.left || frame.open > 0 || !(self.is_complete(index) || stuck) {
+            return None;
+        }
+        let result = self.result(index);
+        let Some(parent) = frame.parent else {
+            return Some(self.finish(now, result));
+        };
+        let state = &self.frames[parent.frame].steps[parent.step];
+        let tried = state.tries.get(parent.item.unwrap_or(0))?;
+        let TryState::Inside { since, .. } = tried.state else {
+            return None;
+        };
+        let result = result.map_err(|(outcome, error)| self.seen_outside(index, outcome, error));
+        let ms = elapsed(since, now);
+        Some(self.settle(&self.path(parent), tried.attempts, result, now, ms, false))
+    }
+
+    fn is_complete(&self, index: usize) -> bool {
+        self.frames[index].leading == self.frames[index].steps.len()
+    }
+
+    /// The failure of a nested skill, as its outer step sees it.
+    fn seen_outside(&self, index: usize, outcome: Outcome, error: RunError) -> Failure {
+        let mut failure = error.failure;
+        let fatal = self.frames[index].failure.as_ref();
+        failure.in_doubt &= fatal.is_some_and(|fatal| fatal.in_doubt);
+        if outcome == Outcome::Interrupted {
+            failure.class = FailureClass::Interrupted;
+        }
+        failure
+    }
+
+    /// What a frame comes to: its outputs, or why it failed.
+    fn result(&self, index: usize) -> Result<Value, (Outcome, RunError)> {
+        let frame = &self.frames[index];
+        if self.is_complete(index) {
+            // A stop that came too late to keep anything from being done changes nothing.
+            return self.outputs(index).map_err(|failure| {
+                let step = None;
+                (Outcome::Error, RunError { failure, step })
+            });
+        }
+        match (&self.stopped, &frame.failure) {
+            (None, Some(fatal)) => {
+                let outcome = match fatal.kind {
+                    FatalKind::Error => Outcome::Error,
+                    FatalKind::Interrupted => Outcome::Interrupted,
+                    FatalKind::Blocked => Outcome::Blocked,
+                    FatalKind::Declined => Outcome::Cancelled,
+                };
+                let failure = fatal.failure.clone();
+                let step = Some(self.path(self.innermost(fatal.at)));
+                Err((outcome, RunError { failure, step }))
+            }
+            (stopped, _) => {
+                let failure = stopped.clone().unwrap_or_else(|| {
+                    Failure::new(FailureClass::Other, "the steps wait for each other")
+                });
+                let outcome = match failure.class {
+                    FailureClass::Cancelled => Outcome::Cancelled,
+                    _ if failure.blocked => Outcome::Blocked,
+                    _ => Outcome::Error,
+                };
+                let step = None;
+                Err((outcome, RunError { failure, step }))
+            }
+        }
+    }
+
+    /// The step inside nested skills that a failure comes from.
+    fn innermost(&self, at: At) -> At {
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        let inner = tries
+            .get(at.item.unwrap_or(0))
+            .and_then(|tried| self.frames[tried.inner?].failure.as_ref());
+        inner.map_or(at, |fatal| self.innermost(fatal.at))
+    }
+
+    fn outputs(&self, index: usize) -> Result<Value, Failure> {
+        let frame = &self.frames[index];
+        let Some(view) = self.view(index, None) else {
+            return Ok(Value::Null);
+        };
+        let outputs = match &frame.plan.outputs {
+            Some(outputs) => {
+                let mut map = Object::with_capacity(outputs.len());
+                for (name, tree) in outputs {
+                    let value = tree.render(&view);
+                    let value = value.map_err(|e| invalid(&format!("output `{name}`"), &e))?;
+                    map.insert(name.clone(), value);
+                }
+                Value::Object(map)
+            }
+            None => unnamed(&frame.plan, &view),
+        };
+        self.check_expectations(&frame.plan, &view, &outputs)?;
+        Ok(outputs)
+    }
+
+    /// `expect:` decides whether a run may call itself a success.
+    fn check_expectations(
+        &self,
+        plan: &Plan,
+        view: &View<'_>,
+        outputs: &Value,
+    ) -> Result<(), Failure> {
+        let mut expected = plan.expect_called.iter();
+        if let Some(tool) = expected.find(|tool| !self.called.contains(*tool)) {
+            let message = format!("expected a successful call of `{tool}`, and there was none");
+            return Err(Failure::new(FailureClass::Other, message));
+        }
+        match &plan.expect_that {
+            Some(that) => check_that(
+                that,
+                &Beside {
+                    view,
+                    value: outputs,
+                    names: &["outputs"],
+                    fields: true,
+                },
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// `expect: {that: …}` of a step, over its value as `result` and by its own names.
+    pub(crate) fn check_step(&self, at: At, value: &Value) -> Result<(), Failure> {
+        let planned = &self.frames[at.frame].plan.steps[at.step];
+        let (Some(that), Some(view)) = (&planned.expect_that, self.view(at.frame, Some(at))) else {
+            return Ok(());
+        };
+        let output = planned.step.output.as_deref().unwrap_or("result");
+        let scope = Beside {
+            view: &view,
+            value,
+            names: &["result", &planned.step.id, output],
+            fields: false,
+        };
+        // The call itself has happened.
+        check_that(that, &scope).map_err(Failure::in_doubt)
+    }
+
+    fn finish(&self, now: Timestamp, result: Result<Value, (Outcome, RunError)>) -> Event {
+        let began = self.origin.as_ref().map(|origin| origin.at);
+        let (outcome, outputs, error) = match result {
+            Ok(outputs) => (Outcome::Success, outputs, None),
+            Err((outcome, error)) => (outcome, Value::Null, Some(error)),
+        };
+        Event::Finished(Finished {
+            outcome,
+            outputs,
+            error,
+            ms: began.map_or(0, |began| elapsed(began, now)),
+        })
+    }
+}
+
+fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), Failure> {
+    let source = that.source().trim();
+    match that.is_true(scope) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let message = format!("expected `{source}`, and it is false");
+            Err(Failure::new(FailureClass::Other, message))
+        }
+        Err(error) => Err(invalid(&format!("expected `{source}`"), &error)),
+    }
+}
+
+fn invalid(what: &str, error: &EvalError) -> Failure {
+    let message = format!("{what}: {}", error.message);
+    let mut failure = Failure::new(FailureClass::Invalid, message);
+    failure.hint.clone_from(&error.hint);
+    failure
+}
+
+/// What a skill without `outputs` returns: the value of its only step, or those with a name.
+fn unnamed(plan: &Plan, view: &View<'_>) -> Value {
+    match plan.steps.as_slice() {
+        [only] if only.step.output.is_none() => match view.frame.steps[0].value.as_deref() {
+            Some(value) => value.clone(),
+            None => Value::Null,
+        },
+        _ => match view.get("outputs") {
+            Lookup::Value(value) => Arc::unwrap_or_clone(value),
+            Lookup::Absent | Lookup::Unknown => Value::Null,
+        },
+    }
+}
+
+/// The names a post-condition sees: what it is about, then everything else.
+struct Beside<'a> {
+    view: &'a View<'a>,
+    value: &'a Value,
+    names: &'a [&'a str],
+    /// The fields of the value are names too.
+    fields: bool,
+}
+
+impl Scope for Beside<'_> {
+    fn get(&self, name: &str) -> Lookup {
+        let field = self.value.get(name).filter(|_| self.fields);
+        let value = field.or_else(|| self.names.contains(&name).then_some(self.value));
+        match value {
+            Some(value) => Lookup::Value(Arc::new(value.clone())),
+            None => self.view.get(name),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! How calls begin, end and are followed by something: another try, a remedy, the end of a step.
+//!
+//! What follows was decided in `settle.rs` and is part of the event; here it only happens.
+
+use std::sync::Arc;
+
+use deft_model::{Effects, Failure, FailureClass};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::Path;
+use crate::event::{Begun, Call, Ended, Heal, Next};
+use crate::machine::{Diverged, Machine, Todo};
+use crate::progress::{elapsed, misplaced, tolerated};
+use crate::state::{At, Fatal, FatalKind, Phase, TryState};
+
+impl Machine {
+    pub(crate) fn begun(&mut self, now: Timestamp, begun: &Begun) -> Result<(), Diverged> {
+        let at = self.locate(&begun.path)?;
+        let judging = matches!(*begun.call, Call::Condition);
+        if !matches!(self.tried(at)?.state, TryState::Idle | TryState::Ready) {
+            return Err(misplaced(&begun.path, "begins while it is going on"));
+        }
+        self.open_item(at)?;
+        let state = self.state(at);
+        if !state.phase.is_open() {
+            return Err(misplaced(&begun.path, "begins after it has ended"));
+        }
+        state.started_at.get_or_insert(now);
+        if !judging && at.item.is_none() {
+            state.judged = Some(true);
+        }
+        let tried = self.tried(at)?;
+        if !judging {
+            tried.judged = Some(true);
+        }
+        tried.inner = None;
+        tried.attempts = begun.attempt;
+        tried.state = TryState::Calling {
+            call: Arc::clone(&begun.call),
+            effects: begun.effects,
+            at: now,
+        };
+        self.fresh.push(at);
+        Ok(())
+    }
+
+    pub(crate) fn ended(&mut self, now: Timestamp, ended: &Ended) -> Result<(), Diverged> {
+        let at = self.locate(&ended.path)?;
+        if ended.attempt == 0 {
+            self.open_item(at)?;
+            self.state(at).started_at.get_or_insert(now);
+        }
+        let tried = self.tried(at)?;
+        let fits = match &tried.state {
+            TryState::Calling { .. } | TryState::Inside { .. } => tried.attempts == ended.attempt,
+            TryState::Idle | TryState::Ready => ended.attempt == 0,
+            _ => false,
+        };
+        if !fits {
+            return Err(misplaced(&ended.path, "ends without having begun"));
+        }
+        if let TryState::Inside { frame, .. } = tried.state {
+            self.frames[frame].left = true;
+        }
+        match (&ended.error, &ended.next) {
+            (Some(failure), _) => self.follow(now, at, failure, ended.attempt, &ended.next),
+            (None, Next::Judged) => self.judged(now, at, ended.value.as_deref()),
+            (None, _) => {
+                self.note_called(at, &ended.called);
+                let value = ended.value.clone().unwrap_or_default();
+                self.tried(at)?.state = TryState::Ended(Ok(value));
+                self.try_over(now, at)
+            }
+        }
+    }
+
+    /// Keeps the names of tools that were called with success, for those who care.
+    fn note_called(&mut self, at: At, by_model: &[String]) {
+        if let Some(TryState::Calling { call, .. }) = self.try_state(at)
+            && let Call::Tool { tool, .. } = &**call
+            && !self.called.contains(tool)
+        {
+            self.called.insert(tool.clone());
+        }
+        self.called.extend(by_model.iter().cloned());
+    }
+
+    /// The worker has judged the condition of a step or an item.
+    fn judged(&mut self, now: Timestamp, at: At, value: Option<&Value>) -> Result<(), Diverged> {
+        let verdict = Some(value == Some(&Value::Bool(true)));
+        let tried = self.tried(at)?;
+        tried.attempts = 0;
+        tried.retries = 0;
+        if at.item.is_none() {
+            self.state(at).judged = verdict;
+        } else {
+            tried.judged = verdict;
+        }
+        self.again(now, at)
+    }
+
+    /// Lets a try begin once more. A step starts over with its condition and its question, whose
+    /// results are kept; an item of a loop goes straight on, or ends with a run that is stopped.
+    fn again(&mut self, now: Timestamp, at: At) -> Result<(), Diverged> {
+        self.tried(at)?.state = TryState::Ready;
+        if at.item.is_none() {
+            return self.reopen(at);
+        }
+        if let Some(failure) = self.stopped.clone() {
+            return self.failed(now, at, &failure, FatalKind::Error);
+        }
+        self.todo.push_back(Todo::Item(at));
+        Ok(())
+    }
+
+    /// Does what was recorded to follow a failure.
+    fn follow(
+        &mut self,
+        now: Timestamp,
+        at: At,
+        failure: &Failure,
+        attempt: u32,
+        next: &Next,
+    ) -> Result<(), Diverged> {
+        match next {
+            Next::Done | Next::Judged | Next::Tolerate => {
+                self.tried(at)?.state = TryState::Ended(Err(failure.clone()));
+                self.try_over(now, at)
+            }
+            Next::Retry { at: until } => {
+                let tried = self.tried(at)?;
+                match failure.class {
+                    FailureClass::Interrupted => tried.cut_offs += 1,
+                    _ => tried.retries += 1,
+                }
+                self.wait(now, at, *until)
+            }
+            Next::Heal(heal) => self.heal(at, failure, attempt, heal),
+            Next::Interrupt => self.failed(now, at, failure, FatalKind::Interrupted),
+            Next::Block => self.failed(now, at, failure, FatalKind::Blocked),
+            Next::Fail if failure.class == FailureClass::Cancelled => {
+                self.failed(now, at, failure, FatalKind::Declined)
+            }
+            Next::Fail => self.failed(now, at, failure, FatalKind::Error),
+        }
+    }
+
+    fn heal(
+        &mut self,
+        at: At,
+        failure: &Failure,
+        attempt: u32,
+        heal: &Arc<Heal>,
+    ) -> Result<(), Diverged> {
+        let tried = self.tried(at)?;
+        tried.heals = heal.ordinal;
+        tried.state = TryState::Healing {
+            heal: Arc::clone(heal),
+            failure: failure.clone(),
+            attempt,
+        };
+        let mut outer = Some(at);
+        while let Some(at) = outer {
+            self.tried(at)?.heals_inside += 1;
+            outer = self.frames[at.frame].parent;
+        }
+        self.fresh.push(at);
+        Ok(())
+    }
+
+    fn wait(&mut self, now: Timestamp, at: At, until: Timestamp) -> Result<(), Diverged> {
+        if until <= now {
+            return self.again(now, at);
+        }
+        self.tried(at)?.state = TryState::Waiting { until };
+        self.fresh.push(at);
+        Ok(())
+    }
+
+    pub(crate) fn mended(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        error: Option<&Failure>,
+        next: &Next,
+    ) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        let TryState::Healing {
+            failure, attempt, ..
+        } = &self.tried(at)?.state
+        else {
+            return Err(misplaced(path, "was not being mended"));
+        };
+        let (failure, attempt) = (failure.clone(), *attempt);
+        let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
+        match next {
+            // A try after a remedy does not count against `retry:N`.
+            Next::Retry { at: until } if may_have_helped => self.wait(now, at, *until),
+            _ => self.follow(now, at, &failure, attempt, next),
+        }
+    }
+
+    pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        if !matches!(self.tried(at)?.state, TryState::Waiting { .. }) {
+            return Err(misplaced(path, "was not waiting"));
+        }
+        self.again(now, at)
+    }
+
+    /// Ends a try with a failure that nothing tolerates.
+    pub(crate) fn failed(
+        &mut self,
+        now: Timestamp,
+        at: At,
+        failure: &Failure,
+        kind: FatalKind,
+    ) -> Result<(), Diverged> {
+        let tried = self.tried(at)?;
+        let harmless =
+            matches!(&tried.state, TryState::Calling { effects, .. } if *effects != Effects::Once);
+        tried.state = TryState::Failed(failure.clone());
+        self.fail(Fatal {
+            at,
+            failure: failure.clone(),
+            kind,
+            in_doubt: failure.in_doubt && !harmless,
+        });
+        self.try_over(now, at)
+    }
+
+    /// A try is over for good.
+    fn try_over(&mut self, now: Timestamp, at: At) -> Result<(), Diverged> {
+        if at.item.is_some() {
+            return self.item_over(at);
+        }
+        let state = self.state(at);
+        let (value, error, phase) = match state.tries.first().map(|tried| &tried.state) {
+            Some(TryState::Ended(Ok(value))) => (Arc::clone(value), None, Phase::Success),
+            Some(TryState::Ended(Err(failure))) => {
+                (Arc::new(tolerated(failure)), Some(failure), Phase::Error)
+            }
+            Some(TryState::Failed(failure)) => {
+                (Arc::new(tolerated(failure)), Some(failure), Phase::Failed)
+            }
+            _ => return Ok(()),
+        };
+        state.error = error.cloned();
+        state.value = Some(value);
+        if let Some(started) = state.started_at {
+            state.ms = elapsed(started, now);
+        }
+        self.over(at, phase)
+    }
+
+    pub(crate) fn item_over(&mut self, at: At) -> Result<(), Diverged> {
+        let state = self.state(at);
+        state.going = state
+            .going
+            .checked_sub(1)
+            .ok_or_else(|| Diverged("an item ends that is not going on".to_owned()))?;
+        state.advance_head();
+        self.next_items(at);
+        Ok(())
+    }
+}

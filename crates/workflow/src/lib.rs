@@ -1,0 +1,45 @@
+//! The interpreter of workflows as a value.
+//!
+//! A [`Plan`] is a skill made ready to run; a [`Machine`] is a run of it. Events go in, actions
+//! come out. Nothing here does I/O, reads a clock or is async, so a run can be replayed, tried
+//! without effects and tested as data.
+//!
+//! This crate does not call tools, store events or know what a tool is; it does not decide who
+//! may run what, or when.
+
+mod apply;
+mod decide;
+mod dry;
+mod event;
+mod finish;
+mod follow;
+mod inputs;
+#[cfg(test)]
+mod inputs_tests;
+mod machine;
+mod order;
+mod path;
+mod plan;
+mod progress;
+mod public;
+mod resume;
+mod reuse;
+mod scope;
+mod settle;
+mod state;
+mod tree;
+mod view;
+mod views;
+
+pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
+pub use event::{
+    Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, RunError, Started,
+};
+pub use inputs::{InputProblem, check_inputs, read_input};
+pub use machine::{Action, Code, Diverged, Facts, Machine, Rules};
+pub use path::Path;
+pub use plan::{Plan, Remedy};
+pub use public::{OPTIONS, public};
+pub use reuse::reuse;
+pub use scope::{mask, placeholder, replace_placeholders};
+pub use view::{ItemCounts, StepError, StepStatus, StepView, Usage, step_views};

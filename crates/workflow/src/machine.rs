@@ -1,0 +1,369 @@
+//! The interpreter as a value: events in, actions out.
+//!
+//! A machine performs nothing, reads no clock and knows no store. Whoever drives it calls
+//! [`Machine::advance`] for what follows from its state, stores those events, performs the
+//! [`Action`]s, and hands back what came of them as events made by [`Machine::settle`].
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_model::{Action as StepAction, Effects, Failure, Object};
+use deft_template::Condition;
+use jiff::Timestamp;
+
+use crate::Path;
+use crate::event::{Call, Event, Finished, Heal, Operation, Started};
+use crate::plan::{Plan, Remedy};
+use crate::scope::View;
+use crate::state::{At, Frame, Origin, Phase, TryState};
+
+/// What a machine asks of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Do something outside and settle it.
+    Call {
+        /// The step or item.
+        path: Path,
+        /// Which try it is.
+        attempt: u32,
+        /// What to do.
+        call: Arc<Call>,
+        /// What repeating it would do.
+        effects: Effects,
+        /// Names the call over all its attempts.
+        key: String,
+        /// The longest it may take.
+        timeout: Option<Duration>,
+        /// How old an earlier result may be.
+        cache: Option<Duration>,
+    },
+    /// Call a tool that mends, and say with [`Machine::healed`] what came of it.
+    Heal {
+        /// The step or item.
+        path: Path,
+        /// The remedy.
+        heal: Arc<Heal>,
+        /// Names the call.
+        key: String,
+    },
+    /// Wake the step at an instant.
+    Sleep {
+        /// The step or item.
+        path: Path,
+        /// When.
+        until: Timestamp,
+    },
+    /// Ask a person.
+    Ask {
+        /// The step.
+        path: Path,
+        /// The question.
+        message: String,
+        /// The answer that is preselected.
+        default: bool,
+        /// What would be done.
+        operation: Operation,
+    },
+}
+
+/// What a machine has to be told about the world before it decides.
+pub trait Facts {
+    /// What repeating a call of a tool would do, as far as the tool says.
+    fn effects(&self, tool: &str) -> Option<Effects>;
+}
+
+/// The stored events do not fit the plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the recorded events do not fit the skill: {0}")]
+pub struct Diverged(pub(crate) String);
+
+/// Settings that hold for all runs.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// Remedies of the host, tried after those of the skill.
+    pub heals: Vec<Remedy>,
+    /// How deep skills may run skills.
+    pub max_depth: u32,
+    /// The longest list a loop may have.
+    pub max_items: usize,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            heals: Vec::new(),
+            max_depth: 8,
+            max_items: 10_000,
+        }
+    }
+}
+
+/// A run, as far as it has come.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) rules: Arc<Rules>,
+    /// Plans of nested skills by revision.
+    pub(crate) nested: HashMap<String, Arc<Plan>>,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) prefixes: HashMap<String, usize>,
+    pub(crate) todo: VecDeque<Todo>,
+    /// Frames that may have ended; looked at when there is nothing else to do.
+    pub(crate) leaving: VecDeque<usize>,
+    /// Tries whose action has not been taken yet.
+    pub(crate) fresh: Vec<At>,
+    pub(crate) stopped: Option<Failure>,
+    pub(crate) called: HashSet<String>,
+    pub(crate) finished: Option<Finished>,
+}
+
+/// Something to be looked at when the machine advances. Stale ones are harmless: each is checked
+/// against the state when its turn comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Todo {
+    Step { frame: usize, step: usize },
+    Item(At),
+    Close { frame: usize, step: usize },
+}
+
+/// Two machines are equal when they will act alike; what is still to be looked at may differ.
+impl PartialEq for Machine {
+    fn eq(&self, other: &Self) -> bool {
+        self.origin == other.origin
+            && self.frames.len() == other.frames.len()
+            && self.frames.iter().zip(&other.frames).all(same_frame)
+            && self.stopped == other.stopped
+            && self.called == other.called
+            && self.finished == other.finished
+    }
+}
+
+fn same_frame((one, two): (&Frame, &Frame)) -> bool {
+    one.prefix == two.prefix
+        && one.parent == two.parent
+        && one.inputs == two.inputs
+        && one.steps == two.steps
+        && (one.leading, one.open, one.left) == (two.leading, two.open, two.left)
+        && one.failure == two.failure
+        && one.healed_before == two.healed_before
+}
+
+impl Machine {
+    /// A run that has not begun.
+    pub fn new(plan: Arc<Plan>, rules: Arc<Rules>) -> Self {
+        Self {
+            plan,
+            rules,
+            nested: HashMap::new(),
+            origin: None,
+            frames: Vec::new(),
+            prefixes: HashMap::new(),
+            todo: VecDeque::new(),
+            leaving: VecDeque::new(),
+            fresh: Vec::new(),
+            stopped: None,
+            called: HashSet::new(),
+            finished: None,
+        }
+    }
+
+    /// A run rebuilt from its events. `nested` are the plans of the skills it entered.
+    pub fn replay<'e>(
+        plan: Arc<Plan>,
+        rules: Arc<Rules>,
+        nested: HashMap<String, Arc<Plan>>,
+        events: impl IntoIterator<Item = (Timestamp, &'e Event)>,
+    ) -> Result<Self, Diverged> {
+        let mut machine = Self::new(plan, rules);
+        machine.nested = nested;
+        for (at, event) in events {
+            machine.apply(at, event)?;
+        }
+        machine.fresh.clear();
+        Ok(machine)
+    }
+
+    /// The event that begins a run.
+    pub fn start(&self, started: Started) -> Event {
+        Event::Started(started)
+    }
+
+    /// Everything that follows from the state: skipped steps, intents, the end. The events are
+    /// applied already; nothing may be performed before they are stored.
+    pub fn advance(&mut self, now: Timestamp, facts: &dyn Facts) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(event) = self.decide(now, facts) {
+            // What was just decided fits the state it was decided from.
+            if self.apply(now, &event).is_err() {
+                break;
+            }
+            events.push(event);
+        }
+        events
+    }
+
+    /// Gives the plan of a nested skill, before its [`Event::Entered`] is applied.
+    pub fn provide(&mut self, plan: Arc<Plan>) {
+        self.nested.insert(plan.revision.clone(), plan);
+    }
+
+    /// How the run ended, if it has.
+    pub fn finished(&self) -> Option<&Finished> {
+        self.finished.as_ref()
+    }
+
+    /// Why the run is stopping, if it is.
+    pub fn stopping(&self) -> Option<&Failure> {
+        self.stopped.as_ref()
+    }
+
+    /// Actions that have come up since this was last asked.
+    pub fn take_actions(&mut self) -> Vec<Action> {
+        let fresh = std::mem::take(&mut self.fresh);
+        fresh.into_iter().filter_map(|at| self.action(at)).collect()
+    }
+
+    /// Every action that has begun and not ended, in the order of the steps.
+    pub fn outstanding(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for (frame, state) in self.frames.iter().enumerate() {
+            for (step, state) in state.steps.iter().enumerate() {
+                let looped = state.items.is_some();
+                let count = state
+                    .tries
+                    .len()
+                    .max(usize::from(state.phase == Phase::Asking));
+                for item in 0..count {
+                    let item = looped.then_some(item);
+                    actions.extend(self.action(At { frame, step, item }));
+                }
+            }
+        }
+        actions
+    }
+
+    fn action(&self, at: At) -> Option<Action> {
+        let frame = &self.frames[at.frame];
+        let state = &frame.steps[at.step];
+        let path = self.path(at);
+        if state.phase == Phase::Asking {
+            let asked = state.asked.as_ref()?;
+            return Some(Action::Ask {
+                path,
+                message: asked.message.clone(),
+                default: asked.default,
+                operation: asked.operation.clone(),
+            });
+        }
+        let tried = state.tries.get(at.item.unwrap_or(0))?;
+        let step = &frame.plan.steps[at.step].step;
+        match &tried.state {
+            TryState::Calling { call, effects, .. } => Some(Action::Call {
+                key: self.key(&path),
+                path,
+                attempt: tried.attempts,
+                call: Arc::clone(call),
+                effects: *effects,
+                timeout: step.timeout,
+                cache: step.cache.filter(|_| matches!(**call, Call::Tool { .. })),
+            }),
+            TryState::Healing { heal, .. } => Some(Action::Heal {
+                key: format!("{}#heal{}", self.key(&path), heal.ordinal),
+                path,
+                heal: Arc::clone(heal),
+            }),
+            TryState::Waiting { until } => Some(Action::Sleep {
+                path,
+                until: *until,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Names a call: the run and the path with its items, never the attempt.
+    fn key(&self, path: &Path) -> String {
+        let run = self
+            .origin
+            .as_ref()
+            .map_or("", |origin| &origin.started.execution_id);
+        format!("{run}/{}", path.without_attempts())
+    }
+
+    pub(crate) fn path(&self, at: At) -> Path {
+        let frame = &self.frames[at.frame];
+        Path::new(&frame.prefix, &frame.plan.steps[at.step].step.id, at.item)
+    }
+
+    pub(crate) fn locate(&self, path: &Path) -> Result<At, Diverged> {
+        let (prefix, step, item) = path.parts();
+        let unknown = || Diverged(format!("there is no step `{path}`"));
+        let frame = if prefix.is_empty() {
+            0
+        } else {
+            *self.prefixes.get(prefix).ok_or_else(unknown)?
+        };
+        let plan = &self.frames.get(frame).ok_or_else(unknown)?.plan;
+        let step = *plan.ids.get(step).ok_or_else(unknown)?;
+        Ok(At { frame, step, item })
+    }
+
+    pub(crate) fn view(&self, frame: usize, at: Option<At>) -> Option<View<'_>> {
+        Some(View {
+            origin: self.origin.as_ref()?,
+            frame: &self.frames[frame],
+            at,
+        })
+    }
+
+    /// What a compute step or a condition of it needs: the source, the names it mentions, and
+    /// the recorded start.
+    pub fn code(&self, path: &Path) -> Option<Code> {
+        let at = self.locate(path).ok()?;
+        let frame = &self.frames[at.frame];
+        let planned = &frame.plan.steps[at.step];
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0))?;
+        let TryState::Calling { call, at: now, .. } = &tried.state else {
+            return None;
+        };
+        let source = match (&**call, &planned.step.action) {
+            (Call::Condition, _) => planned.condition.as_ref().map(Condition::source)?,
+            (_, StepAction::Compute { code }) => code.as_str(),
+            _ => return None,
+        };
+        Some(Code {
+            source: source.to_owned(),
+            scope: self.view(at.frame, Some(at))?.mentioned_in(source),
+            now: *now,
+        })
+    }
+
+    /// The tools and limits of an agent step.
+    pub fn agent(&self, path: &Path) -> Option<(&[String], Option<u32>)> {
+        let at = self.locate(path).ok()?;
+        match &self.frames[at.frame].plan.steps[at.step].step.action {
+            StepAction::Agent {
+                tools, max_steps, ..
+            } => Some((tools, *max_steps)),
+            _ => None,
+        }
+    }
+
+    /// How deep the skill would be that a step enters.
+    pub fn depth(&self, path: &Path) -> u32 {
+        self.locate(path)
+            .map_or(0, |at| self.frames[at.frame].depth + 1)
+    }
+}
+
+/// Python to be run for a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    /// The source.
+    pub source: String,
+    /// The names it mentions.
+    pub scope: Object,
+    /// The recorded start of the step (X17).
+    pub now: Timestamp,
+}

@@ -1,0 +1,194 @@
+//! Which step waits for which (X19).
+//!
+//! A plain step waits for all earlier ones, members of a group for all before the group, and a
+//! step with `depends_on` for exactly those. What a step waits for, directly or not, is what it
+//! can see: so its arguments never depend on which of two parallel steps was quicker.
+
+use std::collections::HashMap;
+
+use deft_model::Step;
+
+/// What a step waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// The first so many steps.
+    Leading(usize),
+    /// Exactly these.
+    For(Vec<usize>),
+}
+
+/// The steps whose results a step can see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Visible {
+    Leading(usize),
+    /// One flag for each step.
+    Set(Box<[bool]>),
+}
+
+impl Visible {
+    pub(crate) fn contains(&self, step: usize) -> bool {
+        match self {
+            Self::Leading(count) => step < *count,
+            Self::Set(flags) => flags.get(step).copied().unwrap_or(false),
+        }
+    }
+}
+
+pub(crate) fn waits(steps: &[Step]) -> Vec<Waits> {
+    let by_id: HashMap<&str, usize> = steps
+        .iter()
+        .enumerate()
+        .map(|(at, step)| (step.id.as_str(), at))
+        .collect();
+    let mut group_start = 0;
+    let mut waits = Vec::with_capacity(steps.len());
+    for (at, step) in steps.iter().enumerate() {
+        if !joins(steps, at) {
+            group_start = at;
+        }
+        waits.push(match &step.depends_on {
+            Some(ids) => Waits::For(
+                ids.iter()
+                    .filter_map(|id| by_id.get(id.as_str()).copied())
+                    .collect(),
+            ),
+            None => Waits::Leading(group_start),
+        });
+    }
+    waits
+}
+
+/// True when a step continues the group of the step before it.
+fn joins(steps: &[Step], at: usize) -> bool {
+    let group = steps[at].parallel_group.as_ref();
+    group.is_some() && at > 0 && steps[at - 1].parallel_group.as_ref() == group
+}
+
+/// The steps in waves: those of one wave wait for earlier waves only. The loader refuses cycles;
+/// steps of a plan that has one anyway are in no wave.
+pub(crate) fn waves(waits: &[Waits]) -> Vec<Vec<usize>> {
+    let mut over = vec![false; waits.len()];
+    let mut open: Vec<usize> = (0..waits.len()).collect();
+    let mut leading = 0;
+    let mut waves = Vec::new();
+    loop {
+        let is_ready = |step: &usize| match &waits[*step] {
+            Waits::Leading(count) => *count <= leading,
+            Waits::For(others) => others.iter().all(|other| over[*other]),
+        };
+        let (ready, rest): (Vec<usize>, Vec<usize>) = open.into_iter().partition(is_ready);
+        if ready.is_empty() {
+            return waves;
+        }
+        ready.iter().for_each(|step| over[*step] = true);
+        while over.get(leading) == Some(&true) {
+            leading += 1;
+        }
+        waves.push(ready);
+        open = rest;
+    }
+}
+
+/// What each step can see: everything it waits for, directly or not.
+pub(crate) fn visible(waits: &[Waits]) -> Vec<Visible> {
+    let mut seen = vec![Visible::Leading(0); waits.len()];
+    // The most that the first so many steps see, where that is a leading part as well.
+    let mut reach = Vec::new();
+    for step in waves(waits).into_iter().flatten() {
+        seen[step] = match &waits[step] {
+            Waits::Leading(count) => leading(*count, waits, &seen, &mut reach),
+            Waits::For(others) => union(others.iter().copied(), &seen),
+        };
+    }
+    seen
+}
+
+/// The first steps, and what those see: a step above may have waited for one below.
+fn leading(count: usize, waits: &[Waits], seen: &[Visible], plain: &mut Vec<bool>) -> Visible {
+    while plain.len() < count {
+        let step = plain.len();
+        let before = step == 0 || plain[step - 1];
+        let reaches_down = matches!(&waits[step], Waits::For(_))
+            && (step..seen.len()).any(|other| seen[step].contains(other));
+        plain.push(before && !reaches_down);
+    }
+    if count == 0 || plain[count - 1] {
+        Visible::Leading(count)
+    } else {
+        union(0..count, seen)
+    }
+}
+
+fn union(others: impl Iterator<Item = usize>, seen: &[Visible]) -> Visible {
+    let mut flags = vec![false; seen.len()];
+    for other in others {
+        flags[other] = true;
+        match &seen[other] {
+            Visible::Leading(count) => flags[..*count].fill(true),
+            Visible::Set(more) => {
+                for (flag, more) in flags.iter_mut().zip(more) {
+                    *flag |= more;
+                }
+            }
+        }
+    }
+    Visible::Set(flags.into_boxed_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_model::{Action, Step};
+
+    use super::{Visible, Waits, visible, waits};
+
+    fn step(id: &str, group: Option<&str>, depends: Option<&[&str]>) -> Step {
+        let mut step = Step::new(
+            id,
+            Action::Compute {
+                code: String::new(),
+            },
+        );
+        step.parallel_group = group.map(str::to_owned);
+        step.depends_on = depends.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect());
+        step
+    }
+
+    #[test]
+    fn x19_order() {
+        let steps = [
+            step("a", None, None),
+            step("b", Some("g"), None),
+            step("c", Some("g"), None),
+            step("d", None, Some(&["b"])),
+            step("e", None, None),
+            step("f", None, Some(&[])),
+        ];
+        let waits = waits(&steps);
+        let expected = [
+            Waits::Leading(0),
+            Waits::Leading(1),
+            Waits::Leading(1),
+            Waits::For(vec![1]),
+            Waits::Leading(4),
+            Waits::For(vec![]),
+        ];
+        assert_eq!(waits, expected);
+        let visible = visible(&waits);
+        assert_eq!(visible[1], Visible::Leading(1));
+        let seen: Vec<usize> = (0..6).filter(|at| visible[3].contains(*at)).collect();
+        assert_eq!(seen, [0, 1]);
+        assert!(!visible[5].contains(0));
+    }
+
+    #[test]
+    fn a_step_may_depend_on_a_later_one() {
+        let steps = [
+            step("a", None, Some(&["c"])),
+            step("b", None, Some(&["a"])),
+            step("c", None, Some(&[])),
+        ];
+        let visible = visible(&waits(&steps));
+        let seen: Vec<usize> = (0..3).filter(|at| visible[1].contains(*at)).collect();
+        assert_eq!(seen, [0, 2]);
+    }
+}

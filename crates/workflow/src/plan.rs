@@ -1,0 +1,391 @@
+//! A skill made ready to run: templates compiled, order known.
+//!
+//! Every body lowers to steps: one tool call to one tool step, instructions to one agent step.
+//! A plan is a pure function of the skill, so the same revision gives the same plan everywhere.
+
+use std::collections::HashMap;
+
+use deft_model::{
+    Action, Body, Dialect, Effects, FailureClass, Input, Object, Skill, Step, Workflow,
+};
+use deft_template::{Condition, SyntaxError, Template};
+use serde_json::Value;
+
+use crate::machine::Facts;
+use crate::order::{self, Visible, Waits};
+use crate::tree::Tree;
+
+/// A skill made ready to run.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) skill: String,
+    pub(crate) revision: String,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) steps: Vec<Planned>,
+    pub(crate) outputs: Option<Vec<(String, Tree)>>,
+    /// The steps that give a name its value, in order.
+    pub(crate) providers: HashMap<String, Vec<usize>>,
+    /// Steps by id.
+    pub(crate) ids: HashMap<String, usize>,
+    /// The steps that may begin when so many leading steps have ended.
+    pub(crate) barriers: Vec<Vec<usize>>,
+    /// The steps that name a step in `depends_on`.
+    pub(crate) dependents: Vec<Vec<usize>>,
+    pub(crate) effects: Option<Effects>,
+    pub(crate) heals: Vec<Remedy>,
+    pub(crate) max_heals: u32,
+    pub(crate) secrets: Vec<String>,
+    pub(crate) expect_called: Vec<String>,
+    pub(crate) expect_that: Option<Condition>,
+    /// `{{ a.result }}` is the value of `a`, as assistants write it in plans (S0.50).
+    pub(crate) results_wrapped: bool,
+    pub(crate) takes_anything: bool,
+}
+
+/// A step made ready to run.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) step: Step,
+    pub(crate) waits: Waits,
+    pub(crate) visible: Visible,
+    pub(crate) condition: Option<Condition>,
+    /// The condition looks at the item, so each item is judged on its own.
+    pub(crate) condition_per_item: bool,
+    pub(crate) work: Work,
+    pub(crate) list: Option<Tree>,
+    pub(crate) question: Option<(Template, bool)>,
+    pub(crate) heals: Vec<Remedy>,
+    /// What must be true of its value.
+    pub(crate) expect_that: Option<Condition>,
+}
+
+/// What a step does.
+#[derive(Debug)]
+pub(crate) enum Work {
+    Tool { tool: Template, args: Tree },
+    Compute,
+    Agent { instructions: Prose },
+    Skill { skill: Template, args: Tree },
+}
+
+/// What a model is told.
+#[derive(Debug)]
+pub(crate) enum Prose {
+    /// The text of a skill, in which braces mean nothing.
+    Plain(String),
+    /// The `agent` of a step.
+    Template(Template),
+}
+
+/// A remedy made ready.
+#[derive(Clone, Debug)]
+pub struct Remedy {
+    pub(crate) when: Vec<FailureClass>,
+    pub(crate) tool: String,
+    pub(crate) args: Tree,
+}
+
+impl Remedy {
+    /// Compiles a remedy, for example one from the configuration.
+    pub fn compile(heal: &deft_model::Heal) -> Result<Self, SyntaxError> {
+        Ok(Self {
+            when: heal.when.clone(),
+            tool: heal.tool.clone(),
+            args: Tree::compile(&heal.args)?,
+        })
+    }
+}
+
+impl Plan {
+    /// Makes a skill ready to run.
+    pub fn compile(skill: &Skill, revision: &str) -> Result<Self, SyntaxError> {
+        let workflow = lower(skill);
+        let waits = order::waits(&workflow.steps);
+        let visible = order::visible(&waits);
+        let plain = !matches!(skill.body, Body::Steps(_));
+        let mut steps = Vec::with_capacity(workflow.steps.len());
+        for ((step, waits), visible) in workflow.steps.iter().zip(waits).zip(visible) {
+            steps.push(Planned::compile(step, waits, visible, &workflow, plain)?);
+        }
+        let outputs = match skill.body {
+            Body::Steps(_) if !workflow.outputs.is_empty() => {
+                Some(compile_outputs(&workflow.outputs)?)
+            }
+            _ => None,
+        };
+        let expect = skill.policy.expect.clone().unwrap_or_default();
+        let expect_that = expect.that.as_deref().map(Condition::parse).transpose()?;
+        Ok(Self {
+            skill: skill.id.as_str().to_owned(),
+            revision: revision.to_owned(),
+            inputs: workflow.inputs.clone(),
+            providers: providers(&workflow.steps),
+            ids: ids(&workflow.steps),
+            barriers: barriers(&steps),
+            dependents: dependents(&steps),
+            steps,
+            outputs,
+            effects: skill.policy.effects,
+            heals: remedies(&skill.policy.heal)?,
+            max_heals: skill.policy.max_heals,
+            secrets: skill.policy.secrets.clone(),
+            expect_called: expect.called,
+            expect_that,
+            results_wrapped: skill.dialect == Dialect::Record,
+            takes_anything: matches!(skill.body, Body::Manual { .. }),
+        })
+    }
+
+    /// The skill's id.
+    pub fn skill(&self) -> &str {
+        &self.skill
+    }
+
+    /// The skill's revision.
+    pub fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    /// The parameters of the skill.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// True when what is given is checked elsewhere: the flags of a man page.
+    pub fn takes_anything(&self) -> bool {
+        self.takes_anything
+    }
+
+    /// The steps as they were written.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
+        self.steps.iter().map(|planned| &planned.step)
+    }
+
+    /// A step by its id.
+    pub fn step(&self, id: &str) -> Option<&Step> {
+        self.ids.get(id).map(|at| &self.steps[*at].step)
+    }
+
+    /// True when a step runs Python, so that a worker is worth warming.
+    pub fn has_compute(&self) -> bool {
+        self.steps()
+            .any(|step| matches!(step.action, Action::Compute { .. }))
+    }
+
+    /// Names of secrets that the skill may pass to its tools.
+    pub fn secrets(&self) -> &[String] {
+        &self.secrets
+    }
+
+    /// Tools that are called by name, remedies included, each once.
+    pub fn tools(&self) -> Vec<&str> {
+        let called = self.steps.iter().filter_map(|planned| match &planned.work {
+            Work::Tool { tool, .. } if tool.is_literal() => Some(tool.source()),
+            _ => None,
+        });
+        let mending = self
+            .steps
+            .iter()
+            .flat_map(|planned| &planned.heals)
+            .chain(&self.heals)
+            .map(|heal| heal.tool.as_str());
+        let mut tools: Vec<&str> = Vec::new();
+        for tool in called.chain(mending) {
+            if !tools.contains(&tool) {
+                tools.push(tool);
+            }
+        }
+        tools
+    }
+}
+
+impl Planned {
+    fn compile(
+        step: &Step,
+        waits: Waits,
+        visible: Visible,
+        workflow: &Workflow,
+        plain: bool,
+    ) -> Result<Self, SyntaxError> {
+        let condition = step
+            .condition
+            .as_deref()
+            .map(Condition::parse)
+            .transpose()?;
+        let condition_per_item = match (&condition, &step.repeat) {
+            (Some(condition), Some(repeat)) => {
+                condition.names().iter().any(|used| used.name == repeat.var)
+            }
+            _ => false,
+        };
+        let question = workflow
+            .confirmations
+            .iter()
+            .find(|confirmation| confirmation.step == step.id)
+            .map(|asked| Ok((Template::parse(&asked.message)?, asked.default)))
+            .transpose()?;
+        let expect = step.expect.as_ref();
+        let expect_that = expect.and_then(|expect| expect.that.as_deref());
+        Ok(Self {
+            expect_that: expect_that.map(Condition::parse).transpose()?,
+            work: Work::compile(&step.action, plain)?,
+            list: step
+                .repeat
+                .as_ref()
+                .map(|repeat| Tree::compile(&repeat.over))
+                .transpose()?,
+            heals: remedies(&step.heal)?,
+            step: step.clone(),
+            waits,
+            visible,
+            condition,
+            condition_per_item,
+            question,
+        })
+    }
+
+    /// What repeating the step would do: as it says, as the skill says, as the tool says; and
+    /// where nobody says anything it must not be repeated.
+    pub(crate) fn effects(
+        &self,
+        of_skill: Option<Effects>,
+        tool: Option<&str>,
+        facts: &dyn Facts,
+    ) -> Effects {
+        let said = self.step.effects.or(of_skill);
+        match (&self.work, said) {
+            // What a nested skill does is up to its own steps.
+            (Work::Compute | Work::Skill { .. }, _) => Effects::None,
+            (_, Some(effects)) => effects,
+            (Work::Tool { .. }, None) => {
+                let known = tool.and_then(|tool| facts.effects(tool));
+                known.unwrap_or(Effects::Once)
+            }
+            (Work::Agent { .. }, None) => Effects::Once,
+        }
+    }
+
+    pub(crate) fn loop_var(&self) -> Option<&str> {
+        self.step.repeat.as_ref().map(|repeat| repeat.var.as_str())
+    }
+}
+
+impl Work {
+    fn compile(action: &Action, plain: bool) -> Result<Self, SyntaxError> {
+        Ok(match action {
+            Action::Tool { tool, args } => Self::Tool {
+                tool: Template::parse(tool)?,
+                args: Tree::compile(args)?,
+            },
+            Action::Compute { .. } => Self::Compute,
+            Action::Agent { instructions, .. } => Self::Agent {
+                instructions: if plain {
+                    Prose::Plain(instructions.clone())
+                } else {
+                    Prose::Template(Template::parse(instructions)?)
+                },
+            },
+            Action::Skill { skill, args } => Self::Skill {
+                skill: Template::parse(skill)?,
+                args: Tree::compile(args)?,
+            },
+        })
+    }
+}
+
+/// Every body as steps. A command's flags arrive as inputs and are its tool's arguments.
+fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
+    use std::borrow::Cow;
+    let single = |id: &str, action: Action| {
+        Cow::Owned(Workflow {
+            steps: vec![Step::new(id, action)],
+            ..Workflow::default()
+        })
+    };
+    match &skill.body {
+        Body::Steps(workflow) => Cow::Borrowed(workflow),
+        Body::Call { step, action, .. } => single(step, action.clone()),
+        Body::Manual {
+            handler: Some(handler),
+            ..
+        } => single("run", command(handler)),
+        Body::Instructions(text) | Body::Manual { text, .. } => single(
+            "agent",
+            Action::Agent {
+                instructions: text.read().into_owned(),
+                tools: skill.required_tools.clone(),
+                max_steps: Some(skill.policy.max_steps),
+            },
+        ),
+    }
+}
+
+fn command(handler: &str) -> Action {
+    let args = Value::String("{{ inputs }}".to_owned());
+    match handler.split_once(':') {
+        Some(("workflow" | "skill", skill)) => Action::Skill {
+            skill: skill.trim().to_owned(),
+            args,
+        },
+        Some(("tool", tool)) => Action::Tool {
+            tool: tool.trim().to_owned(),
+            args,
+        },
+        _ => Action::Tool {
+            tool: handler.to_owned(),
+            args,
+        },
+    }
+}
+
+fn compile_outputs(outputs: &Object) -> Result<Vec<(String, Tree)>, SyntaxError> {
+    outputs
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), Tree::compile(value)?)))
+        .collect()
+}
+
+fn remedies(heals: &[deft_model::Heal]) -> Result<Vec<Remedy>, SyntaxError> {
+    heals.iter().map(Remedy::compile).collect()
+}
+
+fn ids(steps: &[Step]) -> HashMap<String, usize> {
+    let ids = steps.iter().enumerate();
+    ids.map(|(at, step)| (step.id.clone(), at)).collect()
+}
+
+fn providers(steps: &[Step]) -> HashMap<String, Vec<usize>> {
+    let mut providers: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, step) in steps.iter().enumerate() {
+        let mut add = |name: &String| providers.entry(name.clone()).or_default().push(at);
+        add(&step.id);
+        if let Some(output) = &step.output
+            && *output != step.id
+        {
+            add(output);
+        }
+    }
+    providers
+}
+
+fn barriers(steps: &[Planned]) -> Vec<Vec<usize>> {
+    let mut barriers = vec![Vec::new(); steps.len() + 1];
+    for (at, planned) in steps.iter().enumerate() {
+        if let Waits::Leading(count) = planned.waits {
+            barriers[count].push(at);
+        }
+    }
+    barriers
+}
+
+fn dependents(steps: &[Planned]) -> Vec<Vec<usize>> {
+    let mut dependents = vec![Vec::new(); steps.len()];
+    for (at, planned) in steps.iter().enumerate() {
+        if let Waits::For(others) = &planned.waits {
+            for other in others {
+                dependents[*other].push(at);
+            }
+        }
+    }
+    dependents
+}

@@ -1,0 +1,174 @@
+//! How steps open and close, and what that sets free.
+//!
+//! Bookkeeping only: which event does what is in `apply.rs` and `follow.rs`.
+
+use std::sync::Arc;
+
+use deft_model::Failure;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::machine::{Diverged, Machine, Todo};
+use crate::state::{At, Fatal, Frame, Phase, StepState, Try};
+use crate::{Path, order};
+
+impl Machine {
+    /// Adds a frame whose first steps may begin.
+    pub(crate) fn push_frame(&mut self, frame: Frame) -> usize {
+        let index = self.frames.len();
+        if !frame.prefix.is_empty() {
+            self.prefixes.insert(frame.prefix.clone(), index);
+        }
+        let plan = Arc::clone(&frame.plan);
+        self.frames.push(frame);
+        let free = plan.steps.iter().enumerate().filter(
+            |(_, planned)| matches!(&planned.waits, order::Waits::For(others) if others.is_empty()),
+        );
+        let first = plan.barriers[0].iter().copied();
+        for step in first.chain(free.map(|(step, _)| step)) {
+            self.todo.push_back(Todo::Step { frame: index, step });
+        }
+        self.leaving.push_back(index);
+        index
+    }
+
+    /// A step has begun.
+    pub(crate) fn open(&mut self, at: At) {
+        let frame = &mut self.frames[at.frame];
+        let state = &mut frame.steps[at.step];
+        if state.phase == Phase::Pending {
+            state.phase = Phase::Open;
+            frame.open += 1;
+        }
+    }
+
+    /// An item has begun, and with it its step.
+    pub(crate) fn open_item(&mut self, at: At) -> Result<(), Diverged> {
+        self.open(at);
+        if at.item.is_none() || self.tried(at)?.is_opened() {
+            return Ok(());
+        }
+        let state = self.state(at);
+        state.begun += 1;
+        state.going += 1;
+        Ok(())
+    }
+
+    /// Takes a step back to before it began, to be looked at again.
+    pub(crate) fn reopen(&mut self, at: At) -> Result<(), Diverged> {
+        let frame = &mut self.frames[at.frame];
+        let state = &mut frame.steps[at.step];
+        if !state.phase.is_open() {
+            return Err(Diverged(
+                "a step that is not going on is begun again".to_owned(),
+            ));
+        }
+        state.phase = Phase::Pending;
+        frame.open -= 1;
+        let (frame, step) = (at.frame, at.step);
+        self.todo.push_back(Todo::Step { frame, step });
+        Ok(())
+    }
+
+    /// A step has ended: those that waited for it may begin, unless it failed for good.
+    pub(crate) fn over(&mut self, at: At, phase: Phase) -> Result<(), Diverged> {
+        let index = at.frame;
+        let frame = &mut self.frames[index];
+        let state = &mut frame.steps[at.step];
+        if !state.phase.is_open() {
+            return Err(Diverged("a step ends that is not going on".to_owned()));
+        }
+        state.phase = phase;
+        frame.open -= 1;
+        if frame.open == 0 {
+            self.leaving.push_back(index);
+        }
+        if phase.is_over() {
+            self.set_free(at);
+        }
+        Ok(())
+    }
+
+    fn set_free(&mut self, at: At) {
+        let index = at.frame;
+        let frame = &mut self.frames[index];
+        for &step in &frame.plan.dependents[at.step] {
+            let waits = &mut frame.steps[step].waits;
+            *waits = waits.saturating_sub(1);
+            if *waits == 0 {
+                self.todo.push_back(Todo::Step { frame: index, step });
+            }
+        }
+        let is_over = |state: &StepState| state.phase.is_over();
+        while frame.steps.get(frame.leading).is_some_and(is_over) {
+            frame.leading += 1;
+            for &step in &frame.plan.barriers[frame.leading] {
+                self.todo.push_back(Todo::Step { frame: index, step });
+            }
+        }
+    }
+
+    /// Keeps a failure that nothing tolerates.
+    pub(crate) fn fail(&mut self, fatal: Fatal) {
+        let known = &mut self.frames[fatal.at.frame].failure;
+        if known
+            .as_ref()
+            .is_none_or(|known| fatal.rank() < known.rank())
+        {
+            *known = Some(fatal);
+        }
+    }
+
+    /// Looks at the items of a loop that may begin now.
+    pub(crate) fn next_items(&mut self, at: At) {
+        let (frame, step) = (at.frame, at.step);
+        let width = self.width(at);
+        let state = self.state(at);
+        let end = state.tries.len().min(state.head + width);
+        for item in state.begun..end {
+            let item = Some(item);
+            self.todo.push_back(Todo::Item(At { frame, step, item }));
+        }
+        self.todo.push_back(Todo::Close { frame, step });
+    }
+
+    /// How many items of a loop may be worked on at once.
+    pub(crate) fn width(&self, at: At) -> usize {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        let width = step.repeat.as_ref().and_then(|repeat| repeat.concurrency);
+        width.map_or(1, |width| width.max(1) as usize)
+    }
+
+    pub(crate) fn state(&mut self, at: At) -> &mut StepState {
+        &mut self.frames[at.frame].steps[at.step]
+    }
+
+    pub(crate) fn tried(&mut self, at: At) -> Result<&mut Try, Diverged> {
+        let state = self.state(at);
+        if at.item.is_none() && state.tries.is_empty() {
+            state.tries.push(Try::default());
+        }
+        if at.item.is_some() != state.items.is_some() {
+            return Err(Diverged("a loop and its items do not fit".to_owned()));
+        }
+        state
+            .tries
+            .get_mut(at.item.unwrap_or(0))
+            .ok_or_else(|| Diverged("there is no such item".to_owned()))
+    }
+}
+
+/// The events say something about a step that cannot be said in its state.
+pub(crate) fn misplaced(path: &Path, what: &str) -> Diverged {
+    Diverged(format!("`{path}` {what}"))
+}
+
+/// The value of a step whose failure is tolerated, as the seeds' detect steps expect it.
+pub(crate) fn tolerated(failure: &Failure) -> Value {
+    Value::String(format!("❌ {}", failure.message))
+}
+
+/// Milliseconds between two instants; a clock that went backwards gives none.
+pub(crate) fn elapsed(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+}

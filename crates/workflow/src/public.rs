@@ -1,0 +1,196 @@
+//! Stored events as the world sees them: exactly the names and fields of S3.30, and ours beyond.
+//!
+//! The public form is a function of one stored event, so what a person saw live is what they see
+//! tomorrow. Some events have none.
+
+use deft_model::{Object, Outcome};
+use serde_json::{Value, json};
+
+use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next};
+use crate::scope::{failure, seconds};
+
+/// The public form of an event: its `type` and the fields that belong to it.
+///
+/// Who stores the event adds `seq`, `at`, `execution_id` and `skill`.
+pub fn public(event: &Event) -> Option<(&'static str, Object)> {
+    let (kind, fields) = match event {
+        Event::Started(started) => (
+            "skill_started",
+            json!({ "skill": started.skill, "inputs": started.inputs, "revision": started.revision }),
+        ),
+        Event::Begun(begun) => return step_started(begun),
+        Event::Listed {
+            path,
+            step_type,
+            items,
+        } => (
+            "step_started",
+            json!({ "step_id": path, "step_type": step_type, "items": items.len() }),
+        ),
+        Event::Ended(ended) => return step_ended(ended),
+        Event::Closed {
+            path,
+            values,
+            error,
+            ms,
+        } => (
+            "step_completed",
+            json!({ "step_id": path, "success": error.is_none(), "result": values,
+                "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
+        ),
+        Event::Reused {
+            path,
+            value: None,
+            error: None,
+        } => (
+            "step_skipped",
+            json!({ "step_id": path, "reason": "left out in the earlier run", "reused": true }),
+        ),
+        Event::Reused { path, value, error } => (
+            "step_completed",
+            json!({ "step_id": path, "success": error.is_none(), "result": value,
+                "error": error.as_ref().map(failure), "duration": 0.0, "reused": true }),
+        ),
+        Event::Skipped { path, reason } => {
+            let kind = match path.parts() {
+                (_, _, Some(_)) => "item_skipped",
+                _ => "step_skipped",
+            };
+            (kind, json!({ "step_id": path, "reason": reason }))
+        }
+        Event::Asked {
+            path,
+            message,
+            default,
+            operation,
+        } => (
+            "confirmation_required",
+            json!({ "step_id": path, "message": message, "options": OPTIONS,
+                "default": default, "operation": operation }),
+        ),
+        Event::Answered { path, answer, by } => (
+            "confirmation_answered",
+            json!({ "step_id": path, "answer": word(*answer), "by": by }),
+        ),
+        Event::Healed {
+            path, error, ms, ..
+        } => (
+            "auto_heal_completed",
+            json!({ "step_id": path, "success": error.is_none(),
+                "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
+        ),
+        Event::Resumed { by } => ("skill_resumed", json!({ "by": by })),
+        Event::Finished(finished) => finish(finished),
+        Event::Woken { .. } | Event::Entered { .. } | Event::Stopped { .. } => return None,
+    };
+    with_fields(kind, fields)
+}
+
+/// What may be answered to a confirmation.
+pub const OPTIONS: [&str; 3] = ["yes", "no", "skip"];
+
+fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Yes => OPTIONS[0],
+        Answer::No => OPTIONS[1],
+        Answer::Skip => OPTIONS[2],
+    }
+}
+
+fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static str, Object)> {
+    match fields {
+        Value::Object(fields) => Some((kind, fields)),
+        _ => None,
+    }
+}
+
+/// Retries of a step are not new steps.
+fn step_started(begun: &Begun) -> Option<(&'static str, Object)> {
+    let (_, _, item) = begun.path.parts();
+    if matches!(*begun.call, Call::Condition) {
+        return None;
+    }
+    let mut fields = json!({ "step_id": begun.path, "step_type": call_kind(&begun.call) });
+    match &*begun.call {
+        Call::Tool { tool, args } => {
+            fields["tool"] = json!(tool);
+            fields["args"] = json!(args);
+        }
+        Call::Skill { skill, args } => {
+            fields["skill_id"] = json!(skill);
+            fields["args"] = json!(args);
+        }
+        Call::Compute | Call::Condition | Call::Agent { .. } => {}
+    }
+    fields["attempt"] = json!(begun.attempt);
+    let kind = match (begun.attempt, item) {
+        (1, None) => "step_started",
+        (1, Some(_)) => "item_started",
+        _ => "step_retried",
+    };
+    with_fields(kind, fields)
+}
+
+fn step_ended(ended: &Ended) -> Option<(&'static str, Object)> {
+    let (_, _, item) = ended.path.parts();
+    let error = ended.error.as_ref().map(failure);
+    match &ended.next {
+        Next::Retry { at } => with_fields(
+            "step_retrying",
+            json!({ "step_id": ended.path, "attempt": ended.attempt, "error": error,
+                "retry_at": at.to_string() }),
+        ),
+        Next::Heal(heal) => with_fields(
+            "auto_heal_triggered",
+            json!({ "step_id": ended.path, "failure_type": heal.class, "action": heal.tool,
+                "args": heal.args, "error": error }),
+        ),
+        // Only its condition has been judged.
+        Next::Judged => None,
+        Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {
+            let kind = match item {
+                None => "step_completed",
+                Some(_) => "item_completed",
+            };
+            with_fields(
+                kind,
+                json!({ "step_id": ended.path, "success": ended.error.is_none(),
+                    "result": ended.value, "error": error, "duration": seconds(ended.ms),
+                    "cached": ended.cached }),
+            )
+        }
+    }
+}
+
+fn finish(finished: &Finished) -> (&'static str, Value) {
+    let duration = seconds(finished.ms);
+    let error = finished.error.as_ref();
+    let message = error.map(|error| error.failure.message.clone());
+    let step = error.and_then(|error| error.step.as_ref());
+    let kind = match finished.outcome {
+        Outcome::Success => {
+            let fields =
+                json!({ "success": true, "outputs": finished.outputs, "duration": duration });
+            return ("skill_completed", fields);
+        }
+        Outcome::Skipped => "skill_skipped",
+        Outcome::Missed => "skill_missed",
+        Outcome::Blocked => "skill_blocked",
+        Outcome::Cancelled => "skill_cancelled",
+        Outcome::Error | Outcome::Interrupted => "skill_failed",
+    };
+    let class = error.map(|error| error.failure.class);
+    let fields = json!({ "error": message, "step_id": step, "class": class,
+        "outcome": finished.outcome, "duration": duration });
+    (kind, fields)
+}
+
+fn call_kind(call: &Call) -> &'static str {
+    match call {
+        Call::Tool { .. } => "tool",
+        Call::Compute => "compute",
+        Call::Condition => "condition",
+        Call::Agent { .. } => "agent",
+        Call::Skill { .. } => "skill",
+    }
+}

@@ -1,0 +1,120 @@
+//! A person lets an ended run go on: what failed is tried again, what is done stays done.
+//!
+//! Whether a run may go on is not decided here.
+
+use crate::machine::{Diverged, Machine, Todo};
+use crate::order::Waits;
+use crate::state::{At, Phase, TryState};
+
+impl Machine {
+    pub(crate) fn resumed(&mut self) -> Result<(), Diverged> {
+        if self.finished.take().is_none() {
+            return Err(Diverged("a run goes on that has not ended".to_owned()));
+        }
+        self.stopped = None;
+        self.todo.clear();
+        self.leaving.clear();
+        self.fresh.clear();
+        self.reset_frame(0);
+        Ok(())
+    }
+
+    /// Takes back the failures of a frame and of the frames inside its failed steps.
+    fn reset_frame(&mut self, frame: usize) {
+        self.frames[frame].failure = None;
+        self.frames[frame].left = false;
+        for step in 0..self.frames[frame].steps.len() {
+            let item = None;
+            let at = At { frame, step, item };
+            match self.state(at).phase {
+                // Asked again.
+                Phase::Refused => {
+                    let state = self.state(at);
+                    state.phase = Phase::Pending;
+                    state.answer = None;
+                    state.asked = None;
+                }
+                Phase::Failed => self.reset_step(at),
+                _ => {}
+            }
+        }
+        self.recount(frame);
+        self.leaving.push_back(frame);
+    }
+
+    fn reset_step(&mut self, at: At) {
+        let state = self.state(at);
+        let looped = state.items.is_some();
+        state.value = None;
+        state.error = None;
+        let mut inside = Vec::new();
+        for (item, tried) in state.tries.iter_mut().enumerate() {
+            if !matches!(tried.state, TryState::Failed(_)) {
+                continue;
+            }
+            tried.retries = 0;
+            tried.cut_offs = 0;
+            tried.state = TryState::Ready;
+            let item = looped.then_some(item);
+            inside.extend(tried.inner.map(|frame| (At { item, ..at }, frame)));
+        }
+        let entered = !inside.is_empty();
+        state.phase = if looped || entered {
+            Phase::Open
+        } else {
+            Phase::Pending
+        };
+        for (at, inner) in inside {
+            self.go_on_inside(at, inner);
+        }
+        if looped {
+            self.reset_loop(at);
+        }
+    }
+
+    /// A nested skill goes on where it ended.
+    fn go_on_inside(&mut self, at: At, frame: usize) {
+        let since = self.state(at).started_at.unwrap_or_default();
+        if let Ok(tried) = self.tried(at) {
+            tried.state = TryState::Inside { frame, since };
+        }
+        self.reset_frame(frame);
+    }
+
+    fn reset_loop(&mut self, at: At) {
+        let state = self.state(at);
+        let begun = state.tries.iter().take(state.begun);
+        state.going = begun.filter(|tried| !tried.state.is_over()).count();
+        let ready = state.tries.iter().take(state.begun).enumerate();
+        let again: Vec<usize> = ready
+            .filter(|(_, tried)| tried.state == TryState::Ready)
+            .map(|(item, _)| item)
+            .collect();
+        for item in again {
+            let item = Some(item);
+            self.todo.push_back(Todo::Item(At { item, ..at }));
+        }
+        self.next_items(at);
+    }
+
+    /// Counts again what has ended, and looks at every step that may begin.
+    fn recount(&mut self, index: usize) {
+        let frame = &mut self.frames[index];
+        let over: Vec<bool> = frame
+            .steps
+            .iter()
+            .map(|step| step.phase.is_over())
+            .collect();
+        frame.leading = over.iter().take_while(|over| **over).count();
+        let open = frame.steps.iter().filter(|step| step.phase.is_open());
+        frame.open = open.count();
+        for (step, planned) in frame.plan.steps.iter().enumerate() {
+            if let Waits::For(others) = &planned.waits {
+                frame.steps[step].waits = others.iter().filter(|other| !over[**other]).count();
+            }
+            if frame.steps[step].phase == Phase::Pending {
+                self.todo.push_back(Todo::Step { frame: index, step });
+            }
+        }
+    }
+}

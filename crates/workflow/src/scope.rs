@@ -1,0 +1,302 @@
+//! What names mean inside a step (S3.8, S3.10, S3.11).
+//!
+//! A step sees the results of the steps it waits for, and no others, whatever else has ended by
+//! chance. The item of a loop hides everything; the fixed names hide steps, and steps hide inputs.
+
+use std::sync::Arc;
+
+use deft_model::{Failure, Object};
+use deft_template::{Lookup, Scope};
+use serde_json::{Value, json};
+
+use crate::state::{At, Frame, Origin, Phase, StepState};
+
+/// Surrounds the placeholder of a secret; neither sign occurs in ordinary text.
+const OPEN: char = '\u{F0000}';
+const CLOSE: char = '\u{F0001}';
+
+/// The text that stands for a secret until its tool is called.
+pub fn placeholder(nonce: &str, name: &str) -> String {
+    format!("{OPEN}{nonce}:{name}{CLOSE}")
+}
+
+/// Replaces every placeholder with this nonce in a text.
+pub fn replace_placeholders(
+    text: &str,
+    nonce: &str,
+    mut with: impl FnMut(&str) -> String,
+) -> Option<String> {
+    let start = format!("{OPEN}{nonce}:");
+    let mut rest = text;
+    let mut out: Option<String> = None;
+    while let Some((before, behind)) = rest.split_once(start.as_str()) {
+        let Some((name, behind)) = behind.split_once(CLOSE) else {
+            break;
+        };
+        let out = out.get_or_insert_with(String::new);
+        out.push_str(before);
+        out.push_str(&with(name));
+        rest = behind;
+    }
+    out.map(|mut out| {
+        out.push_str(rest);
+        out
+    })
+}
+
+/// The text as a person may see it: every placeholder as `[secret NAME]`.
+pub fn mask(text: &str) -> Option<String> {
+    let mut rest = text;
+    let mut out: Option<String> = None;
+    while let Some((before, behind)) = rest.split_once(OPEN) {
+        let Some((inside, behind)) = behind.split_once(CLOSE) else {
+            break;
+        };
+        let name = inside.rsplit(':').next().unwrap_or(inside);
+        let out = out.get_or_insert_with(String::new);
+        out.push_str(before);
+        out.push_str("[secret ");
+        out.push_str(name);
+        out.push(']');
+        rest = behind;
+    }
+    out.map(|mut out| {
+        out.push_str(rest);
+        out
+    })
+}
+
+/// The names that a step, an item or the outputs can see.
+pub(crate) struct View<'a> {
+    pub(crate) origin: &'a Origin,
+    pub(crate) frame: &'a Frame,
+    /// None for the outputs, which see every step.
+    pub(crate) at: Option<At>,
+}
+
+impl View<'_> {
+    fn sees(&self, step: usize) -> bool {
+        match self.at {
+            Some(at) => self.frame.plan.steps[at.step].visible.contains(step),
+            None => true,
+        }
+    }
+
+    fn item(&self, name: &str) -> Option<Arc<Value>> {
+        let at = self.at?;
+        let var = self.frame.plan.steps[at.step].loop_var()?;
+        if var != name {
+            return None;
+        }
+        self.frame.steps[at.step]
+            .items
+            .as_ref()?
+            .get(at.item?)
+            .cloned()
+    }
+
+    /// The value of a step's name: that of the last step in order that has one.
+    fn result(&self, name: &str) -> Option<Lookup> {
+        let providers = self.frame.plan.providers.get(name)?;
+        let value = providers
+            .iter()
+            .rev()
+            .filter(|step| self.sees(**step))
+            .find_map(|step| self.frame.steps[*step].value.as_ref());
+        Some(match value {
+            Some(value) if self.frame.plan.results_wrapped => Lookup::Value(wrap(value)),
+            Some(value) => Lookup::Value(Arc::clone(value)),
+            None => Lookup::Absent,
+        })
+    }
+
+    fn input(&self, name: &str) -> Option<Lookup> {
+        let value = self.frame.inputs.get(name);
+        let declared = || {
+            self.frame
+                .plan
+                .inputs
+                .iter()
+                .any(|input| input.name == name)
+        };
+        match value {
+            Some(value) => Some(Lookup::Value(Arc::new(value.clone()))),
+            None => declared().then_some(Lookup::Absent),
+        }
+    }
+
+    fn steps(&self) -> Value {
+        let steps = self.frame.plan.steps.iter().zip(&self.frame.steps);
+        let seen = steps.enumerate().filter(|(at, _)| self.sees(*at));
+        let map: Object = seen
+            .map(|(_, (planned, state))| (planned.step.id.clone(), report(&planned.step.id, state)))
+            .collect();
+        Value::Object(map)
+    }
+
+    fn outputs(&self) -> Value {
+        let mut map = Object::new();
+        for (at, planned) in self.frame.plan.steps.iter().enumerate() {
+            let value = self.frame.steps[at].value.as_ref();
+            if let (Some(name), Some(value), true) = (&planned.step.output, value, self.sees(at)) {
+                map.insert(name.clone(), (**value).clone());
+            }
+        }
+        Value::Object(map)
+    }
+
+    /// The names that a text mentions, for code that is run elsewhere.
+    pub(crate) fn mentioned_in(&self, code: &str) -> Object {
+        let mut map = Object::new();
+        let inputs = self
+            .frame
+            .plan
+            .inputs
+            .iter()
+            .map(|input| input.name.as_str());
+        let steps = self.frame.plan.steps.iter();
+        let steps = steps.flat_map(|planned| {
+            let output = planned.step.output.as_deref();
+            std::iter::once(planned.step.id.as_str()).chain(output)
+        });
+        let var = self
+            .at
+            .and_then(|at| self.frame.plan.steps[at.step].loop_var());
+        let fixed = FIXED.iter().copied();
+        for name in fixed.chain(inputs).chain(steps).chain(var) {
+            if map.contains_key(name) || !mentions(code, name) {
+                continue;
+            }
+            let value = match self.get(name) {
+                Lookup::Value(value) => (*value).clone(),
+                Lookup::Absent | Lookup::Unknown => Value::Null,
+            };
+            map.insert(name.to_owned(), value);
+        }
+        map
+    }
+}
+
+/// Names that always mean the same. `secrets` is not here: code never sees one.
+const FIXED: [&str; 5] = [
+    "inputs",
+    "steps",
+    "outputs",
+    "execution_id",
+    "workspace_uri",
+];
+
+impl Scope for View<'_> {
+    fn get(&self, name: &str) -> Lookup {
+        if let Some(item) = self.item(name) {
+            return Lookup::Value(item);
+        }
+        let text = |text: &str| Lookup::Value(Arc::new(Value::String(text.to_owned())));
+        match name {
+            "inputs" => Lookup::Value(Arc::clone(&self.frame.inputs)),
+            "steps" => Lookup::Value(Arc::new(self.steps())),
+            "outputs" => Lookup::Value(Arc::new(self.outputs())),
+            "execution_id" => text(&self.origin.started.execution_id),
+            "workspace_uri" => text(&self.origin.started.workspace_uri),
+            _ => self
+                .result(name)
+                .or_else(|| self.input(name))
+                .unwrap_or(Lookup::Unknown),
+        }
+    }
+
+    fn secret(&self, name: &str) -> Option<String> {
+        let known = self.frame.plan.secrets.iter().any(|secret| secret == name);
+        known.then(|| placeholder(&self.origin.started.nonce, name))
+    }
+}
+
+/// `{{ a.result }}` beside `{{ a.field }}`.
+fn wrap(value: &Arc<Value>) -> Arc<Value> {
+    match &**value {
+        Value::Object(map) if map.contains_key("result") => Arc::clone(value),
+        Value::Object(map) => {
+            let mut map = map.clone();
+            map.insert("result".to_owned(), (**value).clone());
+            Arc::new(Value::Object(map))
+        }
+        _ => Arc::new(json!({ "result": **value })),
+    }
+}
+
+/// A step as `steps.ID` shows it (S3.9).
+fn report(id: &str, state: &StepState) -> Value {
+    json!({
+        "step_id": id,
+        "status": status(state.phase),
+        "success": state.phase == Phase::Success,
+        "result": state.value.as_deref(),
+        "error": state.error.as_ref().map(failure),
+        "duration": seconds(state.ms),
+    })
+}
+
+pub(crate) fn status(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Pending => "pending",
+        Phase::Asking => "waiting",
+        Phase::Open => "running",
+        Phase::Success => "success",
+        Phase::Error | Phase::Failed => "error",
+        Phase::Skipped | Phase::Refused => "skipped",
+    }
+}
+
+pub(crate) fn failure(failure: &Failure) -> Value {
+    json!({ "class": failure.class, "message": failure.message })
+}
+
+/// Milliseconds as the seconds of public events.
+pub(crate) fn seconds(ms: u64) -> f64 {
+    std::time::Duration::from_millis(ms).as_secs_f64()
+}
+
+/// True when a name stands in a text as a word of its own.
+fn mentions(code: &str, name: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(name).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let behind = code[at + name.len()..].chars().next();
+        !before.is_some_and(word) && !behind.is_some_and(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mask, mentions, placeholder, replace_placeholders};
+
+    #[test]
+    fn names_are_mentioned_as_words() {
+        assert!(mentions("len(pods) > 0", "pods"));
+        assert!(mentions("f'{pods}'", "pods"));
+        assert!(!mentions("my_pods + pods2", "pods"));
+    }
+
+    #[test]
+    fn only_placeholders_of_this_run_are_replaced() {
+        let text = format!(
+            "Bearer {} and {}",
+            placeholder("n1", "TOKEN"),
+            placeholder("other", "TOKEN")
+        );
+        let shown = replace_placeholders(&text, "n1", |name| format!("<{name}>")).unwrap();
+        assert!(shown.starts_with("Bearer <TOKEN> and "));
+        assert!(!shown.ends_with("<TOKEN>"));
+        assert_eq!(replace_placeholders("plain", "n1", |_| String::new()), None);
+    }
+
+    #[test]
+    fn a_placeholder_that_was_cut_short_does_not_keep_the_others() {
+        let whole = placeholder("n1", "TOKEN");
+        let text = format!("{whole} {}", &whole[..whole.len() - 4]);
+        let shown = replace_placeholders(&text, "n1", |name| format!("<{name}>")).unwrap();
+        assert!(shown.starts_with("<TOKEN> "));
+        assert!(mask(&text).unwrap().starts_with("[secret TOKEN] "));
+        assert_eq!(mask("plain"), None);
+    }
+}

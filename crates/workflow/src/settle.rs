@@ -1,0 +1,287 @@
+//! What follows the end of a call: done, tried again, mended, tolerated or fatal.
+//!
+//! Decided once and recorded in the event; `follow.rs` does it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_model::{Effects, Failure, FailureClass, OnError, Step};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::Path;
+use crate::event::{Call, Ended, Event, Heal, Next};
+use crate::machine::Machine;
+use crate::plan::Remedy;
+use crate::state::{At, TryState};
+
+/// The first wait before a retry; each later one is twice as long, up to the longest.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// How often a call that may be repeated is begun again after it was cut off. One that takes the
+/// whole process with it each time must not do so for ever.
+const MOST_CUT_OFFS: u32 = 5;
+
+impl Machine {
+    /// The event for what came of a call. It says what follows, and is to be stored and applied.
+    pub fn settle(
+        &self,
+        path: &Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        ms: u64,
+        cached: bool,
+    ) -> Event {
+        let at = self.locate(path).ok();
+        let judging = at.is_some_and(|at| self.is_judging(at));
+        let result = result.and_then(|value| match at {
+            Some(at) if !judging => self.check_step(at, &value).map(|()| value),
+            _ => Ok(value),
+        });
+        let (value, error, next) = match (result, at) {
+            (Ok(value), _) if judging => (Some(value), None, Next::Judged),
+            (Ok(value), _) => (Some(value), None, Next::Done),
+            (Err(failure), Some(at)) => {
+                let next = self.next(now, at, &failure, true);
+                (None, Some(failure), next)
+            }
+            (Err(failure), None) => (None, Some(failure), Next::Fail),
+        };
+        Event::Ended(Ended {
+            path: path.clone(),
+            attempt,
+            value: value.map(Arc::new),
+            error,
+            next,
+            cached,
+            called: Vec::new(),
+            ms,
+        })
+    }
+
+    fn is_judging(&self, at: At) -> bool {
+        matches!(self.try_state(at), Some(TryState::Calling { call, .. })
+            if matches!(**call, Call::Condition))
+    }
+
+    pub(crate) fn try_state(&self, at: At) -> Option<&TryState> {
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        tries.get(at.item.unwrap_or(0)).map(|tried| &tried.state)
+    }
+
+    /// A step that failed before anything was called. What cannot be evaluated now cannot be
+    /// evaluated later either, so it is neither mended nor tried again.
+    pub(crate) fn settle_failed(&self, at: At, failure: Failure) -> Event {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        Event::Ended(Ended {
+            path: self.path(at),
+            attempt: 0,
+            value: None,
+            error: Some(failure),
+            next: give_up(step, Next::Fail),
+            cached: false,
+            called: Vec::new(),
+            ms: 0,
+        })
+    }
+
+    /// The event for a call or a remedy that was begun by somebody who is gone.
+    pub fn interrupted(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
+        let message = format!("`{path}` was cut off and may have happened");
+        let failure = Failure::new(FailureClass::Interrupted, message)
+            .hint("look whether it did; `deft runs resume` tries it once more")
+            .in_doubt();
+        let at = self.locate(path).ok();
+        match at.and_then(|at| self.try_state(at)) {
+            Some(TryState::Healing { .. }) => self.healed(path, Err(failure), now, 0),
+            _ => self.settle(path, attempt, Err(failure), now, 0, false),
+        }
+    }
+
+    /// The event for what came of a remedy.
+    pub fn healed(
+        &self,
+        path: &Path,
+        result: Result<(), Failure>,
+        now: Timestamp,
+        ms: u64,
+    ) -> Event {
+        let error = result.err();
+        // A remedy that was cut off is not repeated: the step is tried, and shows whether it helped.
+        let may_have_helped = error
+            .as_ref()
+            .is_none_or(|error| error.class == FailureClass::Interrupted);
+        let at = self.locate(path).ok();
+        let next = match at.map(|at| (at, self.try_state(at))) {
+            Some((at, Some(TryState::Healing { failure, .. }))) => {
+                if may_have_helped && self.stopped.is_none() {
+                    Next::Retry { at: now }
+                } else {
+                    self.next(now, at, failure, false)
+                }
+            }
+            _ => Next::Fail,
+        };
+        Event::Healed {
+            path: path.clone(),
+            error,
+            next,
+            ms,
+        }
+    }
+
+    fn next(&self, now: Timestamp, at: At, failure: &Failure, may_heal: bool) -> Next {
+        // What somebody stopped is not tolerated either.
+        if self.stopped.is_some() || failure.class == FailureClass::Cancelled {
+            return Next::Fail;
+        }
+        let frame = &self.frames[at.frame];
+        let step = &frame.plan.steps[at.step].step;
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
+        let effects = match tried.map(|tried| &tried.state) {
+            Some(TryState::Calling { effects, .. }) => *effects,
+            // Inside it was looked at already: what is still in doubt must not be repeated.
+            Some(TryState::Inside { .. }) => Effects::Once,
+            _ => Effects::None,
+        };
+        let cut_off = failure.class == FailureClass::Interrupted;
+        if cut_off && effects != Effects::Once {
+            return match tried.map_or(0, |tried| tried.cut_offs) {
+                0..MOST_CUT_OFFS => Next::Retry { at: now },
+                _ => give_up(step, Next::Interrupt),
+            };
+        }
+        let heal = may_heal.then(|| self.remedy(at, failure)).flatten();
+        let repeats = cut_off || heal.is_some() || matches!(step.on_error, OnError::Retry(_));
+        if repeats && failure.in_doubt && effects == Effects::Once {
+            return give_up(step, Next::Interrupt);
+        }
+        if let Some(heal) = heal {
+            return Next::Heal(Arc::new(heal));
+        }
+        let made = tried.map_or(0, |tried| tried.retries);
+        if matches!(step.on_error, OnError::Retry(times) if times > made)
+            && may_be_retried(failure.class)
+        {
+            let wait = backoff(&self.path(at), made);
+            return Next::Retry {
+                at: now.saturating_add(wait).unwrap_or(Timestamp::MAX),
+            };
+        }
+        let end = match (failure.blocked, cut_off) {
+            (true, _) => Next::Block,
+            (false, true) => Next::Interrupt,
+            (false, false) => Next::Fail,
+        };
+        give_up(step, end)
+    }
+
+    /// The first remedy that answers to a failure: the step's own, the skill's, the host's.
+    fn remedy(&self, at: At, failure: &Failure) -> Option<Heal> {
+        let frame = &self.frames[at.frame];
+        let planned = &frame.plan.steps[at.step];
+        let answers = |remedy: &&Remedy| remedy.when.contains(&failure.class);
+        let all = planned.heals.iter().chain(&frame.plan.heals);
+        let remedy = all.chain(&self.rules.heals).find(answers)?;
+        if !self.may_heal(at) {
+            return None;
+        }
+        let view = self.view(at.frame, Some(at))?;
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
+        Some(Heal {
+            ordinal: tried.map_or(0, |tried| tried.heals) + 1,
+            class: failure.class,
+            tool: remedy.tool.clone(),
+            // A remedy whose arguments cannot be rendered is none.
+            args: remedy.args.render_object(&view).ok()?,
+        })
+    }
+
+    /// Whether `max_heals` of the step and of the skills around it leave room for one more.
+    ///
+    /// Counted are the remedies of everything that has ended for certain before this try, so that
+    /// parallel steps do not take them from each other, whichever fails first.
+    fn may_heal(&self, at: At) -> bool {
+        let planned = &self.frames[at.frame].plan.steps[at.step];
+        let mut taken = self.heals_of(at);
+        if planned.step.max_heals.is_some_and(|most| taken >= most) {
+            return false;
+        }
+        let mut here = at;
+        loop {
+            let frame = &self.frames[here.frame];
+            taken += self.heals_before(here);
+            if taken >= frame.plan.max_heals {
+                return false;
+            }
+            let Some(parent) = frame.parent else {
+                return true;
+            };
+            taken += frame.healed_before + self.heals_of_earlier_items(parent);
+            here = parent;
+        }
+    }
+
+    /// Remedies of the steps that a step waits for.
+    fn heals_before(&self, at: At) -> u32 {
+        let frame = &self.frames[at.frame];
+        let visible = &frame.plan.steps[at.step].visible;
+        let steps = frame.steps.iter().enumerate();
+        let before = steps.filter(|(step, _)| visible.contains(*step));
+        let tries = before.flat_map(|(_, state)| &state.tries);
+        tries.map(|tried| tried.heals_inside).sum()
+    }
+
+    fn heals_of_earlier_items(&self, at: At) -> u32 {
+        let end = at
+            .item
+            .map_or(0, |item| (item + 1).saturating_sub(self.width(at)));
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        tries.iter().take(end).map(|tried| tried.heals_inside).sum()
+    }
+
+    /// Remedies of a try and of the items that it waits for.
+    fn heals_of(&self, at: At) -> u32 {
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        let own = tries.get(at.item.unwrap_or(0));
+        own.map_or(0, |tried| tried.heals_inside) + self.heals_of_earlier_items(at)
+    }
+}
+
+/// What a failure comes to when nothing more is done about it.
+fn give_up(step: &Step, end: Next) -> Next {
+    match step.on_error {
+        OnError::Continue => Next::Tolerate,
+        OnError::Fail | OnError::Retry(_) => end,
+    }
+}
+
+/// What is wrong with the call itself stays wrong.
+fn may_be_retried(class: FailureClass) -> bool {
+    !matches!(
+        class,
+        FailureClass::Invalid
+            | FailureClass::Limit
+            | FailureClass::Cancelled
+            | FailureClass::Budget
+    )
+}
+
+/// The wait before a retry, spread by a hash so that many runs do not come back at once, and so
+/// that a replay waits as long as the first time.
+fn backoff(path: &Path, retries_made: u32) -> Duration {
+    let whole = FIRST_WAIT
+        .saturating_mul(1_u32.checked_shl(retries_made).unwrap_or(u32::MAX))
+        .min(LONGEST_WAIT);
+    let hash = path
+        .as_str()
+        .bytes()
+        .chain(retries_made.to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let spread = u32::try_from(hash >> 32 & 0xff).unwrap_or(0);
+    whole * 3 / 4 + whole * spread / 512
+}

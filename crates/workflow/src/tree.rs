@@ -1,0 +1,83 @@
+//! Arguments and outputs: JSON with templates in its texts.
+
+use deft_model::Object;
+use deft_template::{EvalError, Scope, SyntaxError, Template};
+use serde_json::Value;
+
+/// A JSON value whose texts may be templates, compiled once.
+#[derive(Clone, Debug)]
+pub(crate) enum Tree {
+    /// No template anywhere in it.
+    Literal(Value),
+    Template(Box<Template>),
+    List(Vec<Tree>),
+    Map(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    pub(crate) fn compile(value: &Value) -> Result<Self, SyntaxError> {
+        Ok(match value {
+            Value::String(text) => {
+                let template = Template::parse(text)?;
+                if template.is_literal() {
+                    Self::Literal(value.clone())
+                } else {
+                    Self::Template(Box::new(template))
+                }
+            }
+            Value::Array(items) => {
+                let items: Vec<_> = items.iter().map(Self::compile).collect::<Result<_, _>>()?;
+                if items.iter().all(Self::is_literal) {
+                    Self::Literal(value.clone())
+                } else {
+                    Self::List(items)
+                }
+            }
+            Value::Object(entries) => Self::compile_map(value, entries)?,
+            _ => Self::Literal(value.clone()),
+        })
+    }
+
+    fn compile_map(value: &Value, entries: &Object) -> Result<Self, SyntaxError> {
+        let mut map = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            map.push((key.clone(), Self::compile(value)?));
+        }
+        Ok(if map.iter().all(|(_, tree)| tree.is_literal()) {
+            Self::Literal(value.clone())
+        } else {
+            Self::Map(map)
+        })
+    }
+
+    fn is_literal(&self) -> bool {
+        matches!(self, Self::Literal(_))
+    }
+
+    pub(crate) fn render(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
+        match self {
+            Self::Literal(value) => Ok(value.clone()),
+            Self::Template(template) => template.render(scope),
+            Self::List(items) => items
+                .iter()
+                .map(|item| item.render(scope))
+                .collect::<Result<_, _>>()
+                .map(Value::Array),
+            Self::Map(entries) => {
+                let mut map = Object::with_capacity(entries.len());
+                for (key, tree) in entries {
+                    map.insert(key.clone(), tree.render(scope)?);
+                }
+                Ok(Value::Object(map))
+            }
+        }
+    }
+
+    /// Renders arguments, which are a mapping or nothing.
+    pub(crate) fn render_object(&self, scope: &dyn Scope) -> Result<Object, EvalError> {
+        Ok(match self.render(scope)? {
+            Value::Object(map) => map,
+            _ => Object::new(),
+        })
+    }
+}

@@ -1,0 +1,363 @@
+//! Drives a machine as the engine does, in a world made of a script and a clock that is turned by
+//! hand. After every batch of events the machine is compared with one that is rebuilt from them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_workflow::{Action, Call, Event, Machine, Path, Plan, Rules, Started, check_inputs};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::script::{Made, Stop};
+use crate::world::{World, path};
+
+/// More events than any case has: a run that does not end is stopped here.
+const MOST_EVENTS: usize = 60_000;
+
+/// A call that was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Called {
+    pub key: String,
+    pub what: String,
+    pub once: bool,
+}
+
+/// How driving came to an end.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    Finished,
+    /// Nobody answers.
+    Parked(String),
+}
+
+pub(crate) struct Driver {
+    pub plan: Arc<Plan>,
+    pub rules: Arc<Rules>,
+    pub machine: Machine,
+    pub nested: HashMap<String, Arc<Plan>>,
+    pub log: Vec<(Timestamp, Event)>,
+    pub now: Timestamp,
+    pub world: World,
+    pub calls: Vec<Called>,
+    pub crash_after: Vec<usize>,
+    pub stop: Option<Stop>,
+    pub resumes: usize,
+    pub crashes: Vec<usize>,
+    pending: Vec<Action>,
+}
+
+impl Driver {
+    pub(crate) fn new(plan: Arc<Plan>, rules: Rules, world: World) -> Self {
+        let rules = Arc::new(rules);
+        Self {
+            machine: Machine::new(Arc::clone(&plan), Arc::clone(&rules)),
+            plan,
+            rules,
+            nested: HashMap::new(),
+            log: Vec::new(),
+            now: "2026-11-15T12:00:00Z".parse().unwrap(),
+            world,
+            calls: Vec::new(),
+            crash_after: Vec::new(),
+            stop: None,
+            resumes: 0,
+            crashes: Vec::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    pub(crate) fn start(&mut self, inputs: Object) {
+        let started = Started {
+            skill: self.plan.skill().to_owned(),
+            revision: self.plan.revision().to_owned(),
+            execution_id: "run_1".to_owned(),
+            workspace_uri: "file:///work".to_owned(),
+            inputs,
+            nonce: "n0nce".to_owned(),
+        };
+        let event = self.machine.start(started);
+        self.record(&event);
+    }
+
+    /// Stores an event, then applies what was stored.
+    pub(crate) fn record(&mut self, event: &Event) {
+        let text = serde_json::to_string(event).unwrap();
+        let stored: Event = serde_json::from_str(&text).unwrap();
+        assert_eq!(stored, *event, "an event does not survive being stored");
+        self.machine
+            .apply(self.now, &stored)
+            .unwrap_or_else(|error| panic!("{error}: {text}"));
+        self.log.push((self.now, stored));
+    }
+
+    pub(crate) fn run(&mut self) -> Outcome {
+        loop {
+            assert!(self.log.len() < MOST_EVENTS, "the run does not end");
+            self.check();
+            let decided = self.machine.advance(self.now, &self.world);
+            self.log
+                .extend(decided.into_iter().map(|event| (self.now, event)));
+            self.check();
+            if self.crash() || self.halt() {
+                continue;
+            }
+            self.pending.extend(self.machine.take_actions());
+            if self.machine.finished().is_some() {
+                if self.resumes == 0 {
+                    return Outcome::Finished;
+                }
+                self.resumes -= 1;
+                self.pending.clear();
+                let by = "ann".to_owned();
+                self.record(&Event::Resumed { by });
+                continue;
+            }
+            if let Some(question) = self.turn() {
+                return Outcome::Parked(question);
+            }
+        }
+    }
+
+    /// Rebuilds the machine from what was stored; it must be the one that lived.
+    fn check(&self) {
+        if self.log.len() > 300 && !self.log.len().is_multiple_of(4_999) {
+            return;
+        }
+        let replayed = self.replay();
+        assert_eq!(
+            replayed.outstanding(),
+            self.machine.outstanding(),
+            "outstanding actions differ after {:#?}",
+            self.log.last()
+        );
+        assert!(
+            replayed == self.machine,
+            "not the same after {:#?}\nreplayed {replayed:#?}\nlived {:#?}",
+            self.log.last(),
+            self.machine
+        );
+    }
+
+    fn replay(&self) -> Machine {
+        let events = self.log.iter().map(|(at, event)| (*at, event));
+        Machine::replay(
+            Arc::clone(&self.plan),
+            Arc::clone(&self.rules),
+            self.nested.clone(),
+            events,
+        )
+        .unwrap()
+    }
+
+    /// The process dies: only what was stored is left.
+    fn crash(&mut self) -> bool {
+        let due = self.crash_after.first().copied();
+        let Some(after) = due.filter(|after| self.log.len() >= *after) else {
+            return false;
+        };
+        self.crash_after.remove(0);
+        self.log.truncate(after.max(1));
+        self.crashes.push(self.log.len());
+        self.machine = self.replay();
+        self.pending.clear();
+        for action in self.machine.outstanding() {
+            match &action {
+                Action::Call { path, attempt, .. } => {
+                    let event = self.machine.interrupted(path, *attempt, self.now);
+                    self.record(&event);
+                }
+                Action::Heal { .. } | Action::Sleep { .. } | Action::Ask { .. } => {
+                    self.pending.push(action);
+                }
+            }
+        }
+        true
+    }
+
+    /// Somebody stops the run: what is going on is cut off, unless it ends all the same.
+    fn halt(&mut self) -> bool {
+        let Some(stop) = self.stop.take_if(|stop| self.log.len() >= stop.after) else {
+            return false;
+        };
+        if self.machine.finished().is_some() {
+            return false;
+        }
+        self.pending.extend(self.machine.take_actions());
+        let failure = Failure::new(stop.class, "stopped by ann");
+        self.record(&Event::Stopped { failure });
+        let cut = Failure::new(stop.class, "cut off").in_doubt();
+        for action in std::mem::take(&mut self.pending) {
+            match action {
+                Action::Call { path, attempt, .. }
+                    if stop.late.iter().any(|late| late == path.as_str()) =>
+                {
+                    self.end(&path, attempt, Ok(Value::from("late")));
+                }
+                Action::Call { path, attempt, .. } => self.end(&path, attempt, Err(cut.clone())),
+                Action::Heal { path, .. } => {
+                    let event = self.machine.healed(&path, Err(cut.clone()), self.now, 10);
+                    self.record(&event);
+                }
+                Action::Sleep { .. } | Action::Ask { .. } => {}
+            }
+        }
+        true
+    }
+
+    /// Lets one thing happen; a question that nobody answers ends the driving.
+    fn turn(&mut self) -> Option<String> {
+        let answered = self.pending.iter().position(|action| match action {
+            Action::Ask { path, .. } => self.world.has_answer(&stable(path)),
+            _ => false,
+        });
+        if let Some(at) = answered {
+            let Action::Ask { path, .. } = self.pending.remove(at) else {
+                unreachable!()
+            };
+            if let Some(answer) = self.world.answer(&stable(&path)) {
+                let by = "ann".to_owned();
+                self.record(&Event::Answered { path, answer, by });
+                return None;
+            }
+        }
+        if let Some(at) = self.world.pick(&self.pending) {
+            let action = self.pending.remove(at);
+            self.now += SignedDuration::from_millis(10);
+            self.perform(action);
+            return None;
+        }
+        if self.wake() {
+            return None;
+        }
+        let question = self
+            .machine
+            .outstanding()
+            .into_iter()
+            .find_map(|action| match action {
+                Action::Ask { message, .. } => Some(message),
+                _ => None,
+            });
+        Some(question.expect("something is going on"))
+    }
+
+    fn wake(&mut self) -> bool {
+        let first = self
+            .pending
+            .iter()
+            .enumerate()
+            .filter_map(|(at, action)| match action {
+                Action::Sleep { until, .. } => Some((*until, at)),
+                _ => None,
+            });
+        let Some((until, at)) = first.min() else {
+            return false;
+        };
+        self.now = self.now.max(until);
+        let path = path(&self.pending.remove(at)).clone();
+        self.record(&Event::Woken { path });
+        true
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Call {
+                path,
+                attempt,
+                call,
+                key,
+                effects,
+                ..
+            } => {
+                let what = self.describe(&path, &call);
+                let once = effects == Effects::Once;
+                self.calls.push(Called { key, what, once });
+                if let Call::Skill { skill, args } = &*call {
+                    self.enter(&path, attempt, skill, args);
+                    return;
+                }
+                let mut name = stable(&path);
+                if *call == Call::Condition {
+                    name += "?";
+                }
+                let made = self.world.result(&name);
+                let made = made.unwrap_or_else(|| match &*call {
+                    Call::Condition => Ok(Value::Bool(true)),
+                    _ => Ok(Value::from(format!("{name} is done"))),
+                });
+                self.end(&path, attempt, made);
+            }
+            Action::Heal { path, heal, key } => {
+                let args = Value::Object(heal.args.clone());
+                let what = format!("remedy {} {args}", heal.tool);
+                let once = false;
+                self.calls.push(Called { key, what, once });
+                let made = self.world.result(&format!("{}#heal", stable(&path)));
+                let result = made.unwrap_or(Ok(Value::Null)).map(drop);
+                let event = self.machine.healed(&path, result, self.now, 10);
+                self.record(&event);
+            }
+            Action::Sleep { .. } | Action::Ask { .. } => unreachable!(),
+        }
+    }
+
+    fn describe(&self, path: &Path, call: &Call) -> String {
+        let scope = || {
+            let code = self.machine.code(path).expect("the code of the step");
+            Value::Object(code.scope)
+        };
+        match call {
+            Call::Tool { tool, args } => format!("tool {tool} {}", Value::Object(args.clone())),
+            Call::Compute => format!("compute over {}", scope()),
+            Call::Condition => format!("condition over {}", scope()),
+            Call::Agent { instructions } => format!("agent {instructions:?}"),
+            Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
+        }
+    }
+
+    fn enter(&mut self, path: &Path, attempt: u32, skill: &str, args: &Object) {
+        let Some(plan) = self.world.skills.get(skill).cloned() else {
+            let message = format!("there is no skill `{skill}`");
+            return self.end(
+                path,
+                attempt,
+                Err(Failure::new(FailureClass::NotFound, message)),
+            );
+        };
+        match check_inputs(plan.inputs(), args) {
+            Ok(inputs) => {
+                let revision = plan.revision().to_owned();
+                self.nested.insert(revision.clone(), Arc::clone(&plan));
+                self.machine.provide(plan);
+                let path = path.clone();
+                self.record(&Event::Entered {
+                    path,
+                    revision,
+                    inputs,
+                });
+            }
+            Err(problems) => {
+                let message = problems[0].message.clone();
+                self.end(
+                    path,
+                    attempt,
+                    Err(Failure::new(FailureClass::Invalid, message)),
+                );
+            }
+        }
+    }
+
+    fn end(&mut self, path: &Path, attempt: u32, made: Made) {
+        let event = self
+            .machine
+            .settle(path, attempt, made, self.now, 10, false);
+        self.record(&event);
+    }
+}
+
+/// A path without the ordinals of attempts.
+pub(crate) fn stable(path: &Path) -> String {
+    let parts = path.as_str().split('/');
+    let parts: Vec<&str> = parts.map(|part| part.split('~').next().unwrap()).collect();
+    parts.join("/")
+}

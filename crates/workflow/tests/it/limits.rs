@@ -1,0 +1,84 @@
+//! Sizes that a case file would be too long for, and what a rerun takes over.
+
+use deft_model::{Object, Outcome};
+use deft_workflow::{Event, Rules, reuse};
+use serde_json::{Value, json};
+
+use crate::drive::Driver;
+use crate::script::plan_of;
+use crate::world::World;
+
+fn driver(skill: &str, results: &Value) -> Driver {
+    let mut world = World::default();
+    for (path, value) in results.as_object().unwrap() {
+        world.results.insert(path.clone(), vec![Ok(value.clone())]);
+    }
+    let mut driver = Driver::new(plan_of(skill, "case.yaml"), Rules::default(), world);
+    driver.start(Object::new());
+    driver
+}
+
+#[test]
+fn a_loop_has_at_most_ten_thousand_items() {
+    let skill = "
+name: long
+description: x
+steps:
+  - {id: list, tool: one}
+  - {id: each, loop: \"{{ list }}\", tool: two, effects: none, loop_concurrency: 8}
+";
+    let numbers = |count: u32| json!({ "list": (0..count).collect::<Vec<_>>() });
+    let mut run = driver(skill, &numbers(10_000));
+    run.run();
+    assert_eq!(run.machine.finished().unwrap().outcome, Outcome::Success);
+    assert_eq!(run.calls.len(), 10_001);
+
+    let mut run = driver(skill, &numbers(10_001));
+    run.run();
+    let finished = run.machine.finished().unwrap();
+    let error = finished.error.as_ref().unwrap();
+    assert_eq!(
+        error.failure.message,
+        "the loop has 10001 items, more than 10000"
+    );
+    assert_eq!(run.calls.len(), 1);
+}
+
+#[test]
+fn a_rerun_takes_over_what_ended_well_before_its_start() {
+    let skill = "
+name: again
+description: x
+steps:
+  - {id: null_value, tool: one}
+  - {id: left_out, condition: false, tool: two}
+  - {id: broken, tool: three, on_error: continue}
+  - {id: each, loop: [1, 2], tool: four}
+  - {id: last, tool: five, args: {a: \"{{ null_value }}\", b: \"{{ broken }}\", c: \"{{ each }}\"}}
+";
+    let results = json!({ "null_value": null, "each": "done" });
+    let mut first = driver(skill, &results);
+    let failure = deft_model::Failure::new(deft_model::FailureClass::Other, "boom");
+    first
+        .world
+        .results
+        .insert("broken".to_owned(), vec![Err(failure)]);
+    first.run();
+    let events: Vec<Event> = first.log.iter().map(|(_, event)| event.clone()).collect();
+
+    let taken = reuse(&first.plan, &events, "last");
+    assert_eq!(taken.len(), 4);
+    let mut second = driver(skill, &results);
+    for event in &taken {
+        second.record(event);
+    }
+    second.run();
+    let called: Vec<&str> = second.calls.iter().map(|call| call.what.as_str()).collect();
+    let expected = r#"tool five {"a":null,"b":"❌ boom","c":["done","done"]}"#;
+    assert_eq!(called, [expected]);
+    let last = |driver: &Driver| driver.calls.last().unwrap().what.clone();
+    assert_eq!(last(&first), last(&second));
+
+    let from_broken = reuse(&first.plan, &events, "broken");
+    assert_eq!(from_broken.len(), 2);
+}

@@ -1,0 +1,17 @@
+//! Integration tests: snapshots of case files, and properties of generated runs.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "clippy does not see that helpers of tests are tests"
+)]
+
+mod cases;
+mod drive;
+mod dry;
+mod generate;
+mod limits;
+mod properties;
+mod script;
+mod show;
+mod world;

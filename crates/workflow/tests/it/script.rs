@@ -1,0 +1,230 @@
+//! Case files. The part above the last line of `---` is a skill in deft's own format, the part
+//! below says what the world around the run does.
+//!
+//! | key | says |
+//! | --- | --- |
+//! | `file` | what the file is called; `case.yaml` unless given |
+//! | `inputs` | the inputs, as they were given |
+//! | `results` | per path, one outcome or one for each call: `{ok: …}` or `{error: …}` |
+//! | `answers` | per step, one answer or one for each time it is asked |
+//! | `skills` | other skills by id, as YAML text |
+//! | `effects` | per tool, what it says of itself |
+//! | `rules` | `max_depth`, `max_items`, `heal` of the host |
+//! | `order` | paths that end before others that go on at the same time; or `last` |
+//! | `crash_after` | after so many events the process dies, and another one goes on |
+//! | `stop` | `{after, class, late}`: when somebody stops the run, and what ends all the same |
+//! | `resume` | how often a person lets the run go on |
+//! | `reuse` | steps of an earlier run: `{step: {value, error}}`; null for one that was skipped |
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deft_model::{Choice, Effects, Failure, FailureClass, Object, Skill};
+use deft_skillfile::{Document, Moment, Place, Profile, parse};
+use deft_workflow::{Answer, Plan, Remedy, Rules};
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+/// What came of a call, as a case has it.
+pub(crate) type Made = Result<Value, Failure>;
+
+/// A stop that somebody asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    pub after: usize,
+    pub class: FailureClass,
+    /// Calls that end well although the run is being stopped.
+    pub late: Vec<String>,
+}
+
+/// A case.
+pub(crate) struct Script {
+    pub plan: Arc<Plan>,
+    pub inputs: Object,
+    pub results: HashMap<String, Vec<Made>>,
+    pub answers: HashMap<String, Vec<Answer>>,
+    pub skills: HashMap<String, Arc<Plan>>,
+    pub effects: HashMap<String, Effects>,
+    pub rules: Rules,
+    pub order: Vec<String>,
+    pub last_first: bool,
+    pub crash_after: Vec<usize>,
+    pub stop: Option<Stop>,
+    pub resumes: usize,
+    pub reuse: Object,
+}
+
+impl Script {
+    pub(crate) fn parse(text: &str) -> Self {
+        let (skill, script) = text
+            .rsplit_once("\n---\n")
+            .expect("a line of --- between the skill and the script");
+        let script = script_object(script);
+        let file = script.get("file").map_or("case.yaml", as_str);
+        let plan = plan_of(skill, file);
+        let mut known = vec![
+            "file",
+            "inputs",
+            "results",
+            "answers",
+            "skills",
+            "effects",
+            "rules",
+            "order",
+            "crash_after",
+            "stop",
+            "resume",
+            "reuse",
+        ];
+        known.retain(|key| script.contains_key(*key));
+        assert_eq!(known.len(), script.len(), "unknown keys in {script:?}");
+        let nested = object(script.get("skills"));
+        Self {
+            inputs: object(script.get("inputs")),
+            results: lists(script.get("results"), made),
+            answers: lists(script.get("answers"), answer),
+            skills: nested
+                .iter()
+                .map(|(id, text)| (id.clone(), plan_of(as_str(text), &format!("{id}.yaml"))))
+                .collect(),
+            effects: object(script.get("effects"))
+                .iter()
+                .map(|(tool, word)| (tool.clone(), Effects::from_word(as_str(word)).unwrap()))
+                .collect(),
+            rules: rules(&object(script.get("rules"))),
+            order: list(script.get("order"), |v| as_str(v).to_owned()),
+            last_first: script.get("order").is_some_and(Value::is_string),
+            crash_after: list(script.get("crash_after"), as_usize),
+            stop: script.get("stop").map(stop),
+            resumes: script.get("resume").map_or(0, as_usize),
+            reuse: object(script.get("reuse")),
+            plan,
+        }
+    }
+}
+
+fn stop(value: &Value) -> Stop {
+    Stop {
+        after: as_usize(&value["after"]),
+        class: value.get("class").map_or(FailureClass::Cancelled, class),
+        late: list(value.get("late"), |v| as_str(v).to_owned()),
+    }
+}
+
+fn rules(given: &Object) -> Rules {
+    let mut rules = Rules::default();
+    if let Some(most) = given.get("max_depth") {
+        rules.max_depth = u32::try_from(as_usize(most)).unwrap();
+    }
+    if let Some(most) = given.get("max_items") {
+        rules.max_items = as_usize(most);
+    }
+    rules.heals = list(given.get("heal"), |heal| {
+        let heal = deft_model::Heal {
+            when: vec![class(&heal["when"])],
+            tool: as_str(&heal["tool"]).to_owned(),
+            args: heal.get("args").cloned().unwrap_or_default(),
+        };
+        Remedy::compile(&heal).unwrap()
+    });
+    rules
+}
+
+fn made(value: &Value) -> Made {
+    if let Some(ok) = value.get("ok") {
+        return Ok(ok.clone());
+    }
+    let Some(error) = value.get("error") else {
+        return Ok(value.clone());
+    };
+    let message = error.get("message").unwrap_or(error);
+    let class = error.get("class").map_or(FailureClass::Other, class);
+    let mut failure = Failure::new(class, message.as_str().unwrap_or("it failed"));
+    failure.in_doubt = error.get("in_doubt") == Some(&Value::Bool(true));
+    failure.blocked = error.get("blocked") == Some(&Value::Bool(true));
+    Err(failure)
+}
+
+fn answer(value: &Value) -> Answer {
+    match value {
+        Value::Bool(true) => Answer::Yes,
+        Value::Bool(false) => Answer::No,
+        other => serde_json::from_value(other.clone()).unwrap(),
+    }
+}
+
+fn class(value: &Value) -> FailureClass {
+    FailureClass::from_word(as_str(value)).unwrap()
+}
+
+fn as_str(value: &Value) -> &str {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+fn as_usize(value: &Value) -> usize {
+    usize::try_from(value.as_u64().unwrap()).unwrap()
+}
+
+fn object(value: Option<&Value>) -> Object {
+    value
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn list<T>(value: Option<&Value>, read: impl Fn(&Value) -> T) -> Vec<T> {
+    match value {
+        Some(Value::Array(items)) => items.iter().map(read).collect(),
+        Some(Value::String(_)) | None => Vec::new(),
+        Some(one) => vec![read(one)],
+    }
+}
+
+fn lists<T>(value: Option<&Value>, read: impl Fn(&Value) -> T + Copy) -> HashMap<String, Vec<T>> {
+    let entries = object(value).into_iter();
+    entries
+        .map(|(key, value)| match &value {
+            Value::Array(items) => (key, items.iter().map(read).collect()),
+            one => (key, vec![read(one)]),
+        })
+        .collect()
+}
+
+/// Reads YAML with the only reader there is: as the metadata of a skill.
+fn script_object(text: &str) -> Object {
+    if text.trim().is_empty() {
+        return Object::new();
+    }
+    let mut file =
+        String::from("name: script\ndescription: x\nsteps: [{id: none, tool: log}]\nmetadata:\n");
+    for line in text.lines() {
+        file += &format!("  {line}\n");
+    }
+    skill(&file, "script.yaml").open.metadata
+}
+
+pub(crate) fn skill(text: &str, file: &str) -> Skill {
+    let moment = Moment {
+        now: "2026-11-15T12:00:00Z".parse().unwrap(),
+        zone: TimeZone::UTC,
+    };
+    let place = Place {
+        file,
+        folder: "case",
+        domain: None,
+    };
+    let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
+    match parsed.document {
+        Some(Document::Skill(skill)) => *skill,
+        _ => panic!("{file}: {:#?}", parsed.diagnostics),
+    }
+}
+
+/// The plan of a skill; its revision is its id.
+pub(crate) fn plan_of(text: &str, file: &str) -> Arc<Plan> {
+    let skill = skill(text, file);
+    let revision = format!("rev-{}", skill.id);
+    Arc::new(Plan::compile(&skill, &revision).unwrap())
+}

@@ -1,0 +1,185 @@
+//! Runs as text, for snapshots.
+
+use deft_model::Failure;
+use deft_workflow::{Call, Ended, Event, Next, public, step_views};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::drive::{Driver, Outcome};
+
+/// Everything there is to see of a run.
+pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
+    let mut out = String::from("events\n");
+    let start = driver.log[0].0;
+    for (number, (at, event)) in driver.log.iter().enumerate() {
+        if driver.crashes.contains(&number) {
+            out += "        --- crash ---\n";
+        }
+        out += &format!("{:>7} {}\n", since(start, *at), line(start, event));
+    }
+    out += "\ncalls\n";
+    for call in &driver.calls {
+        out += &format!("  {} {}\n", call.key, clip(&call.what));
+    }
+    out += "\npublic\n";
+    for (_, event) in &driver.log {
+        if let Some((kind, fields)) = public(event) {
+            out += &format!("  {kind} {}\n", clip(&Value::Object(fields).to_string()));
+        }
+    }
+    out += "\nsteps\n";
+    let events = driver.log.iter().map(|(at, event)| (*at, event));
+    let nested: Vec<_> = driver.nested.values().cloned().collect();
+    for step in step_views(&driver.plan, &nested, events) {
+        let step = serde_json::to_value(step).unwrap();
+        out += &format!("  {}\n", clip(&step.to_string()));
+    }
+    out += &match (outcome, driver.machine.finished()) {
+        (Outcome::Parked(question), _) => format!("\nwaits for an answer: {question}\n"),
+        (Outcome::Finished, finished) => {
+            let finished = finished.expect("it has finished");
+            let mut text = format!(
+                "\noutcome {}\noutputs {:#}\n",
+                finished.outcome, finished.outputs
+            );
+            if let Some(error) = &finished.error {
+                text += &format!("error {}\n", serde_json::to_value(error).unwrap());
+            }
+            text
+        }
+    };
+    out
+}
+
+fn since(start: Timestamp, at: Timestamp) -> String {
+    let ms = at.as_millisecond() - start.as_millisecond();
+    format!("{ms}")
+}
+
+fn clip(text: &str) -> String {
+    const MOST: usize = 400;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(MOST).collect();
+    format!("{start}…")
+}
+
+/// An event as a line.
+fn line(start: Timestamp, event: &Event) -> String {
+    let kind = event.kind();
+    let text = match event {
+        Event::Started(started) => format!("{}", Value::Object(started.inputs.clone())),
+        Event::Reused { path, value, error } => {
+            format!(
+                "{path} {} {}",
+                value.clone().unwrap_or_default(),
+                why(error.as_ref())
+            )
+        }
+        Event::Skipped { path, reason } => format!("{path}: {reason}"),
+        Event::Listed { path, items, .. } => {
+            format!(
+                "{path} {} items {}",
+                items.len(),
+                Value::Array(items.clone())
+            )
+        }
+        Event::Asked {
+            path,
+            message,
+            default,
+            operation,
+        } => format!(
+            "{path} {message:?} default {default} {}",
+            serde_json::to_value(operation).unwrap()
+        ),
+        Event::Answered { path, answer, by } => format!("{path} {answer:?} by {by}"),
+        Event::Begun(begun) => format!(
+            "{} #{} {} ({})",
+            begun.path,
+            begun.attempt,
+            call(&begun.call),
+            begun.effects
+        ),
+        Event::Ended(ended) => end(start, ended),
+        Event::Healed {
+            path, error, next, ..
+        } => format!("{path} {}-> {}", why(error.as_ref()), follows(start, next)),
+        Event::Woken { path } => path.to_string(),
+        Event::Entered {
+            path,
+            revision,
+            inputs,
+        } => format!("{path} {revision} {}", Value::Object(inputs.clone())),
+        Event::Closed {
+            path,
+            values,
+            error,
+            ms,
+        } => format!(
+            "{path} {} {}{ms}ms",
+            Value::Array(values.clone()),
+            why(error.as_ref())
+        ),
+        Event::Stopped { failure } => why(Some(failure)),
+        Event::Resumed { by } => by.clone(),
+        Event::Finished(finished) => format!("{} {}ms", finished.outcome, finished.ms),
+    };
+    clip(format!("{kind} {text}").trim_end())
+}
+
+fn call(call: &Call) -> String {
+    match call {
+        Call::Tool { tool, args } => format!("{tool} {}", Value::Object(args.clone())),
+        Call::Compute => "compute".to_owned(),
+        Call::Condition => "condition".to_owned(),
+        Call::Agent { instructions } => format!("agent {instructions:?}"),
+        Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
+    }
+}
+
+fn end(start: Timestamp, ended: &Ended) -> String {
+    let value = match &ended.value {
+        Some(value) => format!("{value} "),
+        None => String::new(),
+    };
+    format!(
+        "{} #{} {value}{}{}ms -> {}",
+        ended.path,
+        ended.attempt,
+        why(ended.error.as_ref()),
+        ended.ms,
+        follows(start, &ended.next)
+    )
+}
+
+fn follows(start: Timestamp, next: &Next) -> String {
+    match next {
+        Next::Retry { at } => format!("retry at {}", since(start, *at)),
+        Next::Heal(heal) => format!(
+            "heal {} {} {}",
+            heal.ordinal,
+            heal.tool,
+            Value::Object(heal.args.clone())
+        ),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
+fn why(failure: Option<&Failure>) -> String {
+    let Some(failure) = failure else {
+        return String::new();
+    };
+    let mut text = format!("{}: {}", failure.class, failure.message);
+    if let Some(hint) = &failure.hint {
+        text += &format!(" ({hint})");
+    }
+    if failure.in_doubt {
+        text += " in doubt";
+    }
+    if failure.blocked {
+        text += " blocked";
+    }
+    text + " "
+}

@@ -1,0 +1,141 @@
+//! The world around a run: what calls come to, who answers what, and which call ends next.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deft_model::{Effects, Failure, FailureClass};
+use deft_workflow::{Action, Answer, Facts, Path, Plan};
+use serde_json::Value;
+
+use crate::script::Made;
+
+/// Everything outside the machine.
+#[derive(Default)]
+pub(crate) struct World {
+    pub results: HashMap<String, Vec<Made>>,
+    pub answers: HashMap<String, Vec<Answer>>,
+    pub skills: HashMap<String, Arc<Plan>>,
+    pub effects: HashMap<String, Effects>,
+    /// Which of the actions that go on ends next.
+    pub pick: Pick,
+    pub used: HashMap<String, usize>,
+    /// Makes up whatever is not given, from the names and this number alone.
+    pub seed: Option<u64>,
+}
+
+#[derive(Default)]
+pub(crate) enum Pick {
+    #[default]
+    First,
+    Last,
+    Named(Vec<String>),
+    /// Mixed up by a seed.
+    Random(u64),
+}
+
+impl Facts for World {
+    fn effects(&self, tool: &str) -> Option<Effects> {
+        self.effects.get(tool).copied()
+    }
+}
+
+impl World {
+    fn count(&mut self, key: &str) -> usize {
+        let used = self.used.entry(key.to_owned()).or_default();
+        *used += 1;
+        *used - 1
+    }
+
+    /// The outcome for a key such as `update[2]`, else for `update`.
+    pub(crate) fn result(&mut self, key: &str) -> Option<Made> {
+        let nth = self.count(key);
+        let bare = key.split('[').next().unwrap_or(key);
+        match self.results.get(key).or_else(|| self.results.get(bare)) {
+            Some(made) => made.get(nth).or(made.last()).cloned(),
+            None => self.seed.map(|seed| invent(mix(seed, key, nth), key)),
+        }
+    }
+
+    pub(crate) fn answer(&mut self, step: &str) -> Option<Answer> {
+        let key = format!("ask {step}");
+        let nth = self.count(&key);
+        match (self.answers.get(step), self.seed) {
+            (Some(answers), _) => answers.get(nth).copied(),
+            (None, Some(seed)) => Some(match mix(seed, &key, nth) % 8 {
+                0 => Answer::No,
+                1 => Answer::Skip,
+                _ => Answer::Yes,
+            }),
+            (None, None) => None,
+        }
+    }
+
+    pub(crate) fn has_answer(&self, step: &str) -> bool {
+        self.seed.is_some() || self.answers.contains_key(step)
+    }
+
+    pub(crate) fn pick(&mut self, pending: &[Action]) -> Option<usize> {
+        let busy: Vec<usize> = (0..pending.len())
+            .filter(|at| matches!(pending[*at], Action::Call { .. } | Action::Heal { .. }))
+            .collect();
+        match &mut self.pick {
+            Pick::First => busy.first().copied(),
+            Pick::Last => busy.last().copied(),
+            Pick::Named(order) => {
+                let named = order.iter().find_map(|name| {
+                    let at = |at: &&usize| path(&pending[**at]).as_str() == name;
+                    busy.iter().find(at).copied()
+                });
+                named.or_else(|| busy.first().copied())
+            }
+            Pick::Random(seed) => {
+                *seed = seed
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695);
+                let at = usize::try_from(*seed >> 40).unwrap() % busy.len().max(1);
+                busy.get(at).copied()
+            }
+        }
+    }
+}
+
+/// What an action is for.
+pub(crate) fn path(action: &Action) -> &Path {
+    match action {
+        Action::Call { path, .. }
+        | Action::Heal { path, .. }
+        | Action::Sleep { path, .. }
+        | Action::Ask { path, .. } => path,
+    }
+}
+
+/// A number that depends on nothing but what it is given.
+fn mix(seed: u64, key: &str, nth: usize) -> u64 {
+    let bytes = key
+        .bytes()
+        .chain(nth.to_le_bytes())
+        .chain(seed.to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash ^ (hash >> 29)
+}
+
+fn invent(number: u64, key: &str) -> Made {
+    let class = match number % 16 {
+        0 => FailureClass::Network,
+        1 => FailureClass::Timeout,
+        2 => FailureClass::Auth,
+        3 => FailureClass::Invalid,
+        4 => FailureClass::Interrupted,
+        5 => FailureClass::Other,
+        6 => return Ok(serde_json::json!([1, number % 100])),
+        7 => return Ok(Value::Null),
+        _ if key.ends_with('?') => return Ok(Value::Bool(!number.is_multiple_of(3))),
+        _ => return Ok(Value::from(format!("{key} {}", number % 100))),
+    };
+    let mut failure = Failure::new(class, format!("{key} failed"));
+    failure.in_doubt = matches!(class, FailureClass::Timeout | FailureClass::Interrupted);
+    failure.blocked = class == FailureClass::Other && number.is_multiple_of(3);
+    Err(failure)
+}
