@@ -1,0 +1,66 @@
+//! What is kept beside runs.
+
+use super::support::{admission, admit, append, at, start};
+use crate::{Batch, Store, Write};
+
+fn result(key: &str, value: &str, made: i64, expires: i64) -> Write {
+    Write::Cache {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        at: at(made),
+        expires_at: at(expires),
+    }
+}
+
+pub(super) async fn results_expire(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let keep = |writes| Batch {
+        writes,
+        ..Batch::default()
+    };
+    let writes = vec![result("k", "1", 1, 10), result("l", "2", 1, 90)];
+    append(store, &lease, keep(writes)).await;
+    assert_eq!(
+        store.cached("k", at(9)).await.unwrap().as_deref(),
+        Some("1")
+    );
+    assert_eq!(store.cached("k", at(10)).await.unwrap(), None);
+    append(store, &lease, keep(vec![result("l", "3", 20, 50)])).await;
+    assert_eq!(
+        store.cached("l", at(49)).await.unwrap().as_deref(),
+        Some("3")
+    );
+    assert_eq!(store.cached("l", at(50)).await.unwrap(), None);
+    assert_eq!(store.cached("m", at(1)).await.unwrap(), None);
+}
+
+pub(super) async fn a_revision_is_kept_once(store: &dyn Store) {
+    store.keep_revision("sha256:1", "one").await.unwrap();
+    store.keep_revision("sha256:1", "other").await.unwrap();
+    let kept = store.revision("sha256:1").await.unwrap();
+    assert_eq!(kept.as_deref(), Some("one"));
+    assert_eq!(store.revision("sha256:2").await.unwrap(), None);
+}
+
+pub(super) async fn catalogs_are_replaced(store: &dyn Store) {
+    for (server, tools, second) in [("b", "[]", 1), ("a", "[1]", 2), ("b", "[2]", 3)] {
+        store.keep_catalog(server, tools, at(second)).await.unwrap();
+    }
+    let entry =
+        |server: &str, tools: &str, second| (server.to_owned(), tools.to_owned(), at(second));
+    let kept = store.catalogs().await.unwrap();
+    assert_eq!(kept, [entry("a", "[1]", 2), entry("b", "[2]", 3)]);
+    store.drop_catalog("a").await.unwrap();
+    store.drop_catalog("c").await.unwrap();
+    assert_eq!(store.catalogs().await.unwrap(), [entry("b", "[2]", 3)]);
+}
+
+pub(super) async fn the_version_changes_with_writes(store: &dyn Store) {
+    let before = store.version().await.unwrap();
+    assert_eq!(store.version().await.unwrap(), before);
+    admit(store, admission("r1", "a")).await;
+    let after = store.version().await.unwrap();
+    assert_ne!(after, before);
+    store.runs(crate::RunFilter::default()).await.unwrap();
+    assert_eq!(store.version().await.unwrap(), after);
+}

@@ -1,0 +1,92 @@
+//! The rules of a store, one function each, for every backend that there is or will be.
+//!
+//! A rule gets an empty store, asks it through the trait alone and panics when an answer is wrong.
+//! What only one backend promises, such as a file that survives, is not here.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a rule that is broken fails the test that runs it"
+)]
+
+mod admission;
+mod aside;
+mod batches;
+mod ends;
+mod leases;
+mod people;
+mod reading;
+mod support;
+
+use std::pin::Pin;
+
+use crate::Store;
+
+/// A rule under way.
+pub type Check<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// A rule: its name and how it is checked.
+pub type Rule = (&'static str, for<'a> fn(&'a dyn Store) -> Check<'a>);
+
+macro_rules! rules {
+    ($($module:ident :: $rule:ident),+ $(,)?) => {
+        &[$((stringify!($rule), |store| Box::pin($module::$rule(store)))),+]
+    };
+}
+
+/// Every rule.
+pub const RULES: &[Rule] = rules![
+    admission::a_key_is_one_run_for_ever,
+    admission::fifty_at_once_are_one_run,
+    admission::a_slot_is_one_run_of_its_skill,
+    admission::a_taken_id_is_refused,
+    admission::skip_ends_the_new_run,
+    admission::queue_waits_its_turn,
+    admission::cancel_other_ends_or_asks,
+    admission::allow_does_not_look,
+    admission::a_first_claim_brings_its_batch,
+    admission::a_first_claim_over_the_limit_is_queued,
+    admission::a_first_claim_waits_its_turn_too,
+    leases::the_oldest_goes_first,
+    leases::a_parked_run_is_due_at_its_time,
+    leases::the_limit_of_a_skill_holds,
+    leases::the_limit_of_all_holds,
+    leases::parked_runs_do_not_count,
+    leases::only_means_this_one_or_none,
+    leases::a_stale_lease_is_fenced_off,
+    leases::release_takes_from_the_dead_and_the_late,
+    leases::renew_extends_and_tells,
+    leases::owners_are_those_who_drive,
+    batches::events_are_numbered_without_gaps,
+    batches::an_empty_batch_is_fine,
+    batches::a_finish_is_kept_whole,
+    batches::a_bad_entry_harms_nobody,
+    batches::a_failed_batch_leaves_nothing,
+    batches::a_refused_admission_cancels_nobody,
+    ends::cancel_ends_what_nobody_drives,
+    ends::cancel_asks_whoever_drives,
+    ends::a_cancelled_run_does_not_park_past_it,
+    ends::the_first_who_cancels_is_named,
+    ends::reopen_makes_due_again,
+    ends::reopen_queues_behind_others,
+    ends::reopen_refuses_what_is_not_over,
+    people::an_answer_wakes_the_run,
+    people::the_first_answer_counts,
+    people::an_early_answer_is_not_lost,
+    people::an_answer_seen_is_not_told_again,
+    people::no_answers_after_the_end,
+    people::grants_are_kept_by_skill,
+    aside::results_expire,
+    aside::a_revision_is_kept_once,
+    aside::catalogs_are_replaced,
+    aside::the_version_changes_with_writes,
+    reading::runs_are_listed_newest_first,
+    reading::filters_narrow_the_list,
+    reading::events_are_read_in_pages,
+];
+
+/// Checks every rule, each with a store of its own.
+pub async fn check<S: Store>(make: impl Fn() -> S) {
+    for (_, rule) in RULES {
+        rule(&make()).await;
+    }
+}

@@ -1,0 +1,100 @@
+//! Lists of runs and events.
+
+use deft_model::{Outcome, RunStatus};
+
+use super::support::{admission, admit, append, at, events, id, start, success};
+use crate::{RunFilter, Store};
+
+async fn list(store: &dyn Store, filter: RunFilter) -> Vec<String> {
+    let runs = store.runs(filter).await.unwrap();
+    runs.into_iter().map(|run| run.id.to_string()).collect()
+}
+
+pub(super) async fn runs_are_listed_newest_first(store: &dyn Store) {
+    for run in ["r2", "r1", "r3", "b3"] {
+        admit(store, admission(run, "a")).await;
+    }
+    // Of two at the same instant the one that came later is the newer one.
+    let all = list(store, RunFilter::default()).await;
+    assert_eq!(all, ["b3", "r3", "r2", "r1"]);
+    let limit = Some(2);
+    let some = list(
+        store,
+        RunFilter {
+            limit,
+            ..RunFilter::default()
+        },
+    )
+    .await;
+    assert_eq!(some, ["b3", "r3"]);
+}
+
+pub(super) async fn filters_narrow_the_list(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    append(store, &lease, success(5)).await;
+    for (run, skill) in [("r2", "a"), ("r12", "b"), ("b4", "b")] {
+        admit(store, admission(run, skill)).await;
+    }
+    store.cancel(&id("r2"), "ann", at(9)).await.unwrap();
+    let any = RunFilter::default;
+    let skill = Some("b".to_owned());
+    assert_eq!(
+        list(store, RunFilter { skill, ..any() }).await,
+        ["r12", "b4"]
+    );
+    let statuses = vec![RunStatus::Queued, RunStatus::Waiting];
+    assert_eq!(
+        list(store, RunFilter { statuses, ..any() }).await,
+        ["r12", "b4"]
+    );
+    let outcomes = vec![Outcome::Success, Outcome::Cancelled];
+    assert_eq!(
+        list(store, RunFilter { outcomes, ..any() }).await,
+        ["r2", "r1"]
+    );
+    let id_prefix = Some("r1".to_owned());
+    assert_eq!(
+        list(store, RunFilter { id_prefix, ..any() }).await,
+        ["r12", "r1"]
+    );
+    let since = Some(at(4));
+    assert_eq!(
+        list(store, RunFilter { since, ..any() }).await,
+        ["r12", "b4"]
+    );
+    let both = RunFilter {
+        skill: Some("a".to_owned()),
+        outcomes: vec![Outcome::Success],
+        since: Some(at(1)),
+        ..any()
+    };
+    assert_eq!(list(store, both).await, ["r1"]);
+    let percent = Some("r%".to_owned());
+    let none = RunFilter {
+        id_prefix: percent,
+        ..any()
+    };
+    assert_eq!(list(store, none).await, Vec::<String>::new());
+}
+
+pub(super) async fn events_are_read_in_pages(store: &dyn Store) {
+    let one = start(store, "r1", "a").await;
+    let two = start(store, "r2", "a").await;
+    for lease in [&one, &two, &one] {
+        append(store, lease, events(&["a", "b"])).await;
+    }
+    let all = store.events(None, 0, 100).await.unwrap();
+    assert_eq!(all.len(), 6);
+    assert!(all.is_sorted_by(|a, b| a.seq < b.seq));
+    let page = store.events(None, all[1].seq, 3).await.unwrap();
+    assert_eq!(page, all[2..5]);
+    let own = store
+        .events(Some(&id("r1")), all[1].seq, 100)
+        .await
+        .unwrap();
+    assert_eq!(own, all[4..6]);
+    let own = store.events(Some(&id("r2")), 0, 1).await.unwrap();
+    assert_eq!(own, all[2..3]);
+    assert_eq!(store.events(None, all[5].seq, 9).await.unwrap(), []);
+    assert_eq!(store.events(Some(&id("r9")), 0, 9).await.unwrap(), []);
+}

@@ -1,0 +1,163 @@
+//! What can go wrong with a store.
+//!
+//! Variants say what happened to whom; what a person can do about it is apart, in [`Error::hint`].
+//! Nothing here decides whether to try again.
+
+use std::path::PathBuf;
+
+use deft_model::RunStatus;
+
+/// A store could not do what it was asked. Nothing of the request was applied.
+///
+/// An error is cloned when one failed commit has to be reported to everybody who shared it, so the
+/// words of the database come along as text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Somebody else drives the run now, or it is over.
+    #[error("the lease on run `{run}` is lost")]
+    Fenced {
+        /// The run.
+        run: String,
+    },
+
+    /// Something else was stored under this name.
+    #[error("there is already {what} with the id `{id}`")]
+    Taken {
+        /// `a run` or `a question`.
+        what: &'static str,
+        /// The name.
+        id: String,
+    },
+
+    /// Only a run that is over can be made due again.
+    #[error("run `{run}` is not over, it is {status}")]
+    NotDone {
+        /// The run.
+        run: String,
+        /// Where it stands.
+        status: RunStatus,
+    },
+
+    /// A later version of deft has been here.
+    #[error(
+        "the database `{}` has format {found}, this deft knows formats up to {known}",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest known one.
+        known: i64,
+    },
+
+    /// The file holds something else.
+    #[error("`{}` is not a database", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The database belongs to another program.
+    #[error("the database `{}` was not made by deft", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The file is not there and cannot be made, or may not be opened.
+    #[error("the database `{}` cannot be opened: {reason}", path.display())]
+    NoAccess {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+
+    /// The file can be read and not written.
+    #[error("the database `{}` is read-only", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Another process kept the database to itself for too long.
+    #[error("the database `{}` is locked by another process", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// There is no room left.
+    #[error("no room left to write the database `{}`", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The disk or the system failed.
+    #[error("reading or writing the database `{}` failed: {reason}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        reason: String,
+    },
+
+    /// What was read makes no sense.
+    #[error("the database `{}` is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        reason: String,
+    },
+
+    /// The backend refused for a reason that has no variant of its own.
+    #[error("the store failed: {reason}")]
+    Backend {
+        /// What it said.
+        reason: String,
+    },
+
+    /// The store was shut before it could answer.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl Error {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Fenced { .. } | Self::Taken { .. } | Self::Backend { .. } | Self::Closed => None,
+            Self::NotDone { .. } => Some("wait for it to end, or cancel it first"),
+            Self::Newer { .. } => Some(
+                "install the newer deft again, or start with another home; nothing was changed",
+            ),
+            Self::NotADatabase { .. } | Self::NotOurs { .. } => {
+                Some("move the file away or choose another place; nothing was changed")
+            }
+            Self::NoAccess { .. } => Some("check that the folder is there and belongs to you"),
+            Self::ReadOnly { .. } => Some("allow writing to the file and to its folder"),
+            Self::Locked { .. } => {
+                Some("find who uses the file, a backup perhaps, and try again when it is done")
+            }
+            Self::Full { .. } => {
+                Some("make room on the disk and try again; what was stored is still there")
+            }
+            Self::Io { .. } => Some("check the disk; what was stored before is not touched"),
+            Self::Damaged { .. } => {
+                Some("keep a copy of the file and its `-wal`, then restore a backup")
+            }
+        }
+    }
+
+    /// The run is not the caller's any more.
+    pub(crate) fn fenced(run: &deft_model::RunId) -> Self {
+        Self::Fenced {
+            run: run.to_string(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Runs, events and everything else that must survive: the [`Store`] trait and its backends.
+//!
+//! A store knows rows, leases and transactions. It does not know what an event means, reads no
+//! clock (instants come in as values) and publishes nothing. The same conformance suite runs over
+//! every backend.
+
+mod common;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+mod memory;
+mod rows;
+mod sqlite;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use deft_model::RunId;
+use jiff::Timestamp;
+
+pub use error::Error;
+pub use memory::Memory;
+pub use rows::*;
+pub use sqlite::{Sqlite, SqliteOptions};
+
+/// The answer of a store, some time later.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// Where runs are kept.
+///
+/// Each method is one transaction: all of it happened or none of it. Writes of different callers
+/// may share a commit, yet a bad one never takes others with it. Whoever drops an answer without
+/// waiting for it does not know whether it happened. Instants are kept to the microsecond.
+pub trait Store: Send + Sync + 'static {
+    /// Inserts a run under its key and slot, and applies the overlap rule.
+    ///
+    /// A run is active until it is done. Under `skip` the new one ends at once if another one of
+    /// the skill is active; under `cancel_other` active ones are cancelled; unless `allow`, a run
+    /// is due only when it is the first of the active ones.
+    fn admit(&self, run: Admission) -> Answer<'_, Admitted>;
+
+    /// Gives the lease of the oldest run that is due and within its limits.
+    ///
+    /// Due is what is queued, and what waits for an instant that has come. Parked runs do not
+    /// count against limits.
+    fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>>;
+
+    /// Stores a batch of the run, if the lease still holds.
+    ///
+    /// A run that parks although an answer or a wish to stop arrived since it was claimed is due
+    /// at once. One that finishes closes its open questions.
+    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended>;
+
+    /// Lets every lease of an owner hold until then. Says which runs somebody wants stopped.
+    fn renew(&self, owner: &str, until: Timestamp) -> Answer<'_, Vec<RunId>>;
+
+    /// Makes running runs due again whose owner is dead, or whose lease ran out before `now`.
+    fn release(&self, dead: Vec<String>, now: Timestamp) -> Answer<'_, Vec<RunId>>;
+
+    /// Owners that hold leases now.
+    fn owners(&self) -> Answer<'_, Vec<String>>;
+
+    /// Asks a run to stop. One that nobody drives is over at once.
+    fn cancel(&self, run: &RunId, by: &str, at: Timestamp) -> Answer<'_, CancelState>;
+
+    /// Makes a finished run due again, with an event that says why. Nothing is left of its end but
+    /// the ordinal, and it queues behind the runs of its skill that are active now.
+    fn reopen(&self, run: &RunId, event: NewEvent) -> Answer<'_, Option<RunRow>>;
+
+    /// Answers a question; the first answer counts and makes the run due.
+    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, Decided>;
+
+    /// Questions, the oldest first; only open ones unless told otherwise.
+    fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>>;
+
+    /// Keeps a standing permission.
+    fn grant(&self, grant: Grant) -> Answer<'_, ()>;
+
+    /// All standing permissions of a skill.
+    fn grants(&self, skill: &str) -> Answer<'_, Vec<Grant>>;
+
+    /// A run by its full id.
+    fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>>;
+
+    /// Runs, newest first; of two at one instant the one that was admitted later.
+    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>>;
+
+    /// Events after a sequence number, of one run or of all, oldest first.
+    fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>>;
+
+    /// Keeps the content of a revision; the same revision is kept once.
+    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()>;
+
+    /// The content of a revision.
+    fn revision(&self, revision: &str) -> Answer<'_, Option<String>>;
+
+    /// A cached result that is still good.
+    fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>>;
+
+    /// Remembers what a server offered last.
+    fn keep_catalog(&self, server: &str, tools: &str, at: Timestamp) -> Answer<'_, ()>;
+
+    /// Forgets a server.
+    fn drop_catalog(&self, server: &str) -> Answer<'_, ()>;
+
+    /// What every server offered last: name, JSON, when.
+    fn catalogs(&self) -> Answer<'_, Vec<(String, String, Timestamp)>>;
+
+    /// A number that changes when anybody, in any process, has written.
+    fn version(&self) -> Answer<'_, u64>;
+}
+
+/// The answer to [`Store::append`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The sequence number of the first event, the others follow without a gap; 0 without events.
+    pub first_seq: u64,
+    /// Who wants the run to stop, if anybody does.
+    pub cancel_by: Option<String>,
+}

@@ -1,0 +1,144 @@
+//! Admission: keys, slots, and what happens when runs of one skill meet.
+//!
+//! Not here: driving, parking and finishing (`drive.rs`).
+
+use deft_model::{Outcome, Overlap, RunId, RunStatus};
+use jiff::Timestamp;
+
+use super::State;
+use super::run::Run;
+use crate::{Admission, Admitted, CancelState, Error, Finish, FirstClaim, Lease, common};
+
+impl State {
+    pub(super) fn admit(&mut self, mut run: Admission) -> Result<Admitted, Error> {
+        if let Some(n) = self.twin(&run) {
+            return Ok(Admitted::Existing(self.row(n)));
+        }
+        let claim = run.claim.take();
+        self.check_free(&run.run, claim.as_ref())?;
+        let (overlap, at) = (run.overlap, run.at);
+        let others = match overlap {
+            Overlap::Allow | Overlap::Queue => Vec::new(),
+            Overlap::Skip | Overlap::CancelOther => self.index.active(&run.skill),
+        };
+        if let (Overlap::Skip, Some(first)) = (overlap, others.first()) {
+            return Ok(self.skip(run, *first));
+        }
+        let cancelled = others.iter().map(|n| self.runs[*n].row.id.clone());
+        let cancelled: Vec<RunId> = cancelled.collect();
+        for n in others {
+            self.stop(n, &common::newer_run(&run.run), at);
+        }
+        let n = self.insert(run);
+        let given = claim.and_then(|wish| self.first_claim(n, wish, at));
+        let (lease, first_seq) = given.map_or((None, None), |(lease, seq)| (Some(lease), seq));
+        Ok(Admitted::New {
+            run: self.row(n),
+            lease,
+            first_seq,
+            cancelled,
+        })
+    }
+
+    /// The run that was admitted before under the same key or for the same slot.
+    fn twin(&self, run: &Admission) -> Option<usize> {
+        let by_key = run.key.as_ref().and_then(|key| self.by_key.get(key));
+        let by_slot = || self.by_slot.get(&(run.skill.clone(), run.slot?));
+        by_key.or_else(by_slot).copied()
+    }
+
+    fn check_free(&self, id: &RunId, claim: Option<&FirstClaim>) -> Result<(), Error> {
+        if self.by_id.contains_key(id) {
+            return Err(Error::Taken {
+                what: "a run",
+                id: id.to_string(),
+            });
+        }
+        claim.map_or(Ok(()), |wish| self.people.check_free(&wish.batch.writes))
+    }
+
+    fn insert(&mut self, run: Admission) -> usize {
+        let turn = self.index.next_turn(&run.skill);
+        let run = Run::queued(run, turn);
+        let n = self.runs.len();
+        let row = &run.row;
+        self.by_id.insert(row.id.clone(), n);
+        self.by_age.insert((row.admitted_at, n));
+        if let Some(key) = &row.key {
+            self.by_key.insert(key.clone(), n);
+        }
+        if let Some(slot) = row.slot {
+            self.by_slot.insert((row.skill.clone(), slot), n);
+        }
+        self.index.add(n, &run);
+        self.runs.push(run);
+        n
+    }
+
+    fn skip(&mut self, run: Admission, other: usize) -> Admitted {
+        let error = common::in_the_way(self.runs[other].row.id.as_str());
+        let at = run.at;
+        let n = self.insert(run);
+        self.finish(n, ended(Outcome::Skipped, error, at));
+        Admitted::New {
+            run: self.row(n),
+            lease: None,
+            first_seq: None,
+            cancelled: Vec::new(),
+        }
+    }
+
+    fn first_claim(
+        &mut self,
+        n: usize,
+        wish: FirstClaim,
+        at: Timestamp,
+    ) -> Option<(Lease, Option<u64>)> {
+        if !self.within(wish.global_limit) || !self.index.admits(n, &self.runs[n]) {
+            return None;
+        }
+        let lease = self.lease(n, wish.owner, wish.until, at);
+        let any = !wish.batch.events.is_empty();
+        let seq = self.apply(n, wish.batch);
+        Some((lease, any.then_some(seq)))
+    }
+
+    pub(super) fn cancel(&mut self, run: &RunId, by: &str, at: Timestamp) -> CancelState {
+        let Some(n) = self.find(run) else {
+            return CancelState::Unknown;
+        };
+        let before = self.runs[n].row.status;
+        self.stop(n, by, at);
+        let row = self.row(n);
+        match before {
+            RunStatus::Queued | RunStatus::Waiting => CancelState::Done(row),
+            RunStatus::Running => CancelState::Asked(row),
+            RunStatus::Done => CancelState::Already(row),
+        }
+    }
+
+    /// Ends a run that nobody drives; leaves word for whoever drives it otherwise.
+    fn stop(&mut self, n: usize, by: &str, at: Timestamp) {
+        let run = &mut self.runs[n];
+        if run.row.status == RunStatus::Done {
+            return;
+        }
+        let by = run.row.cancel_by.get_or_insert_with(|| by.to_owned());
+        let error = common::cancelled(by);
+        if run.row.status == RunStatus::Running {
+            run.nudged = common::earlier(run.nudged, Some(at));
+        } else {
+            self.finish(n, ended(Outcome::Cancelled, error, at));
+        }
+    }
+}
+
+fn ended(outcome: Outcome, error: String, at: Timestamp) -> Finish {
+    Finish {
+        outcome,
+        outputs: None,
+        error: Some(error),
+        usage: None,
+        at,
+    }
+}

@@ -1,0 +1,72 @@
+//! Reading: runs, events, owners.
+
+use deft_model::RunId;
+
+use super::State;
+use crate::{RunFilter, RunRow, StoredEvent};
+
+impl State {
+    pub(super) fn owners(&self) -> Vec<String> {
+        let running = self.index.running.iter();
+        let mut owners: Vec<String> = running
+            .filter_map(|n| self.runs[*n].row.owner.clone())
+            .collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners
+    }
+
+    pub(super) fn list(&self, filter: &RunFilter) -> Vec<RunRow> {
+        let newest_first = self.by_age.iter().rev();
+        let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
+        newest_first
+            .map(|(_, n)| &self.runs[*n].row)
+            .filter(|row| fits(row, filter))
+            .take(limit)
+            .cloned()
+            .collect()
+    }
+
+    pub(super) fn events_after(
+        &self,
+        run: Option<&RunId>,
+        after: u64,
+        limit: u32,
+    ) -> Vec<StoredEvent> {
+        // A sequence number is a place plus one, so the first one after it is at that place.
+        let start = usize::try_from(after).unwrap_or(usize::MAX);
+        let limit = limit as usize;
+        match run {
+            None => self
+                .events
+                .iter()
+                .skip(start)
+                .take(limit)
+                .cloned()
+                .collect(),
+            Some(id) => {
+                let own = self.find(id).map_or(&[][..], |n| &self.runs[n].events);
+                let own = &own[own.partition_point(|place| *place < start)..];
+                let own = own.iter().take(limit);
+                own.map(|place| self.events[*place].clone()).collect()
+            }
+        }
+    }
+}
+
+fn fits(row: &RunRow, filter: &RunFilter) -> bool {
+    filter
+        .skill
+        .as_ref()
+        .is_none_or(|skill| *skill == row.skill)
+        && (filter.statuses.is_empty() || filter.statuses.contains(&row.status))
+        && (filter.outcomes.is_empty()
+            || row
+                .outcome
+                .is_some_and(|outcome| filter.outcomes.contains(&outcome)))
+        && filter
+            .id_prefix
+            .as_ref()
+            .is_none_or(|prefix| row.id.as_str().starts_with(prefix.as_str()))
+        && filter.since.is_none_or(|since| row.admitted_at >= since)
+}

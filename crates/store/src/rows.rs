@@ -1,0 +1,357 @@
+//! What goes into a store and what comes out: plain data, no behaviour.
+//!
+//! Bodies of events, inputs, outputs and errors are JSON texts that the store never looks into.
+
+use deft_model::{Outcome, Overlap, RunId, RunStatus};
+use jiff::Timestamp;
+
+/// A run that is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Admission {
+    /// Its name.
+    pub run: RunId,
+    /// The skill.
+    pub skill: String,
+    /// The revision of the skill that it uses from beginning to end.
+    pub revision: String,
+    /// `direct`, `workflow`, `agent` or `command`.
+    pub tier: String,
+    /// Who owns the skill.
+    pub agent_id: String,
+    /// What fired it: `cli`, `schedule`, `api`, `mcp`, `message`, `rerun`, …
+    pub cause: String,
+    /// The planned instant that it answers to.
+    pub slot: Option<Timestamp>,
+    /// The same key never runs twice, not even years later.
+    pub key: Option<String>,
+    /// The run it was made from.
+    pub parent: Option<RunId>,
+    /// Checked inputs, a JSON object.
+    pub inputs: String,
+    /// When it was asked for.
+    pub at: Timestamp,
+    /// What happens when a run of the skill is already there.
+    pub overlap: Overlap,
+    /// How many runs of the skill may be running at once.
+    pub skill_limit: Option<u32>,
+    /// Takes the lease in the same transaction, so that the caller can drive at once.
+    pub claim: Option<FirstClaim>,
+}
+
+/// The wish to drive a run from the moment it is admitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstClaim {
+    /// Who wants to drive.
+    pub owner: String,
+    /// How long the lease holds unless renewed.
+    pub until: Timestamp,
+    /// How many runs may be running at once in all.
+    pub global_limit: Option<u32>,
+    /// What is known to happen first; stored only if the lease is given.
+    pub batch: Batch,
+}
+
+/// The answer to an [`Admission`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Admitted {
+    /// The run is there.
+    New {
+        /// Its row, as stored.
+        run: RunRow,
+        /// The lease, if one was wished for and no limit stood in the way.
+        lease: Option<Lease>,
+        /// The sequence number of the first stored event, if there were any.
+        first_seq: Option<u64>,
+        /// Runs that now have to stop (`overlap: cancel_other`).
+        cancelled: Vec<RunId>,
+    },
+    /// A run with this key, or for this slot, was there already.
+    Existing(RunRow),
+}
+
+/// The right to drive a run. A newer lease has a higher token, which fences off this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The run.
+    pub run: RunId,
+    /// Who holds it.
+    pub owner: String,
+    /// Grows with every claim of the run.
+    pub token: u64,
+}
+
+/// The wish to drive some run that is due.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// Who wants to drive.
+    pub owner: String,
+    /// The present.
+    pub now: Timestamp,
+    /// How long the lease holds unless renewed.
+    pub until: Timestamp,
+    /// How many runs may be running at once in all.
+    pub global_limit: Option<u32>,
+    /// This run or none.
+    pub only: Option<RunId>,
+}
+
+/// A run with the right to drive it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claimed {
+    /// Its row.
+    pub run: RunRow,
+    /// The lease.
+    pub lease: Lease,
+    /// Everything that happened so far, oldest first.
+    pub events: Vec<StoredEvent>,
+}
+
+/// What one turn of a driver writes, all of it or nothing.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Batch {
+    /// Events in order.
+    pub events: Vec<NewEvent>,
+    /// What else changes with them.
+    pub writes: Vec<Write>,
+    /// What becomes of the run.
+    pub then: Then,
+}
+
+/// What becomes of a run after a batch.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Then {
+    /// The driver goes on.
+    #[default]
+    Continue,
+    /// The lease is given back until something happens.
+    Park {
+        /// When the run is due again; none waits for an answer.
+        wake_at: Option<Timestamp>,
+        /// What it waits for, for people.
+        waiting_for: String,
+    },
+    /// The run is over.
+    Finish(Finish),
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Its outputs, a JSON value.
+    pub outputs: Option<String>,
+    /// Why it did not succeed, a JSON object.
+    pub error: Option<String>,
+    /// What it used, a JSON object.
+    pub usage: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An event to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewEvent {
+    /// When it happened.
+    pub at: Timestamp,
+    /// The word for what happened.
+    pub kind: String,
+    /// The rest, a JSON object.
+    pub body: String,
+}
+
+/// An event of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredEvent {
+    /// Its place among all events of the store; grows, never reused.
+    pub seq: u64,
+    /// The run.
+    pub run: RunId,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The word for what happened.
+    pub kind: String,
+    /// The rest, a JSON object.
+    pub body: String,
+}
+
+/// A change beside the events of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// Keeps a result for later runs.
+    Cache {
+        /// Tool and arguments, hashed.
+        key: String,
+        /// The value, JSON.
+        value: String,
+        /// When it was made.
+        at: Timestamp,
+        /// When it is too old.
+        expires_at: Timestamp,
+    },
+    /// Asks a person.
+    Ask(NewApproval),
+    /// Leaves a message for a person in the outbox.
+    Notice {
+        /// The same notice of the same run is sent once between two finishes.
+        key: String,
+        /// What is sent and where, JSON.
+        body: String,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// A question for a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewApproval {
+    /// Its name, never used twice.
+    pub id: String,
+    /// Where in the run it is asked.
+    pub path: String,
+    /// The question.
+    pub message: String,
+    /// What may be answered, a JSON list.
+    pub options: String,
+    /// What would be done, a JSON object with tool and arguments.
+    pub operation: String,
+    /// When it was asked.
+    pub at: Timestamp,
+}
+
+/// A question and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalRow {
+    /// The question.
+    pub asked: NewApproval,
+    /// The run that waits.
+    pub run: RunId,
+    /// Its skill.
+    pub skill: String,
+    /// Its revision.
+    pub revision: String,
+    /// The answer, once there is one.
+    pub decision: Option<Decision>,
+}
+
+/// An answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// One of the options.
+    pub answer: String,
+    /// Who gave it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What became of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decided {
+    /// It counts; the run is due again.
+    Accepted(ApprovalRow),
+    /// Somebody else was first, or, if the row has no answer, the run ended before anybody was.
+    Already(ApprovalRow),
+    /// There is no such question.
+    Unknown,
+}
+
+/// A standing permission (`approvals approve --always`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grant {
+    /// Its name.
+    pub id: String,
+    /// The skill.
+    pub skill: String,
+    /// The revision; another one asks again.
+    pub revision: String,
+    /// Tool and exact arguments, hashed.
+    pub operation: String,
+    /// What it allows, for people.
+    pub describes: String,
+    /// Who gave it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A run as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// Its name.
+    pub id: RunId,
+    /// The skill.
+    pub skill: String,
+    /// Its pinned revision.
+    pub revision: String,
+    /// `direct`, `workflow`, `agent` or `command`.
+    pub tier: String,
+    /// Who owns the skill.
+    pub agent_id: String,
+    /// What fired it.
+    pub cause: String,
+    /// The planned instant.
+    pub slot: Option<Timestamp>,
+    /// The caller's key.
+    pub key: Option<String>,
+    /// The run it was made from.
+    pub parent: Option<RunId>,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// Inputs, a JSON object.
+    pub inputs: String,
+    /// Outputs, JSON.
+    pub outputs: Option<String>,
+    /// Why it did not succeed, a JSON object.
+    pub error: Option<String>,
+    /// What it used, a JSON object.
+    pub usage: Option<String>,
+    /// When it was asked for.
+    pub admitted_at: Timestamp,
+    /// When somebody first drove it.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// When it is due again.
+    pub wake_at: Option<Timestamp>,
+    /// What it waits for, for people.
+    pub waiting_for: Option<String>,
+    /// Who asked it to stop.
+    pub cancel_by: Option<String>,
+    /// Who drives it.
+    pub owner: Option<String>,
+    /// How often it has finished; a resumed run finishes again.
+    pub finish_ordinal: u32,
+}
+
+/// Which runs to list, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct RunFilter {
+    /// Of this skill.
+    pub skill: Option<String>,
+    /// In one of these states; empty means any.
+    pub statuses: Vec<RunStatus>,
+    /// With one of these outcomes; empty means any.
+    pub outcomes: Vec<Outcome>,
+    /// Whose id begins so.
+    pub id_prefix: Option<String>,
+    /// Admitted at or after.
+    pub since: Option<Timestamp>,
+    /// At most so many.
+    pub limit: Option<u32>,
+}
+
+/// What a wish to stop a run did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CancelState {
+    /// It had not begun or was parked, and is over now.
+    Done(RunRow),
+    /// Whoever drives it will see the wish.
+    Asked(RunRow),
+    /// It was over already.
+    Already(RunRow),
+    /// There is no such run.
+    Unknown,
+}

@@ -1,0 +1,205 @@
+//! Admission: keys, slots, and what happens when runs of one skill meet.
+//!
+//! Not here: taking leases later on (`claim.rs`), what batches write (`append.rs`).
+
+use deft_model::{Choice, Outcome, Overlap, RunId, RunStatus};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::{Fault, is_conflict};
+use super::row::{self, maybe, micros, run_columns};
+use super::{append, claim, finish};
+use crate::{Admission, Admitted, Error, FirstClaim, Lease, RunRow, common};
+
+pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fault> {
+    if let Some(twin) = twin(db, &run)? {
+        return Ok(Admitted::Existing(twin));
+    }
+    let claim = run.claim.take();
+    if let Some(wish) = &claim {
+        append::check_questions(db, &wish.batch.writes)?;
+    }
+    let others = others(db, &run)?;
+    if let (Overlap::Skip, Some((_, first))) = (run.overlap, others.first()) {
+        return skip(db, run, first);
+    }
+    let by = common::newer_run(&run.run);
+    for (_, id) in &others {
+        finish::stop(db, id, &by, run.at)?;
+    }
+    let cancelled = others.into_iter().map(|(_, id)| id).collect();
+    let place = place(db, run)?;
+    match claim {
+        Some(wish) if place.admits(db, &wish)? => place.driven(db, wish, cancelled),
+        Some(_) | None => place.queued(db, cancelled),
+    }
+}
+
+/// The run that was admitted before under the same key or for the same slot.
+fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
+    if let Some(key) = &run.key {
+        let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE key = ?1");
+        let twin = db.prepare_cached(sql)?.query_row([key], row::run);
+        if let Some(twin) = twin.optional()? {
+            return Ok(Some(twin));
+        }
+    }
+    let Some(slot) = run.slot else {
+        return Ok(None);
+    };
+    let sql = concat!(
+        "SELECT ",
+        run_columns!(),
+        " FROM run WHERE skill = ?1 AND slot = ?2"
+    );
+    let mut twin = db.prepare_cached(sql)?;
+    let twin = twin.query_row(params![run.skill, micros(slot)], row::run);
+    Ok(twin.optional()?)
+}
+
+/// Active runs of the skill that the overlap rule has something to say about.
+fn others(db: &Connection, run: &Admission) -> Result<Vec<(i64, RunId)>, Fault> {
+    match run.overlap {
+        Overlap::Allow | Overlap::Queue => return Ok(Vec::new()),
+        Overlap::Skip | Overlap::CancelOther => {}
+    }
+    let sql = "SELECT n, id FROM run WHERE skill = ?1 AND turn IS NOT NULL ORDER BY turn";
+    let mut active = db.prepare_cached(sql)?;
+    let active = active.query_map([&run.skill], |row| Ok((row.get(0)?, row::run_id(row, 1)?)))?;
+    Ok(active.collect::<Result<_, _>>()?)
+}
+
+fn skip(db: &Connection, run: Admission, other: &RunId) -> Result<Admitted, Fault> {
+    let mut place = place(db, run)?;
+    let row = &mut place.row;
+    row.status = RunStatus::Done;
+    row.outcome = Some(Outcome::Skipped);
+    row.error = Some(common::in_the_way(other.as_str()));
+    row.finished_at = Some(row.admitted_at);
+    row.finish_ordinal = 1;
+    place.turn = None;
+    place.queued(db, Vec::new())
+}
+
+/// A run on its way into the table.
+struct Place {
+    row: RunRow,
+    limit: Option<u32>,
+    in_turn: bool,
+    turn: Option<i64>,
+}
+
+/// Finds the turn of a run among the active ones of its skill.
+fn place(db: &Connection, run: Admission) -> Result<Place, Fault> {
+    let turn = Some(next_turn(db, &run.skill)?);
+    let (limit, in_turn) = (run.skill_limit, run.overlap != Overlap::Allow);
+    let mut row = RunRow::queued(run);
+    row.admitted_at = row::rounded(row.admitted_at);
+    row.slot = row.slot.map(row::rounded);
+    Ok(Place {
+        row,
+        limit,
+        in_turn,
+        turn,
+    })
+}
+
+/// The turn behind all active runs of a skill.
+pub(super) fn next_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
+    let sql = "SELECT coalesce(max(turn), 0) + 1 FROM run WHERE skill = ?1 AND turn IS NOT NULL";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row([skill], |row| row.get(0))?)
+}
+
+impl Place {
+    fn admits(&self, db: &Connection, wish: &FirstClaim) -> Result<bool, Fault> {
+        let first = !self.in_turn || self.turn == Some(1);
+        Ok(first
+            && claim::room_in_all(db, wish.global_limit)?
+            && claim::room_in_skill(db, &self.row.skill, self.limit)?)
+    }
+
+    fn queued(self, db: &Connection, cancelled: Vec<RunId>) -> Result<Admitted, Fault> {
+        self.insert(db, 0, None)?;
+        Ok(Admitted::New {
+            run: self.row,
+            lease: None,
+            first_seq: None,
+            cancelled,
+        })
+    }
+
+    /// Inserts the run as running and writes its first batch.
+    fn driven(
+        mut self,
+        db: &Connection,
+        wish: FirstClaim,
+        cancelled: Vec<RunId>,
+    ) -> Result<Admitted, Fault> {
+        self.row.status = RunStatus::Running;
+        self.row.owner = Some(wish.owner.clone());
+        self.row.started_at = Some(self.row.admitted_at);
+        let n = self.insert(db, 1, Some(wish.until))?;
+        let first_seq = append::apply(db, n, &wish.batch)?;
+        let run = match wish.batch.then {
+            crate::Then::Continue => self.row,
+            crate::Then::Park { .. } | crate::Then::Finish(_) => claim::row(db, n)?,
+        };
+        let lease = Some(Lease {
+            run: run.id.clone(),
+            owner: wish.owner,
+            token: 1,
+        });
+        let first_seq = (!wish.batch.events.is_empty()).then_some(first_seq);
+        Ok(Admitted::New {
+            run,
+            lease,
+            first_seq,
+            cancelled,
+        })
+    }
+
+    fn insert(&self, db: &Connection, token: i64, until: Option<Timestamp>) -> Result<i64, Fault> {
+        let row = &self.row;
+        let mut insert = db.prepare_cached(
+            "INSERT INTO run (id, skill, revision, tier, agent_id, cause, slot, key, parent, \
+             status, outcome, owner, token, lease_until, turn, in_turn, skill_limit, \
+             admitted_at, started_at, finished_at, finish_ordinal, inputs, error) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        let inserted = insert.insert(params![
+            row.id.as_str(),
+            row.skill,
+            row.revision,
+            row.tier,
+            row.agent_id,
+            row.cause,
+            maybe(row.slot),
+            row.key,
+            row.parent.as_ref().map(RunId::as_str),
+            row.status.word(),
+            row.outcome.map(Choice::word),
+            row.owner,
+            token,
+            maybe(until),
+            self.turn,
+            self.in_turn,
+            self.limit,
+            micros(row.admitted_at),
+            maybe(row.started_at),
+            maybe(row.finished_at),
+            row.finish_ordinal,
+            row.inputs,
+            row.error,
+        ]);
+        // Key and slot were looked at in this transaction, so only the name can be in use.
+        inserted.map_err(|error| {
+            if is_conflict(&error) {
+                let id = row.id.to_string();
+                return Fault::Store(Error::Taken { what: "a run", id });
+            }
+            Fault::Sql(error)
+        })
+    }
+}

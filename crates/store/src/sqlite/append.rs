@@ -1,0 +1,174 @@
+//! What the holder of a lease writes: events, what changes with them, what becomes of the run.
+//!
+//! The usual batch, a few events of a run that goes on, touches the events and their index only.
+
+use deft_model::RunId;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use super::finish;
+use super::row::{self, maybe, micros, signed};
+use crate::{
+    Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, common,
+};
+
+/// So many stale results are deleted for one that is written, at most.
+const SWEEP: u32 = 32;
+
+pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Appended, Fault> {
+    let sql = "SELECT n, cancel_by FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
+    let mut held = db.prepare_cached(sql)?;
+    let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    });
+    let Some((n, cancel_by)) = held.optional()? else {
+        return Err(Error::fenced(&lease.run).into());
+    };
+    check_questions(db, &batch.writes)?;
+    let first_seq = apply(db, n, batch)?;
+    Ok(Appended {
+        first_seq,
+        cancel_by,
+    })
+}
+
+/// Writes a batch under a lease that holds. Says where its events begin, or 0 without any.
+pub(super) fn apply(db: &Connection, n: i64, batch: &Batch) -> Result<u64, Fault> {
+    let first_seq = insert_all(db, n, &batch.events)?;
+    for change in &batch.writes {
+        write(db, n, change)?;
+    }
+    match &batch.then {
+        Then::Continue => {}
+        Then::Park {
+            wake_at,
+            waiting_for,
+        } => park(db, n, maybe(*wake_at), waiting_for)?,
+        Then::Finish(finish) => finish::finish(db, n, finish)?,
+    }
+    Ok(first_seq)
+}
+
+fn insert_all(db: &Connection, n: i64, events: &[NewEvent]) -> Result<u64, Fault> {
+    if events.is_empty() {
+        return Ok(0);
+    }
+    let sql = "INSERT INTO event (run, at, kind, body) VALUES (?1, ?2, ?3, ?4)";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut first = 0;
+    for (place, event) in events.iter().enumerate() {
+        let seq = insert(&mut statement, n, event)?;
+        if place == 0 {
+            first = seq.unsigned_abs();
+        }
+    }
+    Ok(first)
+}
+
+fn insert(statement: &mut CachedStatement<'_>, n: i64, event: &NewEvent) -> Result<i64, Fault> {
+    Ok(statement.insert(params![n, micros(event.at), event.kind, event.body])?)
+}
+
+/// Adds one event to a run.
+pub(super) fn add_event(db: &Connection, n: i64, event: &NewEvent) -> Result<(), Fault> {
+    insert_all(db, n, std::slice::from_ref(event)).map(|_| ())
+}
+
+/// Events of a run after a number; a negative limit means all.
+pub(super) fn events_of(
+    db: &Connection,
+    n: i64,
+    run: &RunId,
+    after: u64,
+    limit: i64,
+) -> Result<Vec<StoredEvent>, Fault> {
+    let sql = "SELECT seq, at, kind, body FROM event INDEXED BY event_run \
+               WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let mut events = db.prepare_cached(sql)?;
+    let events = events.query_map(params![n, signed(after), limit], |row| {
+        row::event(row, run.clone())
+    })?;
+    Ok(events.collect::<Result<_, _>>()?)
+}
+
+fn park(db: &Connection, n: i64, wake_at: Option<i64>, waiting_for: &str) -> Result<(), Fault> {
+    // An answer or a wish to stop that came while the run was still driven wakes it at once.
+    // `min` of several values is nothing if one of them is.
+    let sql = "UPDATE run SET status = 'waiting', owner = NULL, lease_until = NULL, \
+               wake_at = coalesce(min(?2, nudged_at), ?2, nudged_at), waiting_for = ?3, \
+               nudged_at = NULL WHERE n = ?1";
+    db.prepare_cached(sql)?
+        .execute(params![n, wake_at, waiting_for])?;
+    Ok(())
+}
+
+fn write(db: &Connection, n: i64, write: &Write) -> Result<(), Fault> {
+    match write {
+        Write::Ask(question) => ask(db, n, question),
+        Write::Notice { key, body, at } => {
+            let sql = "INSERT INTO outbox (run, finish_ordinal, key, body, at) \
+                       SELECT n, finish_ordinal, ?2, ?3, ?4 FROM run WHERE n = ?1 \
+                       ON CONFLICT DO NOTHING";
+            db.prepare_cached(sql)?
+                .execute(params![n, key, body, micros(*at)])?;
+            Ok(())
+        }
+        Write::Cache {
+            key,
+            value,
+            at,
+            expires_at,
+        } => {
+            sweep(db, micros(*at))?;
+            let sql = "INSERT OR REPLACE INTO cache (key, value, made_at, expires_at) \
+                       VALUES (?1, ?2, ?3, ?4)";
+            db.prepare_cached(sql)?.execute(params![
+                key,
+                value,
+                micros(*at),
+                micros(*expires_at)
+            ])?;
+            Ok(())
+        }
+    }
+}
+
+fn sweep(db: &Connection, now: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM cache WHERE key IN \
+               (SELECT key FROM cache WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
+    db.prepare_cached(sql)?.execute(params![now, SWEEP])?;
+    Ok(())
+}
+
+/// Refuses questions whose names are in use, before anything of a batch is written.
+pub(super) fn check_questions(db: &Connection, writes: &[Write]) -> Result<(), Fault> {
+    let mut taken = common::asked_twice(writes);
+    for question in common::questions(writes) {
+        let sql = "SELECT 1 FROM approval WHERE id = ?1";
+        if db.prepare_cached(sql)?.exists([&question.id])? {
+            taken = Some(&question.id);
+        }
+    }
+    match taken {
+        None => Ok(()),
+        Some(id) => Err(Fault::Store(Error::Taken {
+            what: "a question",
+            id: id.to_owned(),
+        })),
+    }
+}
+
+fn ask(db: &Connection, n: i64, question: &NewApproval) -> Result<(), Fault> {
+    let sql = "INSERT INTO approval (id, run, path, message, options, operation, asked_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    db.prepare_cached(sql)?.execute(params![
+        question.id,
+        n,
+        question.path,
+        question.message,
+        question.options,
+        question.operation,
+        micros(question.at),
+    ])?;
+    Ok(())
+}

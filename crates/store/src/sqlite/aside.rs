@@ -1,0 +1,54 @@
+//! What is kept beside runs: revisions, cached results, catalogs of servers.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use super::row::{self, micros};
+
+pub(super) fn keep_revision(db: &Connection, revision: &str, content: &str) -> Result<(), Fault> {
+    // Nothing to insert means nothing to sync, so that asking again costs next to nothing.
+    let sql = "INSERT INTO revision (id, content) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    db.prepare_cached(sql)?.execute([revision, content])?;
+    Ok(())
+}
+
+pub(super) fn revision(db: &Connection, revision: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT content FROM revision WHERE id = ?1";
+    let mut content = db.prepare_cached(sql)?;
+    Ok(content.query_row([revision], |row| row.get(0)).optional()?)
+}
+
+pub(super) fn cached(db: &Connection, key: &str, now: Timestamp) -> Result<Option<String>, Fault> {
+    let sql = "SELECT value FROM cache WHERE key = ?1 AND expires_at > ?2";
+    let mut value = db.prepare_cached(sql)?;
+    let value = value.query_row(params![key, micros(now)], |row| row.get(0));
+    Ok(value.optional()?)
+}
+
+pub(super) fn keep_catalog(
+    db: &Connection,
+    server: &str,
+    tools: &str,
+    at: Timestamp,
+) -> Result<(), Fault> {
+    let sql = "INSERT OR REPLACE INTO catalog (server, tools, at) VALUES (?1, ?2, ?3)";
+    db.prepare_cached(sql)?
+        .execute(params![server, tools, micros(at)])?;
+    Ok(())
+}
+
+pub(super) fn drop_catalog(db: &Connection, server: &str) -> Result<(), Fault> {
+    let sql = "DELETE FROM catalog WHERE server = ?1";
+    db.prepare_cached(sql)?.execute([server])?;
+    Ok(())
+}
+
+pub(super) fn catalogs(db: &Connection) -> Result<Vec<(String, String, Timestamp)>, Fault> {
+    let sql = "SELECT server, tools, at FROM catalog ORDER BY server";
+    let mut catalogs = db.prepare_cached(sql)?;
+    let catalogs = catalogs.query_map([], |row| {
+        Ok((row.get(0)?, row.get(1)?, row::instant(row, 2)?))
+    })?;
+    Ok(catalogs.collect::<Result<_, _>>()?)
+}

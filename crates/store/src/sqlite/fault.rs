@@ -1,0 +1,80 @@
+//! From what `SQLite` says to what [`Error`] means.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::Error;
+
+/// What can stop the work inside a transaction.
+///
+/// `SQLite`'s own words stay as they are until somebody knows which file they are about.
+pub(super) enum Fault {
+    Store(Error),
+    Sql(rusqlite::Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl Fault {
+    pub(super) fn of(self, path: &Path) -> Error {
+        match self {
+            Self::Store(error) => error,
+            Self::Sql(error) => translate(&error, path),
+        }
+    }
+}
+
+/// True when another connection is writing.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+/// True when a unique index refused a row.
+pub(super) fn is_conflict(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+}
+
+pub(super) fn translate(error: &rusqlite::Error, path: &Path) -> Error {
+    let path = path.to_path_buf();
+    let reason = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Locked { path },
+        Some(ErrorCode::DiskFull) => Error::Full { path },
+        Some(ErrorCode::ReadOnly) => Error::ReadOnly { path },
+        Some(ErrorCode::NotADatabase) => Error::NotADatabase { path },
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            Error::NoAccess { path, reason }
+        }
+        Some(ErrorCode::SystemIoFailure | ErrorCode::FileLockingProtocolFailed) => {
+            Error::Io { path, reason }
+        }
+        Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, reason },
+        Some(_) => Error::Backend { reason },
+        None => unreadable(error, &reason, path),
+    }
+}
+
+/// Values that do not fit what the column means were not written by us.
+fn unreadable(error: &rusqlite::Error, reason: &str, path: std::path::PathBuf) -> Error {
+    let reason = reason.to_owned();
+    if matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+    ) {
+        return Error::Damaged { path, reason };
+    }
+    Error::Backend { reason }
+}

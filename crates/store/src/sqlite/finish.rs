@@ -1,0 +1,120 @@
+//! Ends of runs: finish, cancel, and back again with reopen.
+
+use deft_model::{Choice, Outcome, RunId, RunStatus};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use super::row::{self, micros, run_columns};
+use super::{admit, append, claim};
+use crate::{CancelState, Error, Finish, NewEvent, RunRow, common};
+
+pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fault> {
+    db.prepare_cached(
+        "UPDATE run SET status = 'done', outcome = ?2, outputs = ?3, error = ?4, usage = ?5, \
+         finished_at = ?6, finish_ordinal = finish_ordinal + 1, turn = NULL, owner = NULL, \
+         lease_until = NULL, nudged_at = NULL, wake_at = NULL, waiting_for = NULL WHERE n = ?1",
+    )?
+    .execute(params![
+        n,
+        finish.outcome.word(),
+        finish.outputs,
+        finish.error,
+        finish.usage,
+        micros(finish.at),
+    ])?;
+    // Nobody needs answers to what it asked any more.
+    db.prepare_cached(
+        "UPDATE approval INDEXED BY approval_open SET closed_at = ?2 \
+         WHERE run = ?1 AND decided_at IS NULL AND closed_at IS NULL",
+    )?
+    .execute(params![n, micros(finish.at)])?;
+    Ok(())
+}
+
+pub(super) fn cancel(
+    db: &Connection,
+    run: &RunId,
+    by: &str,
+    at: Timestamp,
+) -> Result<CancelState, Fault> {
+    let Some((n, before)) = stop(db, run, by, at)? else {
+        return Ok(CancelState::Unknown);
+    };
+    let row = claim::row(db, n)?;
+    Ok(match before {
+        RunStatus::Queued | RunStatus::Waiting => CancelState::Done(row),
+        RunStatus::Running => CancelState::Asked(row),
+        RunStatus::Done => CancelState::Already(row),
+    })
+}
+
+/// Ends a run that nobody drives; leaves word for whoever drives it otherwise. Says which run it
+/// is and where it stood.
+pub(super) fn stop(
+    db: &Connection,
+    run: &RunId,
+    by: &str,
+    at: Timestamp,
+) -> Result<Option<(i64, RunStatus)>, Fault> {
+    let sql = "SELECT n, status, cancel_by FROM run WHERE id = ?1";
+    let found = db.prepare_cached(sql)?.query_row([run.as_str()], |row| {
+        Ok((row.get(0)?, row::word(row, 1)?, row.get(2)?))
+    });
+    let Some((n, status, before)) = found.optional()? else {
+        return Ok(None);
+    };
+    let by = Option::<String>::unwrap_or(before, by.to_owned());
+    match status {
+        RunStatus::Done => {}
+        RunStatus::Running => {
+            let sql = "UPDATE run SET cancel_by = ?2, \
+                       nudged_at = min(coalesce(nudged_at, ?3), ?3) WHERE n = ?1";
+            db.prepare_cached(sql)?
+                .execute(params![n, by, micros(at)])?;
+        }
+        RunStatus::Queued | RunStatus::Waiting => {
+            let sql = "UPDATE run SET cancel_by = ?2 WHERE n = ?1";
+            db.prepare_cached(sql)?.execute(params![n, by])?;
+            finish(db, n, &cancelled(&by, at))?;
+        }
+    }
+    Ok(Some((n, status)))
+}
+
+fn cancelled(by: &str, at: Timestamp) -> Finish {
+    Finish {
+        outcome: Outcome::Cancelled,
+        outputs: None,
+        error: Some(common::cancelled(by)),
+        usage: None,
+        at,
+    }
+}
+
+pub(super) fn reopen(
+    db: &Connection,
+    id: &RunId,
+    event: &NewEvent,
+) -> Result<Option<RunRow>, Fault> {
+    let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE id = ?1");
+    let mut found = db.prepare_cached(sql)?;
+    let found = found.query_row([id.as_str()], row::run_and_token);
+    let Some((run, n, _)) = found.optional()? else {
+        return Ok(None);
+    };
+    if run.status != RunStatus::Done {
+        return Err(Fault::Store(Error::NotDone {
+            run: id.to_string(),
+            status: run.status,
+        }));
+    }
+    let turn = admit::next_turn(db, &run.skill)?;
+    db.prepare_cached(
+        "UPDATE run SET status = 'queued', outcome = NULL, outputs = NULL, error = NULL, \
+         usage = NULL, finished_at = NULL, cancel_by = NULL, turn = ?2 WHERE n = ?1",
+    )?
+    .execute(params![n, turn])?;
+    append::add_event(db, n, event)?;
+    claim::row(db, n).map(Some)
+}

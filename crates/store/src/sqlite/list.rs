@@ -1,0 +1,95 @@
+//! Reading: runs, events, owners.
+
+use deft_model::{Choice, RunId};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+
+use super::append::events_of;
+use super::fault::Fault;
+use super::row::{self, micros, run_columns, signed};
+use crate::{RunFilter, RunRow, StoredEvent};
+
+pub(super) fn owners(db: &Connection) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT DISTINCT owner FROM run INDEXED BY run_running \
+               WHERE status = 'running' ORDER BY owner";
+    let mut owners = db.prepare_cached(sql)?;
+    let owners = owners.query_map([], |row| row.get(0))?;
+    Ok(owners.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<RunRow>, Fault> {
+    let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE id = ?1");
+    let mut run = db.prepare_cached(sql)?;
+    Ok(run.query_row([id.as_str()], row::run).optional()?)
+}
+
+pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunRow>, Fault> {
+    let (which, values) = conditions(filter);
+    let sql = format!(
+        "SELECT {} FROM run WHERE {which} ORDER BY admitted_at DESC, n DESC LIMIT ?",
+        run_columns!()
+    );
+    let mut runs = db.prepare_cached(&sql)?;
+    let runs = runs.query_map(params_from_iter(values), row::run)?;
+    Ok(runs.collect::<Result<_, _>>()?)
+}
+
+/// The conditions of a filter and the values of its question marks, the limit at the end.
+fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
+    let mut which = vec!["true".to_owned()];
+    let mut values = Vec::new();
+    if let Some(skill) = &filter.skill {
+        which.push("skill = ?".to_owned());
+        values.push(Value::Text(skill.clone()));
+    }
+    which.extend(one_of("status", &filter.statuses));
+    which.extend(one_of("outcome", &filter.outcomes));
+    if let Some(prefix) = &filter.id_prefix {
+        // A range of the index; the last character there is ends it.
+        which.push("id BETWEEN ? AND ?".to_owned());
+        values.push(Value::Text(prefix.clone()));
+        values.push(Value::Text(format!("{prefix}{}", char::MAX)));
+    }
+    if let Some(since) = filter.since {
+        which.push("admitted_at >= ?".to_owned());
+        values.push(Value::Integer(micros(since)));
+    }
+    let limit = filter.limit.map_or(-1, i64::from);
+    values.push(Value::Integer(limit));
+    (which.join(" AND "), values)
+}
+
+/// The words are ours, so that they need no question marks.
+fn one_of<T: Choice>(column: &str, choices: &[T]) -> Option<String> {
+    let words = choices.iter().map(|choice| format!("'{}'", choice.word()));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("{column} IN ({})", words.join(", ")))
+}
+
+pub(super) fn events(
+    db: &Connection,
+    run: Option<&RunId>,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<StoredEvent>, Fault> {
+    let Some(run) = run else {
+        return all_events(db, after, limit);
+    };
+    let sql = "SELECT n FROM run WHERE id = ?1";
+    let mut n = db.prepare_cached(sql)?;
+    let n = n.query_row([run.as_str()], |row| row.get(0)).optional()?;
+    n.map_or(Ok(Vec::new()), |n| {
+        events_of(db, n, run, after, i64::from(limit))
+    })
+}
+
+fn all_events(db: &Connection, after: u64, limit: u32) -> Result<Vec<StoredEvent>, Fault> {
+    // The cross join keeps the order of events: each looks up its run, not the other way round.
+    let sql = "SELECT seq, at, kind, body, id FROM event CROSS JOIN run ON n = run \
+               WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+    let mut events = db.prepare_cached(sql)?;
+    let events = events.query_map(params![signed(after), limit], |row| {
+        row::event(row, row::run_id(row, 4)?)
+    })?;
+    Ok(events.collect::<Result<_, _>>()?)
+}

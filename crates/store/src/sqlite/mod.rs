@@ -1,0 +1,162 @@
+//! The store in one `SQLite` file: what one machine needs.
+//!
+//! One thread writes and shares its commits among all who wait (`writer.rs`), a few read
+//! (`readers.rs`). Several processes may use one file at once; the rules are kept inside
+//! transactions and never in memory. Not here: folders, backups, and deleting what is old.
+
+mod admit;
+mod append;
+mod aside;
+mod claim;
+mod fault;
+mod finish;
+mod list;
+mod open;
+mod people;
+mod readers;
+mod row;
+mod writer;
+
+use std::path::Path;
+
+use deft_model::RunId;
+use jiff::Timestamp;
+
+use crate::{
+    Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
+    Decided, Decision, Error, Grant, Lease, NewEvent, RunFilter, RunRow, Store, StoredEvent,
+};
+pub use open::SqliteOptions;
+use readers::Readers;
+use writer::Writer;
+
+/// A [`Store`] in a file.
+///
+/// Dropping it writes what was handed over and waits for that.
+pub struct Sqlite {
+    // Readers first: the last connection to be closed tidies up the log, and only a writer can.
+    readers: Readers,
+    writer: Writer,
+}
+
+impl Sqlite {
+    /// Opens a store, or makes it. The folder has to be there.
+    pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
+        let db = open::writer(path, options)?;
+        Ok(Self {
+            readers: Readers::start(path, options)?,
+            writer: Writer::start(db, path.to_path_buf(), options.busy_timeout)?,
+        })
+    }
+}
+
+impl Store for Sqlite {
+    fn admit(&self, run: Admission) -> Answer<'_, Admitted> {
+        self.writer.write(|db| admit::admit(db, run))
+    }
+
+    fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>> {
+        self.writer.write(|db| claim::claim(db, wish))
+    }
+
+    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended> {
+        let lease = lease.clone();
+        self.writer
+            .write(move |db| append::append(db, &lease, &batch))
+    }
+
+    fn renew(&self, owner: &str, until: Timestamp) -> Answer<'_, Vec<RunId>> {
+        let owner = owner.to_owned();
+        self.writer.write(move |db| claim::renew(db, &owner, until))
+    }
+
+    fn release(&self, dead: Vec<String>, now: Timestamp) -> Answer<'_, Vec<RunId>> {
+        self.writer.write(move |db| claim::release(db, &dead, now))
+    }
+
+    fn owners(&self) -> Answer<'_, Vec<String>> {
+        self.readers.read(list::owners)
+    }
+
+    fn cancel(&self, run: &RunId, by: &str, at: Timestamp) -> Answer<'_, CancelState> {
+        let (run, by) = (run.clone(), by.to_owned());
+        self.writer
+            .write(move |db| finish::cancel(db, &run, &by, at))
+    }
+
+    fn reopen(&self, run: &RunId, event: NewEvent) -> Answer<'_, Option<RunRow>> {
+        let run = run.clone();
+        self.writer
+            .write(move |db| finish::reopen(db, &run, &event))
+    }
+
+    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, Decided> {
+        let approval = approval.to_owned();
+        self.writer
+            .write(move |db| people::decide(db, &approval, decision))
+    }
+
+    fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>> {
+        self.readers.read(move |db| people::approvals(db, all))
+    }
+
+    fn grant(&self, grant: Grant) -> Answer<'_, ()> {
+        self.writer.write(move |db| people::grant(db, &grant))
+    }
+
+    fn grants(&self, skill: &str) -> Answer<'_, Vec<Grant>> {
+        let skill = skill.to_owned();
+        self.readers.read(move |db| people::grants(db, &skill))
+    }
+
+    fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>> {
+        let id = id.clone();
+        self.readers.read(move |db| list::run(db, &id))
+    }
+
+    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>> {
+        self.readers.read(move |db| list::runs(db, &filter))
+    }
+
+    fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {
+        let run = run.cloned();
+        self.readers
+            .read(move |db| list::events(db, run.as_ref(), after, limit))
+    }
+
+    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()> {
+        let (revision, content) = (revision.to_owned(), content.to_owned());
+        self.writer
+            .write(move |db| aside::keep_revision(db, &revision, &content))
+    }
+
+    fn revision(&self, revision: &str) -> Answer<'_, Option<String>> {
+        let revision = revision.to_owned();
+        self.readers.read(move |db| aside::revision(db, &revision))
+    }
+
+    fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>> {
+        let key = key.to_owned();
+        self.readers.read(move |db| aside::cached(db, &key, now))
+    }
+
+    fn keep_catalog(&self, server: &str, tools: &str, at: Timestamp) -> Answer<'_, ()> {
+        let (server, tools) = (server.to_owned(), tools.to_owned());
+        self.writer
+            .write(move |db| aside::keep_catalog(db, &server, &tools, at))
+    }
+
+    fn drop_catalog(&self, server: &str) -> Answer<'_, ()> {
+        let server = server.to_owned();
+        self.writer
+            .write(move |db| aside::drop_catalog(db, &server))
+    }
+
+    fn catalogs(&self) -> Answer<'_, Vec<(String, String, Timestamp)>> {
+        self.readers.read(aside::catalogs)
+    }
+
+    fn version(&self) -> Answer<'_, u64> {
+        self.readers.version()
+    }
+}

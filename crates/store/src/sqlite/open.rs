@@ -1,0 +1,164 @@
+//! Opens the file: settings, format, refusals.
+//!
+//! Nothing here writes to a file before it is known to be a database of ours, or empty.
+
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite_migration::{M, Migrations};
+
+use super::fault::translate;
+use crate::Error;
+
+/// `deft` in ASCII, in the header of the file. `schema.sql` writes it.
+const APPLICATION: i64 = 0x6465_6674;
+
+/// One entry per format, never changed once released.
+const FORMATS: &[M<'static>] = &[M::up(include_str!("schema.sql"))];
+
+/// The newest format.
+const KNOWN: i64 = 1;
+
+/// How [`Sqlite`](super::Sqlite) uses its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// How long to wait for another process that is writing.
+    pub busy_timeout: Duration,
+    /// How many readers may be at work at once.
+    pub readers: usize,
+    /// After how many pages the log is copied into the file and written from its start again.
+    pub log_pages: u32,
+    /// The largest size of the file, in pages of 4 KB; none for as large as the disk allows.
+    pub max_pages: Option<u32>,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            busy_timeout: Duration::from_secs(5),
+            readers: 2,
+            log_pages: 2000,
+            max_pages: None,
+        }
+    }
+}
+
+/// The connection that writes, to a file that has the newest format.
+pub(super) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+    create(path)?;
+    let deadline = Instant::now() + options.busy_timeout;
+    loop {
+        // Turning on the log and the first transaction of a new file do not always wait for
+        // another process that does the same, so that the waiting is ours.
+        match try_writer(path, options) {
+            Err(Error::Locked { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// A connection that only reads.
+pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|e| translate(&e, path))?;
+    db.busy_timeout(options.busy_timeout)
+        .map_err(|e| translate(&e, path))?;
+    Ok(db)
+}
+
+/// Makes an empty file that only its owner can read. `SQLite` gives its companions the same mode.
+///
+/// A file that exists is not even opened: closing it again would drop locks that `SQLite` holds on
+/// it elsewhere in this process.
+fn create(path: &Path) -> Result<(), Error> {
+    let mut how = OpenOptions::new();
+    how.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
+    match how.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(Error::NoAccess {
+            path: path.to_path_buf(),
+            reason: error.to_string(),
+        }),
+    }
+}
+
+fn try_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = |error: rusqlite::Error| translate(&error, path);
+    let mut db = Connection::open_with_flags(path, flags).map_err(sql)?;
+    db.busy_timeout(options.busy_timeout).map_err(sql)?;
+    let found = check(&db, path)?;
+    configure(&db, options).map_err(sql)?;
+    if found < KNOWN {
+        migrate(&mut db, path)?;
+    }
+    Ok(db)
+}
+
+/// The format of the file, if it is one that may be written to.
+fn check(db: &Connection, path: &Path) -> Result<i64, Error> {
+    let sql = |error: rusqlite::Error| translate(&error, path);
+    let found = number(db, "PRAGMA user_version").map_err(sql)?;
+    let application = number(db, "PRAGMA application_id").map_err(sql)?;
+    let tables = number(db, "SELECT count(*) FROM sqlite_schema").map_err(sql)?;
+    let ours = application == APPLICATION;
+    let empty = application == 0 && found == 0 && tables == 0;
+    let path = path.to_path_buf();
+    if !ours && !empty {
+        return Err(Error::NotOurs { path });
+    }
+    if found > KNOWN {
+        let known = KNOWN;
+        return Err(Error::Newer { path, found, known });
+    }
+    Ok(found)
+}
+
+fn configure(db: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
+    db.pragma_update(None, "journal_mode", "wal")?;
+    // FULL syncs the log at every commit: what was answered survives a power cut.
+    db.pragma_update(None, "synchronous", "full")?;
+    // The log keeps its size, as writing over it is faster than growing it, unless a long reading
+    // of somebody else's has made it much too large.
+    db.pragma_update(None, "wal_autocheckpoint", options.log_pages)?;
+    let limit = i64::from(options.log_pages) * 4096 * 8;
+    db.pragma_update(None, "journal_size_limit", limit)?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    // Savepoints copy pages aside; in memory that costs no file.
+    db.pragma_update(None, "temp_store", "memory")?;
+    db.pragma_update(None, "cache_size", -8000)?;
+    if let Some(pages) = options.max_pages {
+        db.pragma_update(None, "max_page_count", pages)?;
+    }
+    db.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+fn migrate(db: &mut Connection, path: &Path) -> Result<(), Error> {
+    db.set_transaction_behavior(TransactionBehavior::Immediate);
+    let Err(error) = Migrations::from_slice(FORMATS).to_latest(db) else {
+        return Ok(());
+    };
+    // Another process may have been quicker; then its work is found instead of ours.
+    if number(db, "PRAGMA user_version").is_ok_and(|found| found == KNOWN) {
+        return Ok(());
+    }
+    Err(match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => translate(&err, path),
+        other => Error::Backend {
+            reason: other.to_string(),
+        },
+    })
+}
+
+fn number(db: &Connection, sql: &str) -> rusqlite::Result<i64> {
+    db.query_row(sql, [], |row| row.get(0))
+}

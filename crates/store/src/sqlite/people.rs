@@ -1,0 +1,106 @@
+//! Questions, answers and standing permissions.
+
+use deft_model::RunStatus;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use super::row::{self, APPROVAL, micros};
+use crate::{ApprovalRow, Decided, Decision, Grant};
+
+pub(super) fn decide(
+    db: &Connection,
+    approval: &str,
+    decision: Decision,
+) -> Result<Decided, Fault> {
+    let sql = format!(
+        "SELECT {APPROVAL}, closed_at, run.n, run.status FROM approval \
+         JOIN run ON run.n = approval.run WHERE approval.id = ?1"
+    );
+    let found = db.prepare_cached(&sql)?.query_row([approval], |row| {
+        let closed: Option<i64> = row.get(12)?;
+        Ok((
+            row::approval(row)?,
+            closed.is_some(),
+            row.get(13)?,
+            row::word(row, 14)?,
+        ))
+    });
+    let Some((mut asked, closed, n, status)) = found.optional()? else {
+        return Ok(Decided::Unknown);
+    };
+    if closed || asked.decision.is_some() {
+        return Ok(Decided::Already(asked));
+    }
+    let at = micros(decision.at);
+    let sql = "UPDATE approval SET answer = ?2, decided_by = ?3, decided_at = ?4 WHERE id = ?1";
+    db.prepare_cached(sql)?
+        .execute(params![approval, decision.answer, decision.by, at])?;
+    wake(db, n, status, at)?;
+    asked.decision = Some(Decision {
+        at: row::rounded(decision.at),
+        ..decision
+    });
+    Ok(Decided::Accepted(asked))
+}
+
+/// Makes a parked run due, and one that is about to park due when it does.
+fn wake(db: &Connection, n: i64, status: RunStatus, at: i64) -> Result<(), Fault> {
+    let sql = match status {
+        RunStatus::Waiting => {
+            "UPDATE run SET wake_at = min(coalesce(wake_at, ?2), ?2) WHERE n = ?1"
+        }
+        RunStatus::Running => {
+            "UPDATE run SET nudged_at = min(coalesce(nudged_at, ?2), ?2) WHERE n = ?1"
+        }
+        RunStatus::Queued | RunStatus::Done => return Ok(()),
+    };
+    db.prepare_cached(sql)?.execute(params![n, at])?;
+    Ok(())
+}
+
+pub(super) fn approvals(db: &Connection, all: bool) -> Result<Vec<ApprovalRow>, Fault> {
+    let which = if all {
+        "approval CROSS JOIN run ON run.n = approval.run"
+    } else {
+        "approval INDEXED BY approval_open CROSS JOIN run ON run.n = approval.run \
+         WHERE decided_at IS NULL AND closed_at IS NULL"
+    };
+    let sql = format!("SELECT {APPROVAL} FROM {which} ORDER BY approval.n");
+    let mut approvals = db.prepare_cached(&sql)?;
+    let approvals = approvals.query_map([], row::approval)?;
+    Ok(approvals.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn grant(db: &Connection, grant: &Grant) -> Result<(), Fault> {
+    let sql = "INSERT INTO grant_ \
+               (id, skill, revision, operation, describes, given_by, given_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
+    db.prepare_cached(sql)?.execute(params![
+        grant.id,
+        grant.skill,
+        grant.revision,
+        grant.operation,
+        grant.describes,
+        grant.by,
+        micros(grant.at),
+    ])?;
+    Ok(())
+}
+
+pub(super) fn grants(db: &Connection, skill: &str) -> Result<Vec<Grant>, Fault> {
+    let sql = "SELECT id, skill, revision, operation, describes, given_by, given_at \
+               FROM grant_ WHERE skill = ?1 ORDER BY n";
+    let mut grants = db.prepare_cached(sql)?;
+    let grants = grants.query_map([skill], |row| {
+        Ok(Grant {
+            id: row.get(0)?,
+            skill: row.get(1)?,
+            revision: row.get(2)?,
+            operation: row.get(3)?,
+            describes: row.get(4)?,
+            by: row.get(5)?,
+            at: row::instant(row, 6)?,
+        })
+    })?;
+    Ok(grants.collect::<Result<_, _>>()?)
+}

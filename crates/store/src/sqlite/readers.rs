@@ -1,0 +1,130 @@
+//! A few threads that read, each with a connection of its own, opened when first needed.
+//!
+//! In the log mode of `SQLite` readers and the writer do not wait for each other, and a reading that
+//! begins after a write was answered sees it.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::fault::Fault;
+use super::open::{self, SqliteOptions};
+use super::writer::join;
+use crate::{Answer, Error};
+
+type Job = Box<dyn FnOnce(&mut Reader) + Send>;
+
+/// The way to the threads that read.
+pub(super) struct Readers {
+    queue: Option<Sender<Job>>,
+    threads: Vec<JoinHandle<()>>,
+    /// A connection whose view of the file is compared over time, so it is always the same one.
+    watcher: Arc<Mutex<Reader>>,
+}
+
+/// Where to read, and the connection once there is one.
+struct Reader {
+    path: PathBuf,
+    options: SqliteOptions,
+    db: Option<Connection>,
+}
+
+impl Reader {
+    fn new(path: &Path, options: &SqliteOptions) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            options: options.clone(),
+            db: None,
+        }
+    }
+
+    fn ask<T>(
+        &mut self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, Error> {
+        let db = match self.db.take() {
+            Some(db) => db,
+            None => open::reader(&self.path, &self.options)?,
+        };
+        let answer = question(&db).map_err(|fault| fault.of(&self.path));
+        self.db = Some(db);
+        answer
+    }
+}
+
+impl Readers {
+    pub(super) fn start(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
+        let (queue, jobs) = channel();
+        let jobs = Arc::new(Mutex::new(jobs));
+        let threads = (0..options.readers.max(1))
+            .map(|_| spawn(Arc::clone(&jobs), Reader::new(path, options)))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            queue: Some(queue),
+            threads,
+            watcher: Arc::new(Mutex::new(Reader::new(path, options))),
+        })
+    }
+
+    /// Asks a question on one of the threads.
+    pub(super) fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Answer<'static, T> {
+        self.send(|reader| reader.ask(question))
+    }
+
+    /// A number that changes with every commit of any other connection, ours included.
+    pub(super) fn version(&self) -> Answer<'static, u64> {
+        let watcher = Arc::clone(&self.watcher);
+        self.send(move |_| {
+            let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+            watcher.ask(|db| {
+                let mut version = db.prepare_cached("PRAGMA data_version")?;
+                let version: i64 = version.query_row([], |row| row.get(0))?;
+                Ok(version.unsigned_abs())
+            })
+        })
+    }
+
+    fn send<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Reader) -> Result<T, Error> + Send + 'static,
+    ) -> Answer<'static, T> {
+        let (reply, answer) = oneshot::channel();
+        if let Some(queue) = &self.queue {
+            // If the threads are gone, so is the reply, and the answer says that.
+            let _sent = queue.send(Box::new(move |reader| drop(reply.send(job(reader)))));
+        }
+        Box::pin(async { answer.await.unwrap_or(Err(Error::Closed)) })
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.queue = None;
+        self.threads.drain(..).for_each(join);
+    }
+}
+
+fn spawn(jobs: Arc<Mutex<Receiver<Job>>>, mut reader: Reader) -> Result<JoinHandle<()>, Error> {
+    let next = move || {
+        // One thread waits for work and holds the lock; the others wait for the lock.
+        let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.recv().ok()
+    };
+    std::thread::Builder::new()
+        .name("deft-store-read".to_owned())
+        .spawn(move || {
+            while let Some(job) = next() {
+                job(&mut reader);
+            }
+        })
+        .map_err(|error| Error::Backend {
+            reason: error.to_string(),
+        })
+}

@@ -1,0 +1,148 @@
+//! Values in and out of columns. What they mean is elsewhere.
+
+use deft_model::{Choice, RunId};
+use jiff::Timestamp;
+use rusqlite::types::{FromSqlError, Type};
+use rusqlite::{Result, Row};
+
+use crate::{ApprovalRow, Decision, NewApproval, RunRow, StoredEvent};
+
+/// The columns that [`run`] reads, and behind them two that only the store knows.
+macro_rules! run_columns {
+    () => {
+        "id, skill, revision, tier, agent_id, cause, slot, key, parent, status, outcome, inputs, \
+         outputs, error, usage, admitted_at, started_at, finished_at, wake_at, waiting_for, \
+         cancel_by, owner, finish_ordinal, n, token"
+    };
+}
+
+pub(super) use run_columns;
+
+/// An instant as it is stored.
+pub(super) fn micros(at: Timestamp) -> i64 {
+    at.as_microsecond()
+}
+
+/// The same for one that may be missing.
+pub(super) fn maybe(at: Option<Timestamp>) -> Option<i64> {
+    at.map(micros)
+}
+
+/// Instants lose what is not stored of them, so that a row is the same before and after.
+pub(super) fn rounded(at: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(micros(at)).unwrap_or(at)
+}
+
+/// A number that is never negative in practice.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn run(row: &Row<'_>) -> Result<RunRow> {
+    Ok(RunRow {
+        id: run_id(row, 0)?,
+        skill: row.get(1)?,
+        revision: row.get(2)?,
+        tier: row.get(3)?,
+        agent_id: row.get(4)?,
+        cause: row.get(5)?,
+        slot: maybe_instant(row, 6)?,
+        key: row.get(7)?,
+        parent: row.get::<_, Option<String>>(8)?.map(RunId::new),
+        status: word(row, 9)?,
+        outcome: maybe_word(row, 10)?,
+        inputs: row.get(11)?,
+        outputs: row.get(12)?,
+        error: row.get(13)?,
+        usage: row.get(14)?,
+        admitted_at: instant(row, 15)?,
+        started_at: maybe_instant(row, 16)?,
+        finished_at: maybe_instant(row, 17)?,
+        wake_at: maybe_instant(row, 18)?,
+        waiting_for: row.get(19)?,
+        cancel_by: row.get(20)?,
+        owner: row.get(21)?,
+        finish_ordinal: row.get(22)?,
+    })
+}
+
+/// A run with its number and its token.
+pub(super) fn run_and_token(row: &Row<'_>) -> Result<(RunRow, i64, i64)> {
+    Ok((run(row)?, row.get(23)?, row.get(24)?))
+}
+
+/// Reads `seq, at, kind, body` of an event of a known run.
+pub(super) fn event(row: &Row<'_>, run: RunId) -> Result<StoredEvent> {
+    Ok(StoredEvent {
+        seq: row.get::<_, i64>(0)?.unsigned_abs(),
+        run,
+        at: instant(row, 1)?,
+        kind: row.get(2)?,
+        body: row.get(3)?,
+    })
+}
+
+/// The columns that [`approval`] reads, of `approval` joined with `run`.
+pub(super) const APPROVAL: &str = "approval.id, path, message, options, operation, asked_at, \
+     answer, decided_by, decided_at, run.id, run.skill, run.revision";
+
+pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow> {
+    Ok(ApprovalRow {
+        asked: NewApproval {
+            id: row.get(0)?,
+            path: row.get(1)?,
+            message: row.get(2)?,
+            options: row.get(3)?,
+            operation: row.get(4)?,
+            at: instant(row, 5)?,
+        },
+        decision: decision(row)?,
+        run: run_id(row, 9)?,
+        skill: row.get(10)?,
+        revision: row.get(11)?,
+    })
+}
+
+fn decision(row: &Row<'_>) -> Result<Option<Decision>> {
+    let Some(answer) = row.get(6)? else {
+        return Ok(None);
+    };
+    Ok(Some(Decision {
+        answer,
+        by: row.get(7)?,
+        at: instant(row, 8)?,
+    }))
+}
+
+pub(super) fn run_id(row: &Row<'_>, column: usize) -> Result<RunId> {
+    Ok(RunId::new(row.get::<_, String>(column)?))
+}
+
+pub(super) fn instant(row: &Row<'_>, column: usize) -> Result<Timestamp> {
+    let micros = row.get(column)?;
+    Timestamp::from_microsecond(micros).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, error.into())
+    })
+}
+
+fn maybe_instant(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {
+    match row.get_ref(column)?.data_type() {
+        Type::Null => Ok(None),
+        Type::Integer | Type::Real | Type::Text | Type::Blob => instant(row, column).map(Some),
+    }
+}
+
+pub(super) fn word<T: Choice>(row: &Row<'_>, column: usize) -> Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    T::from_word(text).ok_or_else(|| {
+        let error = FromSqlError::Other(format!("unknown word `{text}`").into());
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+    })
+}
+
+fn maybe_word<T: Choice>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
+    match row.get_ref(column)?.data_type() {
+        Type::Null => Ok(None),
+        Type::Integer | Type::Real | Type::Text | Type::Blob => word(row, column).map(Some),
+    }
+}

@@ -1,0 +1,126 @@
+-- Format 1. Instants are microseconds since 1970. `n` is what other tables refer to: an integer is
+-- a tenth of the name of a run, and events are many.
+PRAGMA application_id = 1684366964;
+
+CREATE TABLE run (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    slot INTEGER,
+    key TEXT,
+    parent TEXT,
+    status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'done')),
+    outcome TEXT,
+    -- The lease. The token outlives it and fences off whoever had it before.
+    owner TEXT,
+    token INTEGER NOT NULL DEFAULT 0,
+    lease_until INTEGER,
+    -- The place among the active runs of the skill until the run is over, and whether it waits to
+    -- be the first.
+    turn INTEGER,
+    in_turn INTEGER NOT NULL,
+    skill_limit INTEGER,
+    -- Something happened that the driver may have missed, so that it must not park past it.
+    nudged_at INTEGER,
+    cancel_by TEXT,
+    admitted_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    wake_at INTEGER,
+    waiting_for TEXT,
+    finish_ordinal INTEGER NOT NULL DEFAULT 0,
+    -- Long texts come last, so that the rest is read without them.
+    inputs TEXT NOT NULL,
+    outputs TEXT,
+    error TEXT,
+    usage TEXT
+) STRICT;
+
+CREATE UNIQUE INDEX run_id ON run (id);
+CREATE UNIQUE INDEX run_key ON run (key) WHERE key IS NOT NULL;
+CREATE UNIQUE INDEX run_slot ON run (skill, slot) WHERE slot IS NOT NULL;
+CREATE INDEX run_age ON run (admitted_at);
+CREATE INDEX run_skill ON run (skill, admitted_at);
+-- Finished runs are in none of these.
+-- A claim changes the status and not the turn, so that it leaves the first one alone.
+CREATE UNIQUE INDEX run_active ON run (skill, turn) WHERE turn IS NOT NULL;
+CREATE INDEX run_queued ON run (admitted_at, id) WHERE status = 'queued';
+CREATE INDEX run_asleep ON run (wake_at) WHERE status = 'waiting' AND wake_at IS NOT NULL;
+CREATE INDEX run_running ON run (skill) WHERE status = 'running';
+
+-- AUTOINCREMENT: a number is never given twice, also when the newest events were deleted.
+CREATE TABLE event (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX event_run ON event (run);
+
+CREATE TABLE approval (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    run INTEGER NOT NULL REFERENCES run (n) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    message TEXT NOT NULL,
+    options TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    asked_at INTEGER NOT NULL,
+    answer TEXT,
+    decided_by TEXT,
+    decided_at INTEGER,
+    -- The run ended before anybody answered.
+    closed_at INTEGER
+) STRICT;
+
+CREATE INDEX approval_open ON approval (run) WHERE decided_at IS NULL AND closed_at IS NULL;
+
+CREATE TABLE grant_ (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    skill TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    describes TEXT NOT NULL,
+    given_by TEXT NOT NULL,
+    given_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX grant_skill ON grant_ (skill);
+
+CREATE TABLE revision (
+    id TEXT PRIMARY KEY,
+    content TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE cache (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX cache_age ON cache (expires_at);
+
+CREATE TABLE catalog (
+    server TEXT PRIMARY KEY,
+    tools TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT;
+
+-- Messages for people. A finish is told once under each key, however often it is recorded.
+CREATE TABLE outbox (
+    n INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES run (n) ON DELETE CASCADE,
+    finish_ordinal INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    body TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    UNIQUE (run, finish_ordinal, key)
+) STRICT;

@@ -1,0 +1,20 @@
+//! Every backend keeps every rule.
+
+use deft_store::{Memory, Sqlite, SqliteOptions, conformance};
+
+#[tokio::test]
+async fn memory_keeps_the_rules() {
+    conformance::check(Memory::new).await;
+}
+
+#[tokio::test]
+async fn sqlite_keeps_the_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = std::cell::Cell::new(0);
+    conformance::check(|| {
+        count.set(count.get() + 1);
+        let path = folder.path().join(format!("{}.db", count.get()));
+        Sqlite::open(&path, &SqliteOptions::default()).unwrap()
+    })
+    .await;
+}

@@ -1,0 +1,153 @@
+//! The file: what is in it survives, and what is not ours is refused.
+
+use std::path::Path;
+
+use deft_model::RunId;
+use deft_store::{Batch, Error, RunFilter, Sqlite, SqliteOptions, Store, Write};
+
+use crate::support::{admit, at, bulky, open, start};
+
+fn refusal(path: &Path) -> Error {
+    match Sqlite::open(path, &SqliteOptions::default()) {
+        Ok(_) => panic!("{} was opened", path.display()),
+        Err(error) => error,
+    }
+}
+
+#[tokio::test]
+async fn everything_is_there_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let store = open(&path);
+    let lease = start(&store, "r1").await;
+    store.append(&lease, bulky(10)).await.unwrap();
+    store.keep_revision("sha256:1", "text").await.unwrap();
+    let runs = store.runs(RunFilter::default()).await.unwrap();
+    let events = store.events(None, 0, 9).await.unwrap();
+    drop(store);
+    let store = open(&path);
+    assert_eq!(store.runs(RunFilter::default()).await.unwrap(), runs);
+    assert_eq!(store.events(None, 0, 9).await.unwrap(), events);
+    let text = store.revision("sha256:1").await.unwrap();
+    assert_eq!(text.as_deref(), Some("text"));
+    // The lease is as good as before.
+    store.append(&lease, bulky(10)).await.unwrap();
+}
+
+#[tokio::test]
+async fn dropping_the_store_writes_what_was_handed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let store = open(&path);
+    for n in 0..100 {
+        drop(store.admit(crate::support::admission(&format!("r{n}"))));
+    }
+    drop(store);
+    let runs = open(&path).runs(RunFilter::default()).await.unwrap();
+    assert_eq!(runs.len(), 100);
+}
+
+#[tokio::test]
+async fn numbers_of_deleted_events_are_not_given_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let store = open(&path);
+    let lease = start(&store, "r1").await;
+    let before = store.append(&lease, bulky(1)).await.unwrap().first_seq;
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute("DELETE FROM event", []).unwrap();
+    let after = store.append(&lease, bulky(1)).await.unwrap().first_seq;
+    assert_eq!(after, before + 1);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_can_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("deft.db"));
+    admit(&store, "r1").await;
+    for entry in std::fs::read_dir(folder.path()).unwrap().flatten() {
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", entry.path().display());
+    }
+}
+
+#[tokio::test]
+async fn a_newer_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    admit(&open(&path), "r1").await;
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.pragma_update(None, "user_version", 7).unwrap();
+    let error = refusal(&path);
+    let wanted = format!(
+        "the database `{}` has format 7, this deft knows formats up to 1",
+        path.display()
+    );
+    assert_eq!(error.to_string(), wanted);
+    assert!(error.hint().is_some());
+    other.pragma_update(None, "user_version", 1).unwrap();
+    let run = open(&path).run(&RunId::new("r1")).await.unwrap();
+    assert!(run.is_some());
+}
+
+#[test]
+fn what_is_not_ours_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    let words = "not a database, by no means, however long it gets. ".repeat(100);
+    std::fs::write(&text, &words).unwrap();
+    let error = refusal(&text);
+    assert_eq!(error, Error::NotADatabase { path: text.clone() });
+    assert!(error.hint().is_some());
+    assert_eq!(std::fs::read_to_string(&text).unwrap(), words);
+
+    let other = folder.path().join("other.db");
+    let db = rusqlite::Connection::open(&other).unwrap();
+    db.execute("CREATE TABLE run (a)", []).unwrap();
+    let before = std::fs::read(&other).unwrap();
+    assert_eq!(
+        refusal(&other),
+        Error::NotOurs {
+            path: other.clone()
+        }
+    );
+    assert_eq!(std::fs::read(&other).unwrap(), before);
+}
+
+#[test]
+fn a_folder_that_is_missing_or_closed_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no/deft.db");
+    let error = refusal(&missing);
+    assert!(matches!(error, Error::NoAccess { .. }), "{error}");
+    assert!(error.hint().is_some());
+    // A folder that nobody can write to, not even root.
+    let closed = refusal(Path::new("/proc/self/deft.db"));
+    assert!(matches!(closed, Error::NoAccess { .. }), "{closed}");
+    let itself = refusal(folder.path());
+    assert!(matches!(itself, Error::NoAccess { .. }), "{itself}");
+}
+
+#[tokio::test]
+async fn a_notice_of_a_finish_is_left_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let store = open(&path);
+    let lease = start(&store, "r1").await;
+    let notice = || Write::Notice {
+        key: "mail".to_owned(),
+        body: "{}".to_owned(),
+        at: at(1),
+    };
+    let batch = Batch {
+        writes: vec![notice(), notice()],
+        ..Batch::default()
+    };
+    store.append(&lease, batch.clone()).await.unwrap();
+    store.append(&lease, batch).await.unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let count = |sql: &str| other.query_row(sql, [], |row| row.get::<_, i64>(0));
+    assert_eq!(count("SELECT count(*) FROM outbox").unwrap(), 1);
+}

@@ -1,0 +1,10 @@
+//! The conformance suite over every backend here, and what only the file promises.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
+mod conformance;
+mod file;
+mod model;
+mod sharing;
+mod support;
+mod trouble;

@@ -1,0 +1,340 @@
+//! Random sequences of requests get the same answers from the file as from memory.
+//!
+//! `Memory` is simple enough to be the model. Time only moves forward, as it does for users.
+
+use std::fmt::Debug;
+
+use deft_model::{Outcome, Overlap, RunId, RunStatus};
+use deft_store::{
+    Admission, Admitted, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease, Memory,
+    NewApproval, NewEvent, RunFilter, Sqlite, SqliteOptions, Store, Then, Write,
+};
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use crate::support::at;
+
+/// One request. Numbers choose among a few names, so that requests meet.
+#[derive(Clone, Debug)]
+enum Op {
+    Admit {
+        skill: u8,
+        overlap: u8,
+        key: Option<u8>,
+        slot: Option<u8>,
+        limit: Option<u32>,
+        claim: Option<u8>,
+    },
+    Claim {
+        owner: u8,
+        global: Option<u32>,
+        only: Option<u8>,
+    },
+    Append {
+        lease: u8,
+        then: u8,
+        ask: Option<u8>,
+        events: u8,
+    },
+    Cancel {
+        run: u8,
+    },
+    Reopen {
+        run: u8,
+    },
+    Decide {
+        approval: u8,
+    },
+    Renew {
+        owner: u8,
+    },
+    Release {
+        dead: Option<u8>,
+        late: bool,
+    },
+    Cached {
+        key: u8,
+    },
+    Grant {
+        id: u8,
+    },
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let few = |n: u8| 0..n;
+    let some = |n: u8| prop::option::weighted(0.3, 0..n);
+    let limit = || prop::option::weighted(0.3, 1..3_u32);
+    prop_oneof![
+        6 => (few(3), few(4), some(4), some(4), limit(), some(9)).prop_map(
+            |(skill, overlap, key, slot, limit, claim)| Op::Admit { skill, overlap, key, slot, limit, claim }
+        ),
+        5 => (few(3), limit(), some(12)).prop_map(|(owner, global, only)| Op::Claim { owner, global, only }),
+        8 => (few(12), few(9), some(8), few(3))
+            .prop_map(|(lease, then, ask, events)| Op::Append { lease, then, ask, events }),
+        1 => few(12).prop_map(|run| Op::Cancel { run }),
+        1 => few(12).prop_map(|run| Op::Reopen { run }),
+        2 => few(8).prop_map(|approval| Op::Decide { approval }),
+        1 => few(3).prop_map(|owner| Op::Renew { owner }),
+        1 => (some(3), any::<bool>()).prop_map(|(dead, late)| Op::Release { dead, late }),
+        1 => few(4).prop_map(|key| Op::Cached { key }),
+        1 => few(4).prop_map(|id| Op::Grant { id }),
+    ]
+}
+
+/// The same requests for two stores, and what was learnt from their equal answers.
+struct Pair {
+    memory: Memory,
+    sqlite: Sqlite,
+    leases: Vec<Lease>,
+    runs: usize,
+    now: i64,
+}
+
+impl Pair {
+    async fn same<T: PartialEq + Debug>(
+        &self,
+        ask: impl for<'a> Fn(&'a dyn Store) -> deft_store::Answer<'a, T>,
+    ) -> Result<T, Error> {
+        let wanted = ask(&self.memory).await;
+        let got = ask(&self.sqlite).await;
+        assert_eq!(got, wanted);
+        got
+    }
+
+    fn now(&self) -> Timestamp {
+        at(self.now)
+    }
+
+    fn run(&self, n: u8) -> RunId {
+        let newest = self.runs.saturating_sub(1);
+        RunId::new(format!("r{}", newest.saturating_sub(usize::from(n))))
+    }
+
+    async fn apply(&mut self, op: Op) {
+        self.now += 1;
+        match op {
+            Op::Admit { .. } => self.admit(op).await,
+            Op::Claim {
+                owner,
+                global,
+                only,
+            } => {
+                let wish = Claim {
+                    owner: format!("owner{owner}"),
+                    now: self.now(),
+                    until: at(self.now + 20),
+                    global_limit: global,
+                    only: only.map(|n| self.run(n)),
+                };
+                let claimed = self.same(|store| store.claim(wish.clone())).await.unwrap();
+                self.leases.extend(claimed.map(|claimed| claimed.lease));
+            }
+            Op::Append {
+                lease,
+                then,
+                ask,
+                events,
+            } => {
+                let back = usize::from(lease) + 1;
+                let Some(place) = self.leases.len().checked_sub(back) else {
+                    return;
+                };
+                let lease = self.leases[place].clone();
+                let batch = self.batch(then, ask, events);
+                let _answer = self.same(|store| store.append(&lease, batch.clone())).await;
+            }
+            Op::Cancel { run } => {
+                let (run, now) = (self.run(run), self.now());
+                let _answer = self.same(|store| store.cancel(&run, "ann", now)).await;
+            }
+            Op::Reopen { run } => {
+                let (run, event) = (self.run(run), self.event());
+                let _answer = self.same(|store| store.reopen(&run, event.clone())).await;
+            }
+            Op::Decide { .. } | Op::Cached { .. } | Op::Grant { .. } => self.person(op).await,
+            Op::Renew { owner } => {
+                let (owner, until) = (format!("owner{owner}"), at(self.now + 30));
+                let _answer = self.same(|store| store.renew(&owner, until)).await;
+            }
+            Op::Release { dead, late } => {
+                let dead: Vec<String> = dead.map(|n| format!("owner{n}")).into_iter().collect();
+                let now = at(self.now + if late { 15 } else { 0 });
+                let _answer = self.same(|store| store.release(dead.clone(), now)).await;
+            }
+        }
+    }
+
+    async fn admit(&mut self, op: Op) {
+        let Op::Admit {
+            skill,
+            overlap,
+            key,
+            slot,
+            limit,
+            claim,
+        } = op
+        else {
+            return;
+        };
+        let overlaps = [
+            Overlap::Skip,
+            Overlap::Queue,
+            Overlap::CancelOther,
+            Overlap::Allow,
+        ];
+        let run = RunId::new(format!("r{}", self.runs));
+        let claim = claim.map(|then| FirstClaim {
+            owner: "owner0".to_owned(),
+            until: at(self.now + 20),
+            global_limit: limit,
+            batch: self.batch(then, None, then % 3),
+        });
+        let admission = Admission {
+            run,
+            skill: format!("skill{skill}"),
+            revision: "sha256:1".to_owned(),
+            tier: "workflow".to_owned(),
+            agent_id: "main".to_owned(),
+            cause: "cli".to_owned(),
+            slot: slot.map(|n| at(i64::from(n))),
+            key: key.map(|n| format!("k{n}{}", self.runs / 8)),
+            parent: None,
+            inputs: "{}".to_owned(),
+            at: self.now(),
+            overlap: overlaps[usize::from(overlap)],
+            skill_limit: limit,
+            claim,
+        };
+        let admitted = self
+            .same(|store| store.admit(admission.clone()))
+            .await
+            .unwrap();
+        if let Admitted::New { lease, .. } = admitted {
+            self.runs += 1;
+            self.leases.extend(lease);
+        }
+    }
+
+    async fn person(&mut self, op: Op) {
+        let now = self.now();
+        match op {
+            Op::Decide { approval } => {
+                let decision = Decision {
+                    answer: "approve".to_owned(),
+                    by: format!("at {now}"),
+                    at: now,
+                };
+                let id = format!("p{approval}");
+                let _answer = self.same(|store| store.decide(&id, decision.clone())).await;
+            }
+            Op::Cached { key } => {
+                let key = format!("k{key}");
+                let _answer = self.same(|store| store.cached(&key, now)).await;
+            }
+            Op::Grant { id } => {
+                let grant = Grant {
+                    id: format!("g{id}"),
+                    skill: "skill0".to_owned(),
+                    revision: "sha256:1".to_owned(),
+                    operation: "hash".to_owned(),
+                    describes: "send".to_owned(),
+                    by: format!("at {now}"),
+                    at: now,
+                };
+                let _answer = self.same(|store| store.grant(grant.clone())).await;
+            }
+            other => panic!("{other:?} is for somebody else"),
+        }
+    }
+
+    fn event(&self) -> NewEvent {
+        NewEvent {
+            at: self.now(),
+            kind: "x".to_owned(),
+            body: format!("{}", self.now),
+        }
+    }
+
+    fn batch(&self, then: u8, ask: Option<u8>, events: u8) -> Batch {
+        let ask = ask.map(|n| {
+            Write::Ask(NewApproval {
+                id: format!("p{n}"),
+                path: "steps[0]".to_owned(),
+                message: "really?".to_owned(),
+                options: "[]".to_owned(),
+                operation: "{}".to_owned(),
+                at: self.now(),
+            })
+        });
+        let cache = then.is_multiple_of(4).then(|| Write::Cache {
+            key: format!("k{}", then / 4),
+            value: format!("{}", self.now),
+            at: self.now(),
+            expires_at: at(self.now + 8),
+        });
+        Batch {
+            events: (0..events).map(|_| self.event()).collect(),
+            writes: ask.into_iter().chain(cache).collect(),
+            then: self.then(then),
+        }
+    }
+
+    fn then(&self, then: u8) -> Then {
+        match then {
+            0..4 => Then::Continue,
+            4..7 => Then::Park {
+                wake_at: (then > 4).then(|| at(self.now + i64::from(then) * 2)),
+                waiting_for: "time".to_owned(),
+            },
+            _ => Then::Finish(Finish {
+                outcome: Outcome::Error,
+                outputs: None,
+                error: Some("{}".to_owned()),
+                usage: None,
+                at: self.now(),
+            }),
+        }
+    }
+
+    /// Everything that can be read is the same.
+    async fn compare(&self) {
+        for statuses in [vec![], vec![RunStatus::Waiting, RunStatus::Done]] {
+            let filter = RunFilter {
+                statuses,
+                ..RunFilter::default()
+            };
+            let _answer = self.same(|store| store.runs(filter.clone())).await;
+        }
+        let run = self.run(0);
+        let _answer = self.same(|store| store.events(None, 0, 1000)).await;
+        let _answer = self.same(|store| store.events(Some(&run), 0, 1000)).await;
+        let _answer = self.same(|store| store.approvals(true)).await;
+        let _answer = self.same(|store| store.approvals(false)).await;
+        let _answer = self.same(|store| store.grants("skill0")).await;
+        let _answer = self.same(Store::owners).await;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_answer_alike(ops in prop::collection::vec(op(), 1..120)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deft.db");
+        let mut pair = Pair {
+            memory: Memory::new(),
+            sqlite: Sqlite::open(&path, &SqliteOptions::default()).unwrap(),
+            leases: Vec::new(),
+            runs: 0,
+            now: 100,
+        };
+        let rt = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        rt.block_on(async {
+            for op in ops {
+                pair.apply(op).await;
+            }
+            pair.compare().await;
+        });
+    }
+}

@@ -1,0 +1,89 @@
+//! Short ways to make what the tests need.
+
+use std::path::Path;
+use std::time::Duration;
+
+use deft_model::{Overlap, RunId};
+use deft_store::{
+    Admission, Admitted, Batch, Claim, FirstClaim, Lease, NewEvent, RunRow, Sqlite, SqliteOptions,
+    Store,
+};
+use jiff::Timestamp;
+
+pub(crate) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + second).unwrap()
+}
+
+/// A store that gives up on locks soon.
+pub(crate) fn open(path: &Path) -> Sqlite {
+    Sqlite::open(path, &impatient()).unwrap()
+}
+
+pub(crate) fn impatient() -> SqliteOptions {
+    SqliteOptions {
+        busy_timeout: Duration::from_millis(50),
+        ..SqliteOptions::default()
+    }
+}
+
+pub(crate) fn admission(run: &str) -> Admission {
+    Admission {
+        run: RunId::new(run),
+        skill: "a".to_owned(),
+        revision: "sha256:1".to_owned(),
+        tier: "workflow".to_owned(),
+        agent_id: "main".to_owned(),
+        cause: "cli".to_owned(),
+        slot: None,
+        key: None,
+        parent: None,
+        inputs: "{}".to_owned(),
+        at: at(0),
+        overlap: Overlap::Allow,
+        skill_limit: None,
+        claim: None,
+    }
+}
+
+pub(crate) async fn admit(store: &dyn Store, run: &str) -> RunRow {
+    match store.admit(admission(run)).await.unwrap() {
+        Admitted::New { run, .. } | Admitted::Existing(run) => run,
+    }
+}
+
+/// Admits a run and takes its lease.
+pub(crate) async fn start(store: &dyn Store, run: &str) -> Lease {
+    let mut admission = admission(run);
+    admission.claim = Some(FirstClaim {
+        owner: "me".to_owned(),
+        until: at(1000),
+        global_limit: None,
+        batch: Batch::default(),
+    });
+    match store.admit(admission).await.unwrap() {
+        Admitted::New { lease, .. } => lease.unwrap(),
+        Admitted::Existing(_) => unreachable!(),
+    }
+}
+
+pub(crate) fn wish(owner: &str) -> Claim {
+    Claim {
+        owner: owner.to_owned(),
+        now: at(10),
+        until: at(1000),
+        global_limit: None,
+        only: None,
+    }
+}
+
+/// One event with a body of so many bytes.
+pub(crate) fn bulky(bytes: usize) -> Batch {
+    Batch {
+        events: vec![NewEvent {
+            at: at(1),
+            kind: "x".to_owned(),
+            body: "x".repeat(bytes),
+        }],
+        ..Batch::default()
+    }
+}

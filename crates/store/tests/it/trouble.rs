@@ -1,0 +1,85 @@
+//! Locks and full disks: told apart, harmless, and over when they are over.
+
+use deft_model::RunId;
+use deft_store::{Error, RunFilter, Sqlite, SqliteOptions, Store};
+
+use crate::support::{admission, admit, bulky, impatient, open, start};
+
+#[tokio::test]
+async fn a_lock_of_another_process_is_told_and_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let store = open(&path);
+    admit(&store, "r1").await;
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let answers = ["r2", "r3"].map(|run| store.admit(admission(run)));
+    for answer in answers {
+        let error = answer.await.unwrap_err();
+        assert_eq!(error, Error::Locked { path: path.clone() });
+        assert!(error.hint().is_some());
+    }
+    // Reading goes on meanwhile.
+    assert!(store.run(&RunId::new("r1")).await.unwrap().is_some());
+    other.execute_batch("COMMIT").unwrap();
+    admit(&store, "r2").await;
+    let runs = store.runs(RunFilter::default()).await.unwrap();
+    assert_eq!(runs.len(), 2);
+}
+
+#[tokio::test]
+async fn a_locked_file_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let error = Sqlite::open(&path, &impatient()).err();
+    assert_eq!(error, Some(Error::Locked { path: path.clone() }));
+    other.execute_batch("ROLLBACK").unwrap();
+    admit(&open(&path), "r1").await;
+}
+
+/// The file may not grow: writes that need room fail, everything else goes on.
+#[tokio::test]
+async fn a_full_disk_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    drop(open(&path));
+    let options = SqliteOptions {
+        max_pages: Some(80),
+        ..impatient()
+    };
+    let store = Sqlite::open(&path, &options).unwrap();
+    let lease = start(&store, "r1").await;
+    let mut stored = 0;
+    let error = loop {
+        match store.append(&lease, bulky(10_000)).await {
+            Ok(_) => stored += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error, Error::Full { path: path.clone() });
+    assert!(error.hint().is_some());
+    assert!(stored > 3);
+    // Several at once, of which those without room are told and the others are kept.
+    let answers: Vec<_> = (0..6)
+        .map(|n| store.append(&lease, bulky(if n % 2 == 0 { 100_000 } else { 1 })))
+        .collect();
+    for answer in answers {
+        match answer.await {
+            Ok(_) => stored += 1,
+            Err(error) => assert_eq!(error, Error::Full { path: path.clone() }),
+        }
+    }
+    let events = store.events(None, 0, 1000).await.unwrap();
+    assert_eq!(events.len(), stored);
+    // Room is made.
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute("DELETE FROM event WHERE seq < 4", [])
+        .unwrap();
+    drop(other);
+    store.append(&lease, bulky(10_000)).await.unwrap();
+    let left = store.events(None, 0, 1000).await.unwrap();
+    assert_eq!(left.len(), stored - 3 + 1);
+}
