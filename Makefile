@@ -4,10 +4,12 @@ SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/deft
 PYTHON ?= python3
 VENV := $(CACHE)/venv
-DEFT := $(or $(CARGO_TARGET_DIR),target)/release/deft
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+DEFT := $(TARGET)/release/deft
+DEBUG := $(TARGET)/debug/deft
 NEXTEST_VERSION := 0.9.143
 
-.PHONY: up test lint unit doc referee fuzz bench tools clean
+.PHONY: up test lint unit doc referee fuzz bench bench-peers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft, puts three example skills into the home and shows them.
@@ -26,7 +28,7 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 ## All tests, and each bench once so that it keeps working.
-unit: tools
+unit: tools servers
 	cargo nextest run --workspace --locked --no-fail-fast
 	cargo test --workspace --bench '*' --locked -q
 
@@ -38,8 +40,9 @@ doc:
 ## The recorded verdicts are what the reference validator says.
 referee: $(VENV)/ready
 	$(VENV)/bin/python crates/skillfile/tests/reference/record.py --check
-	cargo build --release --bin deft --locked
-	$(VENV)/bin/python tests/reference/prompt.py $(DEFT)
+	$(VENV)/bin/python crates/template/tests/it/record.py --check
+	cargo build --bin deft --locked
+	$(VENV)/bin/python tests/reference/prompt.py $(DEBUG)
 
 ## A short run of every fuzz target.
 fuzz:
@@ -50,6 +53,16 @@ bench: $(VENV)/ready
 	cargo build --release --bin deft --locked
 	cargo bench --workspace --locked
 	$(VENV)/bin/python benches/validate.py $(DEFT)
+
+## The same five steps on deft, on Restate and on a plain Python engine, in turn.
+bench-peers: $(VENV)/ready
+	cargo bench -p deft-engine --bench engine --locked --no-run
+	$(VENV)/bin/python benches/peers/run.py $(CACHE) \
+	    "$$(ls -t $(TARGET)/release/deps/engine-* | grep -v '\.d$$' | head -1)"
+
+## Public MCP servers that the tests talk to, in the cache folder.
+servers:
+	crates/tools/tests/servers/install.sh
 
 tools:
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest@$(NEXTEST_VERSION)

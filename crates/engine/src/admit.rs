@@ -1,0 +1,294 @@
+//! A fire becomes a run: the skill is found and pinned, its inputs are checked, and the run is
+//! stored under its key. A caller that drives itself gets the lease in the same transaction.
+
+use std::sync::Arc;
+
+use deft_model::{Object, Overlap, RunId};
+use deft_store::{Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, Then, Write};
+use deft_workflow::{Event, Machine, Started};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::drive::{Driver, RouterFacts};
+use crate::engine::Inner;
+use crate::record::Journal;
+use crate::secrets::RunSecrets;
+use crate::skills::{Pinned, encode};
+use crate::{Attention, Engine, Error, ask, finish};
+
+/// A request to run a skill, with its cause.
+#[derive(Clone, Debug, Default)]
+pub struct Fire {
+    /// The skill, by id.
+    pub skill: String,
+    /// What is given to it.
+    pub inputs: Object,
+    /// What fired it: `cli`, `schedule`, `api`, …
+    pub cause: String,
+    /// The same key never runs twice.
+    pub key: Option<String>,
+    /// The planned instant that it answers to.
+    pub slot: Option<Timestamp>,
+    /// The folder or project it works on.
+    pub workspace_uri: Option<String>,
+    /// The run it was made from, and what of it counts again.
+    pub parent: Option<(RunId, Vec<Event>)>,
+}
+
+/// What became of a fire.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Admission {
+    /// A run that is over, waits, or is driven by somebody.
+    Run(RunRow),
+    /// A run with the same key was there already.
+    Existing(RunRow),
+}
+
+impl Admission {
+    /// The run.
+    pub fn run(&self) -> &RunRow {
+        match self {
+            Self::Run(run) | Self::Existing(run) => run,
+        }
+    }
+}
+
+/// A run that is about to be admitted.
+struct Draft {
+    id: RunId,
+    pinned: Pinned,
+    machine: Machine,
+    journal: Journal,
+    secrets: Option<Arc<RunSecrets>>,
+    then: Then,
+}
+
+impl Engine {
+    /// Stores a run for somebody else to drive.
+    pub async fn admit(&self, fire: Fire) -> Result<Admission, Error> {
+        let inner = &self.inner;
+        let pinned = inner.pin(&fire)?;
+        let inputs = inner.inputs(&pinned, &fire.inputs).await?;
+        let id = new_run_id();
+        let new = inner.new_run(&fire, &pinned, &inputs, id, None);
+        let (kept, admitted) = tokio::join!(inner.keep(&pinned), inner.parts.store.admit(new));
+        kept?;
+        Ok(match admitted? {
+            Admitted::New { run, .. } => Admission::Run(run),
+            Admitted::Existing(run) => Admission::Existing(run),
+        })
+    }
+
+    /// Stores a run and drives it here until it ends or waits for somebody.
+    pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
+        let inner = &self.inner;
+        let pinned = inner.pin(&fire)?;
+        let inputs = inner.inputs(&pinned, &fire.inputs).await?;
+        inner.learn_tools(&pinned).await;
+        let mut draft = inner.draft(&fire, pinned, inputs.clone());
+        let then = std::mem::take(&mut draft.then);
+        let (batch, events) = draft.journal.take(then);
+        let claim = inner.first_claim(batch);
+        let new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
+        let keep = inner.keep(&draft.pinned);
+        let (kept, admitted) = tokio::join!(keep, inner.parts.store.admit(new));
+        kept?;
+        let (run, lease) = match admitted? {
+            Admitted::Existing(run) => return Ok(Admission::Existing(run)),
+            Admitted::New {
+                run,
+                lease,
+                first_seq,
+                cancelled,
+            } => {
+                cancelled.iter().for_each(|other| {
+                    inner.stop(other, &format!("run {}, which takes its place", run.id));
+                });
+                if let (Some(_), Some(first_seq)) = (&lease, first_seq) {
+                    inner.publish_all(&run.id, &run.skill, first_seq, events);
+                }
+                (run, lease)
+            }
+        };
+        match lease {
+            Some(lease) => self.drive_draft(draft, run, lease, attention).await,
+            None => self.wait_and_drive(run, attention).await,
+        }
+    }
+
+    async fn drive_draft(
+        &self,
+        mut draft: Draft,
+        run: RunRow,
+        lease: Lease,
+        attention: Attention,
+    ) -> Result<Admission, Error> {
+        let inner = &self.inner;
+        let id = run.id.clone();
+        if let Some(finished) = draft.machine.finished() {
+            inner.log_session(&run, finished, inner.now());
+        } else if let Some(secrets) = draft.secrets {
+            let begun = draft.machine.take_actions();
+            let deadline = inner.deadline(&draft.pinned, inner.now());
+            Driver::new(inner, run, lease, draft.machine, secrets, attention)
+                .until(deadline)
+                .drive(begun)
+                .await?;
+        }
+        self.finished_row(&id).await
+    }
+
+    /// A limit or an earlier run stands in the way: waits for the turn of this run.
+    async fn wait_and_drive(&self, run: RunRow, attention: Attention) -> Result<Admission, Error> {
+        let id = run.id.clone();
+        if run.status == deft_model::RunStatus::Done {
+            return Ok(Admission::Run(run));
+        }
+        self.drive_when_due(&id, attention).await?;
+        self.finished_row(&id).await
+    }
+
+    pub(crate) async fn finished_row(&self, id: &RunId) -> Result<Admission, Error> {
+        let row = self.store().run(id).await?;
+        let row = row.ok_or_else(|| Error::UnknownRun { id: id.to_string() })?;
+        Ok(Admission::Run(row))
+    }
+}
+
+impl Inner {
+    fn pin(&self, fire: &Fire) -> Result<Pinned, Error> {
+        let snapshot = self.parts.skills.snapshot();
+        let pinned = self.plans.find(&snapshot, &fire.skill)?;
+        if pinned.plan.has_compute() {
+            self.parts.compute.warm();
+        }
+        Ok(pinned)
+    }
+
+    /// Learns what the tools of a skill are like, before a step is begun that depends on it.
+    pub(crate) async fn learn_tools(&self, pinned: &Pinned) {
+        let router = &self.parts.router;
+        let unknown = |tool: &str| matches!(router.find(tool), deft_tools::Found::Unknown { .. });
+        if pinned.plan.tools().into_iter().any(unknown) {
+            // A server that cannot be started is told of when its tool is called.
+            drop(router.listed().await);
+        }
+    }
+
+    /// The first events of a run, decided before it is stored, so that they can be stored with it.
+    fn draft(&self, fire: &Fire, pinned: Pinned, inputs: Object) -> Draft {
+        let now = self.now();
+        let id = new_run_id();
+        let started = Started {
+            skill: pinned.skill.id.to_string(),
+            revision: pinned.revision.clone(),
+            execution_id: id.to_string(),
+            workspace_uri: fire
+                .workspace_uri
+                .clone()
+                .unwrap_or_else(|| self.options.workspace_uri.clone()),
+            inputs,
+            nonce: Uuid::new_v4().simple().to_string(),
+        };
+        let mut machine = Machine::new(Arc::clone(&pinned.plan), Arc::clone(&self.rules));
+        let mut journal = Journal::default();
+        let secrets =
+            RunSecrets::resolve(pinned.plan.secrets(), &started.nonce, &self.parts.secrets);
+        let mut events = vec![machine.start(started)];
+        events.extend(fire.parent.iter().flat_map(|(_, reused)| reused.clone()));
+        let secrets = match secrets {
+            Ok(secrets) => Some(Arc::new(secrets)),
+            Err(failure) => {
+                events.push(Event::Stopped { failure });
+                None
+            }
+        };
+        for event in events {
+            // A fresh machine takes its own start, and reused steps of the same revision.
+            if machine.apply(now, &event).is_ok() {
+                journal.push(now, event);
+            }
+        }
+        let decided = machine.advance(now, &RouterFacts(&self.parts.router));
+        journal.extend(now, decided);
+        let asked = machine.outstanding();
+        let asked = asked
+            .iter()
+            .filter_map(|action| ask::question(&id, 0, action));
+        journal.write(asked.map(|question| Write::Ask(ask::approval(&question, now))));
+        let then = match machine.finished() {
+            Some(finished) => finish::row(finished, now),
+            None => Then::Continue,
+        };
+        Draft {
+            id,
+            pinned,
+            machine,
+            journal,
+            secrets,
+            then,
+        }
+    }
+
+    fn first_claim(&self, batch: Batch) -> FirstClaim {
+        FirstClaim {
+            owner: self.owner.name().to_owned(),
+            until: self.lease_until(),
+            global_limit: self.options.max_running,
+            batch,
+        }
+    }
+
+    fn new_run(
+        &self,
+        fire: &Fire,
+        pinned: &Pinned,
+        inputs: &Object,
+        run: RunId,
+        claim: Option<FirstClaim>,
+    ) -> NewRun {
+        let policy = &pinned.skill.policy;
+        // Slots skip each other; what a person or a program asks for is done (product.md, Time).
+        let usual = match fire.slot {
+            Some(_) => Overlap::Skip,
+            None => Overlap::Allow,
+        };
+        NewRun {
+            run,
+            skill: pinned.skill.id.to_string(),
+            revision: pinned.revision.clone(),
+            tier: pinned.skill.tier().to_string(),
+            agent_id: policy.agent_id.clone(),
+            cause: fire.cause.clone(),
+            slot: fire.slot,
+            key: fire.key.clone(),
+            parent: fire.parent.as_ref().map(|(run, _)| run.clone()),
+            inputs: serde_json::Value::Object(inputs.clone()).to_string(),
+            at: self.now(),
+            overlap: policy.overlap.unwrap_or(usual),
+            skill_limit: policy.concurrency,
+            claim,
+        }
+    }
+
+    /// Stores the content of a revision, once.
+    pub(crate) async fn keep(&self, pinned: &Pinned) -> Result<(), Error> {
+        if self.is_kept(&pinned.revision) {
+            return Ok(());
+        }
+        let content = encode(&pinned.skill);
+        let store = &self.parts.store;
+        store.keep_revision(&pinned.revision, &content).await?;
+        self.note_kept(&pinned.revision);
+        Ok(())
+    }
+
+    pub(crate) fn deadline(&self, pinned: &Pinned, started: Timestamp) -> Option<Timestamp> {
+        let limit = pinned.skill.policy.timeout.or(self.options.run_timeout)?;
+        started.saturating_add(limit).ok()
+    }
+}
+
+fn new_run_id() -> RunId {
+    RunId::new(format!("run_{}", Uuid::now_v7().simple()))
+}

@@ -1,0 +1,190 @@
+//! Questions to people: at the terminal, by a standing grant, or parked until somebody answers.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use deft_model::RunId;
+use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
+use deft_workflow::{Action, Answer, OPTIONS, Operation, Path};
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use crate::{Engine, Error};
+
+/// A question to a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The approval's id.
+    pub approval: String,
+    /// The run that waits.
+    pub run: RunId,
+    /// The step.
+    pub path: Path,
+    /// The question.
+    pub message: String,
+    /// The answer that is preselected.
+    pub default: bool,
+    /// What would be done.
+    pub operation: Operation,
+}
+
+/// Somebody who can answer right now.
+pub trait Asker: Send + Sync + 'static {
+    /// The answer; none when the person went away without giving one.
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>>;
+}
+
+/// Who watches over a run while it is driven.
+#[derive(Clone, Default)]
+pub struct Attention {
+    /// A person at the terminal.
+    pub asker: Option<Arc<dyn Asker>>,
+    /// Confirmations are answered with yes, and the record says by what.
+    pub assume_yes: Option<String>,
+    /// Somebody comes back for runs that wait, so that long waits give the lease back.
+    pub parks: bool,
+}
+
+/// The name of the question before a step. The same question has the same name after a crash.
+fn approval_id(run: &RunId, path: &Path, nth: u32) -> String {
+    let text = format!("{run}\n{path}\n{nth}");
+    format!("apr_{}", &hex(text.as_bytes())[..12])
+}
+
+/// The question that an action asks, if it asks one. `nth` is how often the run has ended before,
+/// so that a resumed run asks anew.
+pub(crate) fn question(run: &RunId, nth: u32, action: &Action) -> Option<Question> {
+    let Action::Ask {
+        path,
+        message,
+        default,
+        operation,
+    } = action
+    else {
+        return None;
+    };
+    Some(Question {
+        approval: approval_id(run, path, nth),
+        run: run.clone(),
+        path: path.clone(),
+        message: message.clone(),
+        default: *default,
+        operation: operation.clone(),
+    })
+}
+
+/// Names an operation: what a standing grant is bound to.
+pub(crate) fn operation_digest(path: &Path, operation: &Operation) -> String {
+    let operation = serde_json::to_string(operation).unwrap_or_default();
+    let (step, _) = path.as_str().split_once('[').unwrap_or((path.as_str(), ""));
+    hex(format!("{step}\n{operation}").as_bytes())
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    deft_model::Digest::from_bytes(Sha256::digest(bytes).into()).to_string()
+}
+
+pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
+    NewApproval {
+        id: question.approval.clone(),
+        path: question.path.to_string(),
+        message: question.message.clone(),
+        options: serde_json::to_string(&OPTIONS).unwrap_or_default(),
+        operation: serde_json::to_string(&question.operation).unwrap_or_default(),
+        at,
+    }
+}
+
+/// The word for an answer in the store.
+pub(crate) fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Yes => OPTIONS[0],
+        Answer::No => OPTIONS[1],
+        Answer::Skip => OPTIONS[2],
+    }
+}
+
+/// The answer that a word in the store means; what nobody knows is no.
+pub(crate) fn answer(word: &str) -> Answer {
+    match word {
+        "yes" => Answer::Yes,
+        "skip" => Answer::Skip,
+        _ => Answer::No,
+    }
+}
+
+/// Writes an answer down. If somebody else was first, theirs counts.
+pub(crate) async fn decide(
+    store: &Arc<dyn Store>,
+    approval: &str,
+    given: Answer,
+    by: &str,
+    at: Timestamp,
+) -> Result<(Answer, String), Error> {
+    let decision = Decision {
+        answer: word(given).to_owned(),
+        by: by.to_owned(),
+        at,
+    };
+    Ok(match store.decide(approval, decision).await? {
+        Decided::Already(row) => match row.decision {
+            Some(first) => (answer(&first.answer), first.by),
+            None => (given, by.to_owned()),
+        },
+        Decided::Accepted(_) | Decided::Unknown => (given, by.to_owned()),
+    })
+}
+
+/// What became of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answered {
+    /// It counts; the run is due again.
+    Accepted(ApprovalRow),
+    /// Somebody else was first.
+    Already(ApprovalRow),
+    /// There is no such question.
+    Gone,
+}
+
+impl Engine {
+    /// Answers a question. `always` lets the same operation of the same revision pass from now on.
+    pub async fn answer(
+        &self,
+        row: &ApprovalRow,
+        given: Answer,
+        by: &str,
+        always: bool,
+    ) -> Result<Answered, Error> {
+        let at = self.inner.now();
+        let decision = Decision {
+            answer: word(given).to_owned(),
+            by: by.to_owned(),
+            at,
+        };
+        let decided = self.store().decide(&row.asked.id, decision).await?;
+        let accepted = match decided {
+            Decided::Accepted(row) => row,
+            Decided::Already(row) => return Ok(Answered::Already(row)),
+            Decided::Unknown => return Ok(Answered::Gone),
+        };
+        if always && given == Answer::Yes {
+            self.store().grant(grant(row, by, at)).await?;
+        }
+        Ok(Answered::Accepted(accepted))
+    }
+}
+
+fn grant(row: &ApprovalRow, by: &str, at: Timestamp) -> Grant {
+    let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+    let digest = operation_digest(&Path::from_text(row.asked.path.clone()), &operation);
+    Grant {
+        id: format!("grant_{}", &digest[..12]),
+        skill: row.skill.clone(),
+        revision: row.revision.clone(),
+        operation: digest,
+        describes: format!("{}: {}", row.asked.path, row.asked.message),
+        by: by.to_owned(),
+        at,
+    }
+}

@@ -1,0 +1,227 @@
+//! Takes the lease of a run that is due and drives it from what is stored.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_model::{RunId, RunStatus};
+use deft_store::{Claim, Claimed, StoredEvent};
+use deft_workflow::{Action, Event, Machine, Plan, Started};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::drive::{Driven, Driver};
+use crate::engine::Inner;
+use crate::secrets::RunSecrets;
+use crate::skills::{Pinned, decode};
+use crate::{Attention, Engine, Error};
+
+/// How often a run that waits for its turn looks whether it has come.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+impl Engine {
+    /// Claims and drives runs that are due, one after another, until none is.
+    pub async fn drain(&self, attention: &Attention) -> Result<Vec<RunId>, Error> {
+        let mut driven = Vec::new();
+        while let Some(claimed) = self.claim(None).await? {
+            driven.push(claimed.run.id.clone());
+            self.drive_claimed(claimed, attention.clone()).await?;
+        }
+        Ok(driven)
+    }
+
+    async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
+        let inner = &self.inner;
+        let claim = Claim {
+            owner: inner.owner.name().to_owned(),
+            now: inner.now(),
+            until: inner.lease_until(),
+            global_limit: inner.options.max_running,
+            only,
+        };
+        Ok(inner.parts.store.claim(claim).await?)
+    }
+
+    /// Drives one run as soon as it is due, or waits until somebody else has ended it.
+    pub(crate) async fn drive_when_due(
+        &self,
+        run: &RunId,
+        attention: Attention,
+    ) -> Result<(), Error> {
+        loop {
+            if let Some(claimed) = self.claim(Some(run.clone())).await? {
+                self.drive_claimed(claimed, attention).await?;
+                return Ok(());
+            }
+            let row = self.store().run(run).await?;
+            if row.is_none_or(|row| row.status == RunStatus::Done) {
+                return Ok(());
+            }
+            let later = self.inner.now().saturating_add(LOOK_AGAIN);
+            let later = later.unwrap_or(Timestamp::MAX);
+            self.inner.parts.clock.sleep_until(later).await;
+        }
+    }
+
+    pub(crate) async fn drive_claimed(
+        &self,
+        claimed: Claimed,
+        attention: Attention,
+    ) -> Result<Driven, Error> {
+        let inner = &self.inner;
+        let pinned = inner
+            .pinned(&claimed.run.skill, &claimed.run.revision)
+            .await?;
+        inner.learn_tools(&pinned).await;
+        let events = decode_events(&claimed.run.id, &claimed.events)?;
+        let nested = inner.nested(&claimed.run.skill, &events).await?;
+        let replay = |why: String| Error::Replay {
+            run: claimed.run.id.to_string(),
+            why,
+        };
+        let mut machine = Machine::replay(
+            Arc::clone(&pinned.plan),
+            Arc::clone(&inner.rules),
+            nested,
+            events.iter().map(|(at, event)| (*at, event)),
+        )
+        .map_err(|diverged| replay(diverged.to_string()))?;
+        let now = inner.now();
+        let mut recorded = Vec::new();
+        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded);
+        let secrets = RunSecrets::resolve(pinned.plan.secrets(), &nonce, &inner.parts.secrets);
+        let secrets = match secrets {
+            Ok(secrets) => Arc::new(secrets),
+            Err(failure) => {
+                let stopped = Event::Stopped { failure };
+                machine
+                    .apply(now, &stopped)
+                    .map_err(|d| replay(d.to_string()))?;
+                recorded.push(stopped);
+                Arc::new(RunSecrets::none())
+            }
+        };
+        let again = cut_off(&mut machine, now, &mut recorded);
+        let started = claimed.run.started_at.unwrap_or(now);
+        let deadline = inner.deadline(&pinned, started);
+        let mut driver = Driver::new(
+            inner,
+            claimed.run,
+            claimed.lease,
+            machine,
+            secrets,
+            attention,
+        )
+        .until(deadline);
+        tracing::debug!(run = %driver.run(), "driving");
+        driver.recorded(now, recorded);
+        driver.drive(again).await
+    }
+}
+
+/// What was begun by somebody who is gone: calls end as interrupted, waits and questions go on.
+fn cut_off(machine: &mut Machine, now: Timestamp, recorded: &mut Vec<Event>) -> Vec<Action> {
+    let mut again = Vec::new();
+    for action in machine.outstanding() {
+        match action {
+            Action::Call { path, attempt, .. } => {
+                let event = machine.interrupted(&path, attempt, now);
+                if machine.apply(now, &event).is_ok() {
+                    recorded.push(event);
+                }
+            }
+            // A remedy is made to be repeated; a wait and a question change nothing.
+            Action::Heal { .. } | Action::Sleep { .. } | Action::Ask { .. } => again.push(action),
+        }
+    }
+    again
+}
+
+pub(crate) fn decode_events(
+    run: &RunId,
+    stored: &[StoredEvent],
+) -> Result<Vec<(Timestamp, Event)>, Error> {
+    let one = |stored: &StoredEvent| {
+        let event = serde_json::from_str(&stored.body).map_err(|error| Error::Replay {
+            run: run.to_string(),
+            why: format!("event {} cannot be read: {error}", stored.seq),
+        })?;
+        Ok((stored.at, event))
+    };
+    stored.iter().map(one).collect()
+}
+
+impl Inner {
+    /// The skill as the run pinned it: from memory, from the files, or from the store.
+    pub(crate) async fn pinned(&self, skill: &str, revision: &str) -> Result<Pinned, Error> {
+        if let Some(pinned) = self.plans.get(revision) {
+            return Ok(pinned);
+        }
+        let snapshot = self.parts.skills.snapshot();
+        if let Ok(pinned) = self.plans.find(&snapshot, skill)
+            && pinned.revision == revision
+        {
+            return Ok(pinned);
+        }
+        let lost = || Error::RevisionLost {
+            skill: skill.to_owned(),
+            revision: revision.to_owned(),
+        };
+        let content = self
+            .parts
+            .store
+            .revision(revision)
+            .await?
+            .ok_or_else(lost)?;
+        let skill = decode(&content, &self.moment()).ok_or_else(lost)?;
+        self.plans.add(Arc::new(skill), revision.to_owned())
+    }
+
+    /// The plans of the skills that a run has entered.
+    pub(crate) async fn nested(
+        &self,
+        skill: &str,
+        events: &[(Timestamp, Event)],
+    ) -> Result<HashMap<String, Arc<Plan>>, Error> {
+        let mut nested = HashMap::new();
+        for (_, event) in events {
+            if let Event::Entered { revision, .. } = event
+                && !nested.contains_key(revision)
+            {
+                let pinned = self.pinned(skill, revision).await?;
+                nested.insert(revision.clone(), pinned.plan);
+            }
+        }
+        Ok(nested)
+    }
+
+    /// A run that was only admitted so far begins now. Gives back the nonce of its secrets.
+    fn begin_if_new(
+        &self,
+        machine: &mut Machine,
+        claimed: &Claimed,
+        events: &[(Timestamp, Event)],
+        recorded: &mut Vec<Event>,
+    ) -> String {
+        let started = events.iter().find_map(|(_, event)| match event {
+            Event::Started(started) => Some(started.nonce.clone()),
+            _ => None,
+        });
+        if let Some(nonce) = started {
+            return nonce;
+        }
+        let nonce = Uuid::new_v4().simple().to_string();
+        let started = Event::Started(Started {
+            skill: claimed.run.skill.clone(),
+            revision: claimed.run.revision.clone(),
+            execution_id: claimed.run.id.to_string(),
+            workspace_uri: self.options.workspace_uri.clone(),
+            inputs: serde_json::from_str(&claimed.run.inputs).unwrap_or_default(),
+            nonce: nonce.clone(),
+        });
+        if machine.apply(self.now(), &started).is_ok() {
+            recorded.push(started);
+        }
+        nonce
+    }
+}

@@ -1,0 +1,440 @@
+//! Drives a run: what the interpreter decides is stored, then performed, until it ends or waits.
+
+use std::sync::Arc;
+
+use deft_model::{Effects, Failure, FailureClass, RunId};
+use deft_store::{Lease, RunRow, Then, Write};
+use deft_tools::Router;
+use deft_workflow::{Action, Event, Facts, Machine};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use jiff::Timestamp;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::ask::{self, Attention, Question};
+use crate::engine::{Inner, Stop};
+use crate::perform::{Done, Performer, Request};
+use crate::record::Journal;
+use crate::secrets::RunSecrets;
+use crate::{Error, finish};
+
+/// What came of driving a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Driven {
+    Finished,
+    /// It waits, and nobody holds its lease.
+    Parked,
+}
+
+/// A run and the right to drive it.
+pub(crate) struct Driver {
+    engine: Arc<Inner>,
+    run: RunRow,
+    lease: Lease,
+    machine: Machine,
+    journal: Journal,
+    performer: Performer,
+    attention: Attention,
+    stop: Stop,
+    tasks: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// Calls that are being made, waits that are running, questions nobody here can answer.
+    calling: usize,
+    sleeping: Vec<Timestamp>,
+    unanswered: Vec<Question>,
+    /// When the run has taken too long.
+    deadline: Option<Timestamp>,
+}
+
+pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
+
+impl Facts for RouterFacts<'_> {
+    fn effects(&self, tool: &str) -> Option<Effects> {
+        self.0.effects(tool)
+    }
+}
+
+impl Driver {
+    pub(crate) fn new(
+        engine: &Arc<Inner>,
+        run: RunRow,
+        lease: Lease,
+        machine: Machine,
+        secrets: Arc<RunSecrets>,
+        attention: Attention,
+    ) -> Self {
+        let stop = engine.register(&run.id);
+        let performer = Performer {
+            engine: Arc::clone(engine),
+            run: run.id.clone(),
+            secrets,
+            session: Arc::new(Mutex::new(None)),
+            halt: CancellationToken::new(),
+        };
+        Self {
+            engine: Arc::clone(engine),
+            deadline: None,
+            run,
+            lease,
+            machine,
+            journal: Journal::default(),
+            performer,
+            attention,
+            stop,
+            tasks: FuturesUnordered::new(),
+            calling: 0,
+            sleeping: Vec::new(),
+            unanswered: Vec::new(),
+        }
+    }
+
+    /// The run.
+    pub(crate) fn run(&self) -> &RunId {
+        &self.run.id
+    }
+
+    /// The run may not go on beyond this instant.
+    pub(crate) fn until(mut self, deadline: Option<Timestamp>) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// What is applied already and must be stored with the next batch.
+    pub(crate) fn recorded(&mut self, at: Timestamp, events: Vec<Event>) {
+        self.journal.extend(at, events);
+    }
+
+    /// Drives to the end, or to a wait that is worth giving the lease back for.
+    ///
+    /// `begun` are actions whose intent is stored already.
+    pub(crate) async fn drive(mut self, begun: Vec<Action>) -> Result<Driven, Error> {
+        let result = self.turns(begun).await;
+        // Whatever is still being done belongs to nobody any more.
+        self.performer.halt.cancel();
+        self.engine.unregister(&self.run.id);
+        result
+    }
+
+    async fn turns(&mut self, mut actions: Vec<Action>) -> Result<Driven, Error> {
+        loop {
+            let now = self.engine.now();
+            let facts = RouterFacts(&self.engine.parts.router);
+            let decided = self.machine.advance(now, &facts);
+            self.journal.extend(now, decided);
+            let fresh = self.machine.take_actions();
+            if let Some(finished) = self.machine.finished() {
+                let finished = finished.clone();
+                let then = finish::row(&finished, now);
+                self.commit(then).await?;
+                self.engine.log_session(&self.run, &finished, now);
+                return Ok(Driven::Finished);
+            }
+            self.note_questions(now, &fresh);
+            if fresh.iter().any(must_be_stored) {
+                self.commit(Then::Continue).await?;
+            }
+            actions.extend(fresh);
+            for action in actions.drain(..) {
+                self.perform(action);
+            }
+            if let Some(then) = self.parking(now) {
+                self.commit(then).await?;
+                return Ok(Driven::Parked);
+            }
+            self.wait().await?;
+        }
+    }
+
+    /// A question is stored together with the event that asks it.
+    fn note_questions(&mut self, now: Timestamp, actions: &[Action]) {
+        let questions = actions.iter().filter_map(|action| self.question(action));
+        let asked: Vec<Write> = questions
+            .map(|question| Write::Ask(ask::approval(&question, now)))
+            .collect();
+        self.journal.write(asked);
+    }
+
+    fn question(&self, action: &Action) -> Option<Question> {
+        ask::question(&self.run.id, self.run.finish_ordinal, action)
+    }
+
+    async fn commit(&mut self, then: Then) -> Result<(), Error> {
+        let appended = self
+            .engine
+            .commit(&self.lease, &self.run.skill, &mut self.journal, then)
+            .await?;
+        if let Some(by) = appended.cancel_by {
+            self.stop.ask(&by);
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, action: Action) {
+        let performer = self.performer.clone();
+        let task = match action {
+            Action::Call {
+                path,
+                attempt,
+                call,
+                key,
+                timeout,
+                cache,
+                ..
+            } => {
+                self.calling += 1;
+                let request = Request {
+                    code: self.machine.code(&path),
+                    depth: self.machine.depth(&path),
+                    path,
+                    attempt,
+                    call,
+                    key,
+                    timeout,
+                    cache,
+                };
+                performer.call(request).boxed()
+            }
+            Action::Heal { path, heal, key } => {
+                self.calling += 1;
+                performer.heal(path, heal, key).boxed()
+            }
+            Action::Sleep { path, until } => {
+                self.sleeping.push(until);
+                performer.sleep(path, until).boxed()
+            }
+            Action::Ask { .. } => match self.question(&action) {
+                Some(question) => self.ask(question),
+                None => return,
+            },
+        };
+        self.tasks.push(task);
+    }
+
+    /// Finds an answer: one that is stored, a grant, `--yes`, the person at the terminal.
+    fn ask(&mut self, question: Question) -> BoxFuture<'static, Done> {
+        self.calling += 1;
+        let engine = Arc::clone(&self.engine);
+        let attention = self.attention.clone();
+        let (skill, revision) = (self.run.skill.clone(), self.run.revision.clone());
+        async move {
+            let answer = find_answer(&engine, &attention, &skill, &revision, &question).await;
+            Done::Answered { question, answer }
+        }
+        .boxed()
+    }
+
+    /// What becomes of the run if nothing is left to do but wait.
+    fn parking(&self, now: Timestamp) -> Option<Then> {
+        if self.calling > 0 || self.machine.stopping().is_some() {
+            return None;
+        }
+        let first = self.sleeping.iter().min().copied();
+        let soon = now.saturating_add(self.engine.options.park_after).ok();
+        let long = |until: &Timestamp| soon.is_some_and(|soon| *until > soon);
+        let waiting_for = match (self.unanswered.first(), &first) {
+            (Some(question), None) => format!("an answer: {}", question.message),
+            (Some(question), Some(until)) if self.attention.parks && long(until) => {
+                format!("an answer: {}", question.message)
+            }
+            (None, Some(until)) if self.attention.parks && long(until) => {
+                format!("a retry at {until}")
+            }
+            _ => return None,
+        };
+        Some(Then::Park {
+            wake_at: first,
+            waiting_for,
+        })
+    }
+
+    /// Waits until something has been done, and gathers everything that has.
+    async fn wait(&mut self) -> Result<(), Error> {
+        let first = match self.tasks.next().now_or_never() {
+            Some(Some(done)) => Some(done),
+            _ => {
+                // Nothing is ready: let the world see how far the run is before waiting.
+                if !self.journal.is_empty() {
+                    self.commit(Then::Continue).await?;
+                }
+                self.next().await
+            }
+        };
+        if let Some(done) = first {
+            self.settle(done);
+        }
+        while let Some(Some(done)) = self.tasks.next().now_or_never() {
+            self.settle(done);
+        }
+        Ok(())
+    }
+
+    /// The next thing that is done; none when the run has to stop.
+    async fn next(&mut self) -> Option<Done> {
+        let stopping = self.machine.stopping().is_some();
+        let overdue = match self.deadline {
+            Some(deadline) => self.engine.parts.clock.sleep_until(deadline),
+            None => Box::pin(std::future::pending()),
+        };
+        let failure = tokio::select! {
+            done = self.tasks.next(), if !self.tasks.is_empty() => return done,
+            () = self.stop.token.cancelled(), if !stopping => self.cancelled(),
+            () = overdue, if !stopping => overdue_failure(),
+            else => return None,
+        };
+        self.record(Event::Stopped { failure });
+        self.performer.halt.cancel();
+        None
+    }
+
+    fn cancelled(&self) -> Failure {
+        let by = self
+            .stop
+            .by
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone();
+        let by = by.unwrap_or_else(|| "somebody".to_owned());
+        Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))
+    }
+
+    /// Takes in what came of an action.
+    fn settle(&mut self, done: Done) {
+        let now = self.engine.now();
+        let event = match done {
+            Done::Called {
+                path,
+                attempt,
+                result,
+                ms,
+                cached,
+                writes,
+            } => {
+                self.calling -= 1;
+                self.journal.write(writes);
+                self.machine.settle(&path, attempt, result, now, ms, cached)
+            }
+            Done::Loaded {
+                path,
+                attempt,
+                result,
+            } => {
+                self.calling -= 1;
+                match result {
+                    Ok((pinned, inputs)) => {
+                        self.machine.provide(Arc::clone(&pinned.plan));
+                        Event::Entered {
+                            path,
+                            revision: pinned.revision,
+                            inputs,
+                        }
+                    }
+                    Err(failure) => {
+                        self.machine
+                            .settle(&path, attempt, Err(failure), now, 0, false)
+                    }
+                }
+            }
+            Done::Healed { path, result, ms } => {
+                self.calling -= 1;
+                self.machine.healed(&path, result, now, ms)
+            }
+            Done::Woken { path } => {
+                self.sleeping.pop();
+                if self.machine.stopping().is_some() {
+                    return;
+                }
+                Event::Woken { path }
+            }
+            Done::Answered { question, answer } => {
+                self.calling -= 1;
+                match answer {
+                    Some((answer, by)) if self.machine.stopping().is_none() => Event::Answered {
+                        path: question.path,
+                        answer,
+                        by,
+                    },
+                    Some(_) => return,
+                    None => {
+                        self.unanswered.push(question);
+                        return;
+                    }
+                }
+            }
+        };
+        self.record(event);
+    }
+
+    fn record(&mut self, event: Event) {
+        let now = self.engine.now();
+        match self.machine.apply(now, &event) {
+            Ok(()) => self.journal.push(now, event),
+            // The machine made the event or asked for it; this is a fault of ours.
+            Err(error) => tracing::error!(run = %self.run.id, %error, "an event does not fit"),
+        }
+    }
+}
+
+/// An intent must be stored before a call whose repetition would do harm, and a question before
+/// anybody can answer it.
+fn must_be_stored(action: &Action) -> bool {
+    match action {
+        Action::Call { effects, .. } => *effects != Effects::None,
+        Action::Heal { .. } | Action::Ask { .. } => true,
+        Action::Sleep { .. } => false,
+    }
+}
+
+fn overdue_failure() -> Failure {
+    Failure::new(
+        FailureClass::Timeout,
+        "the run took longer than its `timeout`",
+    )
+}
+
+async fn find_answer(
+    engine: &Arc<Inner>,
+    attention: &Attention,
+    skill: &str,
+    revision: &str,
+    question: &Question,
+) -> Option<(deft_workflow::Answer, String)> {
+    let store = &engine.parts.store;
+    let known = store.approvals(true).await.ok()?;
+    let decided = known
+        .into_iter()
+        .find(|row| row.asked.id == question.approval)
+        .and_then(|row| row.decision);
+    if let Some(decision) = decided {
+        return Some((ask::answer(&decision.answer), decision.by));
+    }
+    let (answer, by) = match granted(engine, skill, revision, question).await {
+        Some(by) => (deft_workflow::Answer::Yes, by),
+        None => match (&attention.assume_yes, &attention.asker) {
+            (Some(by), _) => (deft_workflow::Answer::Yes, by.clone()),
+            (None, Some(asker)) => {
+                let answer = asker.ask(question.clone()).await?;
+                (answer, "the person at the terminal".to_owned())
+            }
+            (None, None) => return None,
+        },
+    };
+    let now = engine.now();
+    let decided = ask::decide(store, &question.approval, answer, &by, now).await;
+    Some(decided.unwrap_or((answer, by)))
+}
+
+/// Who allowed the operation for good, if anybody has.
+async fn granted(
+    engine: &Arc<Inner>,
+    skill: &str,
+    revision: &str,
+    question: &Question,
+) -> Option<String> {
+    let digest = ask::operation_digest(&question.path, &question.operation);
+    let grants = engine.parts.store.grants(skill).await.ok()?;
+    grants
+        .into_iter()
+        .find(|grant| grant.revision == revision && grant.operation == digest)
+        .map(|grant| format!("standing grant {} of {}", grant.id, grant.by))
+}

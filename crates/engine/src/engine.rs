@@ -1,0 +1,214 @@
+//! The handle that surfaces hold, and what all its parts share.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use deft_compute::Compute;
+use deft_model::RunId;
+use deft_skillfile::Moment;
+use deft_store::{CancelState, Store};
+use deft_tools::{Router, SecretSource};
+use deft_workflow::{Remedy, Rules};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use crate::record::Published;
+use crate::skills::{Plans, Skills};
+use crate::{Clock, Error, Options, Owner};
+
+/// What an engine is made of.
+pub struct Parts {
+    /// Where runs are kept.
+    pub store: Arc<dyn Store>,
+    /// Where skills are found.
+    pub skills: Arc<dyn Skills>,
+    /// Calls tools.
+    pub router: Router,
+    /// Runs Python.
+    pub compute: Compute,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Where the secrets come from that skills name.
+    pub secrets: Arc<dyn SecretSource>,
+}
+
+/// Admits, drives and recovers runs. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) options: Options,
+    pub(crate) parts: Parts,
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) plans: Plans,
+    pub(crate) owner: Owner,
+    /// Revisions whose content is known to be stored.
+    kept: Mutex<HashSet<String>>,
+    /// Runs that are driven here, and how to stop them.
+    driven: Mutex<HashMap<RunId, Stop>>,
+    live: broadcast::Sender<Arc<Published>>,
+}
+
+/// How a run that is driven here is stopped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop {
+    pub(crate) token: CancellationToken,
+    pub(crate) by: Arc<Mutex<Option<String>>>,
+}
+
+impl Stop {
+    pub(crate) fn ask(&self, by: &str) {
+        self.by
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(|| by.to_owned());
+        self.token.cancel();
+    }
+}
+
+/// How many events a slow listener may fall behind before it has to read the store.
+const LIVE_EVENTS: usize = 4096;
+
+impl Engine {
+    /// Puts an engine together and takes the lock of this process.
+    pub fn new(parts: Parts, options: Options) -> Result<Self, Error> {
+        let owner = Owner::enter(&options.owners).and_then(|owner| {
+            owner.remember_boot()?;
+            Ok(owner)
+        });
+        let owner = owner.map_err(|error| Error::Owner {
+            folder: options.owners.display().to_string(),
+            why: error.to_string(),
+        })?;
+        let heals = options
+            .heals
+            .iter()
+            .filter_map(|heal| Remedy::compile(heal).ok())
+            .collect();
+        let rules = Rules {
+            heals,
+            ..Rules::default()
+        };
+        let (live, _) = broadcast::channel(LIVE_EVENTS);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                options,
+                parts,
+                rules: Arc::new(rules),
+                plans: Plans::default(),
+                owner,
+                kept: Mutex::default(),
+                driven: Mutex::default(),
+                live,
+            }),
+        })
+    }
+
+    /// Events of all runs that are driven here, each after it was stored.
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Published>> {
+        self.inner.live.subscribe()
+    }
+
+    /// Where runs are kept.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.parts.store
+    }
+
+    /// The tool router.
+    pub fn router(&self) -> &Router {
+        &self.inner.parts.router
+    }
+
+    /// What leases call this process.
+    pub fn owner(&self) -> &str {
+        self.inner.owner.name()
+    }
+
+    /// Asks a run to stop, wherever it is driven.
+    pub async fn cancel(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
+        let state = self.store().cancel(run, by, self.inner.now()).await?;
+        if let CancelState::Asked(_) = state {
+            self.inner.stop(run, by);
+        }
+        Ok(state)
+    }
+
+    /// Keeps the leases of this process alive and stops what others want stopped. Runs until it
+    /// is dropped.
+    pub async fn keep_leases(&self) {
+        let inner = &self.inner;
+        let pause = inner.options.lease / 3;
+        loop {
+            let next = inner.now().saturating_add(pause);
+            inner
+                .parts
+                .clock
+                .sleep_until(next.unwrap_or(Timestamp::MAX))
+                .await;
+            let until = inner.lease_until();
+            match inner.parts.store.renew(inner.owner.name(), until).await {
+                Ok(runs) => runs.iter().for_each(|run| inner.stop(run, "a person")),
+                // The drivers find out for themselves if a lease is lost.
+                Err(error) => tracing::warn!(%error, "leases could not be renewed"),
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// The present to the microsecond, which is what stores keep: an instant means the same before
+    /// and after it was stored.
+    pub(crate) fn now(&self) -> Timestamp {
+        let now = self.parts.clock.now();
+        Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+    }
+
+    pub(crate) fn lease_until(&self) -> Timestamp {
+        self.now()
+            .saturating_add(self.options.lease)
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    pub(crate) fn moment(&self) -> Moment {
+        let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
+        Moment {
+            now: self.now(),
+            zone,
+        }
+    }
+
+    pub(crate) fn publish(&self, event: Published) {
+        // Nobody listening is no failure.
+        drop(self.live.send(Arc::new(event)));
+    }
+
+    pub(crate) fn is_kept(&self, revision: &str) -> bool {
+        lock(&self.kept).contains(revision)
+    }
+
+    pub(crate) fn note_kept(&self, revision: &str) {
+        lock(&self.kept).insert(revision.to_owned());
+    }
+
+    pub(crate) fn register(&self, run: &RunId) -> Stop {
+        lock(&self.driven).entry(run.clone()).or_default().clone()
+    }
+
+    pub(crate) fn unregister(&self, run: &RunId) {
+        lock(&self.driven).remove(run);
+    }
+
+    pub(crate) fn stop(&self, run: &RunId, by: &str) {
+        if let Some(stop) = lock(&self.driven).get(run) {
+            stop.ask(by);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

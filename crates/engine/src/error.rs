@@ -1,0 +1,126 @@
+//! Why a fire did not become a run, or a run could not be driven.
+
+use deft_command::Problem;
+use deft_workflow::InputProblem;
+
+/// The engine could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No such skill.
+    #[error("there is no skill `{name}`")]
+    UnknownSkill {
+        /// What was asked for.
+        name: String,
+        /// A skill with a similar name.
+        near: Option<String>,
+    },
+    /// Inputs that the skill does not take.
+    #[error("{}", problems(.0))]
+    Inputs(Vec<InputProblem>),
+    /// Flags that the page or the tool of a command does not take.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Flags(Vec<Problem>),
+    /// No such run.
+    #[error("there is no run `{id}`")]
+    UnknownRun {
+        /// What was asked for.
+        id: String,
+    },
+    /// The beginning of an id fits several runs.
+    #[error("`{id}` fits {count} runs")]
+    AmbiguousRun {
+        /// What was asked for.
+        id: String,
+        /// How many it fits.
+        count: usize,
+    },
+    /// A run that cannot be resumed.
+    #[error("run `{run}` {why}")]
+    NotResumable {
+        /// The run.
+        run: String,
+        /// Why not.
+        why: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
+    /// A step that is not in the skill.
+    #[error("skill `{skill}` has no step `{step}`")]
+    UnknownStep {
+        /// The skill.
+        skill: String,
+        /// What was asked for.
+        step: String,
+        /// A step with a similar name.
+        near: Option<String>,
+    },
+    /// A skill that does not compile; the loader should have said so.
+    #[error("skill `{skill}` cannot be run: {why}")]
+    Plan {
+        /// The skill.
+        skill: String,
+        /// Why not.
+        why: String,
+    },
+    /// The recorded events cannot be replayed.
+    #[error("run `{run}` cannot go on: {why}")]
+    Replay {
+        /// The run.
+        run: String,
+        /// Why not.
+        why: String,
+    },
+    /// The content of a pinned revision is nowhere to be found.
+    #[error("revision `{revision}` of skill `{skill}` is not stored")]
+    RevisionLost {
+        /// The skill.
+        skill: String,
+        /// The revision.
+        revision: String,
+    },
+    /// The store could not do its part.
+    #[error(transparent)]
+    Store(#[from] deft_store::Error),
+    /// The lock of this process could not be taken.
+    #[error("no lock can be taken in `{folder}`: {why}")]
+    Owner {
+        /// Where.
+        folder: String,
+        /// Why not.
+        why: String,
+    },
+}
+
+impl Error {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownSkill { near, .. } | Self::UnknownStep { near, .. } => near
+                .as_ref()
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("`deft skills list` shows what there is".to_owned())),
+            Self::Inputs(problems) => match problems.as_slice() {
+                [only] => only.hint.clone(),
+                _ => None,
+            },
+            Self::Flags(problems) => match problems.as_slice() {
+                [only] => only.hint(),
+                _ => None,
+            },
+            Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
+            Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
+            Self::NotResumable { hint, .. } => hint.clone(),
+            Self::Store(error) => error.hint().map(Into::into),
+            _ => None,
+        }
+    }
+}
+
+fn problems(problems: &[InputProblem]) -> String {
+    let one = |problem: &InputProblem| match &problem.hint {
+        Some(hint) if problems.len() > 1 => format!("{} ({hint})", problem.message),
+        _ => problem.message.clone(),
+    };
+    problems.iter().map(one).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,55 @@
+//! Settings of the engine (`[engine]` in the configuration).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use deft_model::Heal;
+
+/// How the engine behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where lock files of owners are.
+    pub owners: PathBuf,
+    /// Where results go that are too large to be stored.
+    pub spill: PathBuf,
+    /// Where dated session logs go (S3.28); none keeps no such log.
+    pub sessions: Option<PathBuf>,
+    /// The folder or project that runs work on, unless they say otherwise.
+    pub workspace_uri: String,
+    /// How many runs may be running at once, over all processes.
+    pub max_running: Option<u32>,
+    /// How long a lease holds unless renewed.
+    pub lease: Duration,
+    /// How long a tool call may take that says nothing itself.
+    pub tool_timeout: Duration,
+    /// How long a run may take that says nothing itself.
+    pub run_timeout: Option<Duration>,
+    /// The largest result of a step that is stored.
+    pub max_result_bytes: usize,
+    /// Waits longer than this give the lease back, where somebody will come back for the run.
+    pub park_after: Duration,
+    /// Remedies of the host.
+    pub heals: Vec<Heal>,
+    /// The zone of local time in compute blocks.
+    pub zone: String,
+}
+
+impl Options {
+    /// The defaults, for a folder that holds everything.
+    pub fn at(home: &std::path::Path) -> Self {
+        Self {
+            owners: home.join("data").join("owners"),
+            spill: home.join("data").join("results"),
+            sessions: Some(home.join("sessions")),
+            workspace_uri: String::new(),
+            max_running: Some(64),
+            lease: Duration::from_secs(30),
+            tool_timeout: Duration::from_mins(1),
+            run_timeout: None,
+            max_result_bytes: 1 << 20,
+            park_after: Duration::from_secs(30),
+            heals: Vec::new(),
+            zone: "UTC".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Who holds leases: this process, as long as it holds a lock file.
+//!
+//! The operating system drops the lock when the process dies, however it dies. So another process
+//! on the same host learns at once that an owner is dead; time-outs matter only across hosts.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+/// The right of this process to hold leases.
+#[derive(Debug)]
+pub struct Owner {
+    name: String,
+    path: PathBuf,
+    folder: PathBuf,
+    /// Holds the lock for as long as it is open.
+    _lock: File,
+}
+
+impl Owner {
+    /// Takes the lock of this process in a folder, which is made if need be.
+    pub fn enter(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let name = format!(
+            "{}-{}-{}",
+            boot_id(),
+            std::process::id(),
+            uuid::Uuid::now_v7().simple()
+        );
+        let path = folder.join(format!("{name}.lock"));
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self {
+            name,
+            path,
+            folder: folder.to_owned(),
+            _lock: lock,
+        })
+    }
+
+    /// What leases call this process.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Tells whether another owner is known to be dead. Owners of other hosts are not.
+    pub fn is_dead(&self, owner: &str) -> bool {
+        if owner == self.name {
+            return false;
+        }
+        let path = self.folder.join(format!("{owner}.lock"));
+        match OpenOptions::new().write(true).open(&path) {
+            Ok(file) => {
+                let free = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+                if free {
+                    // Whoever comes later finds no file and the same answer.
+                    drop(fs::remove_file(&path));
+                }
+                free
+            }
+            // An owner that has left takes its file along; one of another host never had it here.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                owner.starts_with(&boot_id()) || self.is_of_this_home(owner)
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// A marker beside the lock outlives a reboot, after which the lock file may be gone.
+    fn is_of_this_home(&self, owner: &str) -> bool {
+        let marker = self.folder.join("boots");
+        let boot = owner.split('-').next().unwrap_or(owner);
+        fs::read_to_string(marker).is_ok_and(|known| known.lines().any(|line| line == boot))
+    }
+
+    /// Notes that this boot has used the home.
+    pub fn remember_boot(&self) -> io::Result<()> {
+        let marker = self.folder.join("boots");
+        let known = fs::read_to_string(&marker).unwrap_or_default();
+        let boot = boot_id();
+        if known.lines().any(|line| line == boot) {
+            return Ok(());
+        }
+        let recent: Vec<&str> = known.lines().rev().take(50).collect();
+        let mut text: String = recent
+            .iter()
+            .rev()
+            .map(|line| format!("{line}\n"))
+            .collect();
+        text.push_str(&boot);
+        text.push('\n');
+        fs::write(marker, text)
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.path));
+    }
+}
+
+/// Changes with every start of the host, so that a process id is never mistaken for an old one.
+fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map_or_else(|_| "host".to_owned(), |id| id.trim().replace('-', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Owner;
+
+    #[test]
+    fn a_living_owner_is_not_dead_and_one_that_left_is() {
+        let folder = std::env::temp_dir().join(format!("deft-owner-{}", std::process::id()));
+        let one = Owner::enter(&folder).unwrap();
+        let two = Owner::enter(&folder).unwrap();
+        assert_ne!(one.name(), two.name());
+        assert!(!one.is_dead(two.name()));
+        let name = two.name().to_owned();
+        drop(two);
+        assert!(one.is_dead(&name));
+        assert!(!one.is_dead("another-host-1"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,334 @@
+//! Does what the interpreter asks for: calls a tool, runs Python, finds a skill, waits.
+//!
+//! Nothing here touches the state of a run; each function gives back what came of it.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use deft_compute::{Job, Kind, Session};
+use deft_model::{Failure, FailureClass, Object, RunId};
+use deft_store::Write;
+use deft_tools::Call as ToolCall;
+use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs};
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::ask::{Question, hex};
+use crate::engine::Inner;
+use crate::secrets::RunSecrets;
+use crate::skills::Pinned;
+
+/// What came of an action.
+pub(crate) enum Done {
+    Called {
+        path: Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        ms: u64,
+        cached: bool,
+        writes: Vec<Write>,
+    },
+    Loaded {
+        path: Path,
+        attempt: u32,
+        result: Result<(Pinned, Object), Failure>,
+    },
+    Healed {
+        path: Path,
+        result: Result<(), Failure>,
+        ms: u64,
+    },
+    Woken {
+        path: Path,
+    },
+    /// Nobody gave an answer when there is none.
+    Answered {
+        question: Question,
+        answer: Option<(Answer, String)>,
+    },
+}
+
+/// What every action of a run needs.
+#[derive(Clone)]
+pub(crate) struct Performer {
+    pub(crate) engine: Arc<Inner>,
+    pub(crate) run: RunId,
+    pub(crate) secrets: Arc<RunSecrets>,
+    pub(crate) session: Arc<Mutex<Option<Session>>>,
+    /// Ends every call of the run.
+    pub(crate) halt: CancellationToken,
+}
+
+/// A call as the driver hands it over.
+pub(crate) struct Request {
+    pub(crate) path: Path,
+    pub(crate) attempt: u32,
+    pub(crate) call: Arc<Call>,
+    pub(crate) key: String,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) cache: Option<Duration>,
+    pub(crate) code: Option<Code>,
+    pub(crate) depth: u32,
+}
+
+impl Performer {
+    pub(crate) async fn call(self, request: Request) -> Done {
+        let begun = Instant::now();
+        let Request { path, attempt, .. } = &request;
+        let (path, attempt) = (path.clone(), *attempt);
+        if let Call::Skill { skill, args } = &*request.call {
+            let result = self.load(skill, args, request.depth).await;
+            return Done::Loaded {
+                path,
+                attempt,
+                result,
+            };
+        }
+        let mut cached = false;
+        let mut writes = Vec::new();
+        let result = match &*request.call {
+            Call::Tool { tool, args } => match self.earlier(&request, tool, args).await {
+                Some(value) => {
+                    cached = true;
+                    Ok(value)
+                }
+                None => self.tool(&request, tool, args, &mut writes).await,
+            },
+            Call::Compute | Call::Condition => self.python(&request).await,
+            Call::Agent { .. } => Err(no_model()),
+            Call::Skill { .. } => unreachable_skill(),
+        };
+        Done::Called {
+            path,
+            attempt,
+            result,
+            ms: millis(begun),
+            cached,
+            writes,
+        }
+    }
+
+    async fn tool(
+        &self,
+        request: &Request,
+        tool: &str,
+        args: &Object,
+        writes: &mut Vec<Write>,
+    ) -> Result<Value, Failure> {
+        let call = ToolCall {
+            key: request.key.clone(),
+            deadline: Some(request.timeout.unwrap_or(self.engine.options.tool_timeout)),
+            cancel: self.halt.clone(),
+            reveal: &*self.secrets,
+            ..ToolCall::new(tool, args.clone())
+        };
+        let reply = self.engine.parts.router.call(call).await?;
+        // What comes back is redacted first, so that nothing later can see more than the store.
+        let value = self.secrets.hide_value(reply.value);
+        if size(&value) > self.engine.options.max_result_bytes {
+            return Err(self.spill(&request.path, &value));
+        }
+        if let Some(ttl) = request.cache {
+            let at = self.engine.now();
+            writes.push(Write::Cache {
+                key: cache_key(tool, args),
+                value: value.to_string(),
+                at,
+                expires_at: at.saturating_add(ttl).unwrap_or(Timestamp::MAX),
+            });
+        }
+        Ok(value)
+    }
+
+    /// An earlier result, if the step allows one. A cache that cannot be read is none.
+    async fn earlier(&self, request: &Request, tool: &str, args: &Object) -> Option<Value> {
+        request.cache?;
+        let key = cache_key(tool, args);
+        let store = &self.engine.parts.store;
+        let found = store.cached(&key, self.engine.now()).await.ok()??;
+        serde_json::from_str(&found).ok()
+    }
+
+    /// Keeps a result that is too large for the journal where a person can look at it.
+    fn spill(&self, path: &Path, value: &Value) -> Failure {
+        let text = value.to_string();
+        let limit = self.engine.options.max_result_bytes;
+        let folder = self.engine.options.spill.join(self.run.as_str());
+        let name: String = path
+            .as_str()
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || c == '_' {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        let file = folder.join(format!("{name}.json"));
+        let kept = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, &text));
+        let size = text.len();
+        let message = format!("the result of `{path}` has {size} bytes, more than {limit}");
+        let hint = match kept {
+            Ok(()) => format!(
+                "all of it is in `{}`; let the tool return less",
+                file.display()
+            ),
+            Err(error) => format!("it could not be kept either: {error}"),
+        };
+        Failure::new(FailureClass::Limit, message).hint(hint)
+    }
+
+    async fn python(&self, request: &Request) -> Result<Value, Failure> {
+        let Some(code) = request.code.clone() else {
+            return Err(Failure::new(FailureClass::Other, "there is no code to run"));
+        };
+        let kind = match &*request.call {
+            Call::Condition => Kind::Condition,
+            _ => Kind::Block,
+        };
+        let job = Job {
+            code: code.source,
+            kind,
+            scope: code.scope,
+            now: code.now,
+            zone: self.engine.options.zone.clone(),
+            seed: seed(&request.key),
+        };
+        // Steps of one run share a child, so they take turns in it.
+        let mut session = self.session.lock().await;
+        let session = session.get_or_insert_with(|| self.engine.parts.compute.session());
+        let work = session.run(job, request.timeout);
+        let result = tokio::select! {
+            result = work => result,
+            () = self.halt.cancelled() => return Err(cancelled()),
+        };
+        match result {
+            Ok(output) => {
+                if !output.printed.is_empty() {
+                    tracing::info!(run = %self.run, step = %request.path, "{}", output.printed.trim_end());
+                }
+                Ok(output.value)
+            }
+            Err(error) => {
+                let mut failure = Failure::new(error.class(), error.to_string());
+                failure.hint = error.hint().map(str::to_owned);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Pins the skill that a step runs, and checks what is given to it.
+    async fn load(
+        &self,
+        skill: &str,
+        args: &Object,
+        depth: u32,
+    ) -> Result<(Pinned, Object), Failure> {
+        let limit = self.engine.rules.max_depth;
+        if depth > limit {
+            let message =
+                format!("skill `{skill}` would be {depth} skills deep, more than {limit}");
+            return Err(Failure::new(FailureClass::Limit, message)
+                .hint("a skill that runs itself never ends"));
+        }
+        let snapshot = self.engine.parts.skills.snapshot();
+        let pinned = self.engine.plans.find(&snapshot, skill).map_err(|error| {
+            let mut failure = Failure::new(FailureClass::NotFound, error.to_string());
+            failure.hint = error.hint();
+            failure
+        })?;
+        let inputs = check_inputs(pinned.plan.inputs(), args).map_err(|problems| {
+            let error = crate::Error::Inputs(problems);
+            let mut failure =
+                Failure::new(FailureClass::Invalid, format!("skill `{skill}`: {error}"));
+            failure.hint = error.hint();
+            failure
+        })?;
+        self.engine
+            .keep(&pinned)
+            .await
+            .map_err(|error| Failure::new(FailureClass::Other, error.to_string()))?;
+        Ok((pinned, inputs))
+    }
+
+    pub(crate) async fn heal(self, path: Path, heal: Arc<Heal>, key: String) -> Done {
+        let begun = Instant::now();
+        let call = ToolCall {
+            key,
+            deadline: Some(self.engine.options.tool_timeout),
+            cancel: self.halt.clone(),
+            reveal: &*self.secrets,
+            ..ToolCall::new(&heal.tool, heal.args.clone())
+        };
+        let result = self.engine.parts.router.call(call).await.map(drop);
+        Done::Healed {
+            path,
+            result,
+            ms: millis(begun),
+        }
+    }
+
+    pub(crate) async fn sleep(self, path: Path, until: Timestamp) -> Done {
+        let sleep = self.engine.parts.clock.sleep_until(until);
+        tokio::select! {
+            () = sleep => {}
+            () = self.halt.cancelled() => {}
+        }
+        Done::Woken { path }
+    }
+}
+
+/// About how many bytes a value takes as JSON.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| size(item) + 1).sum::<usize>() + 2,
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, value)| key.len() + size(value) + 4);
+            entries.sum::<usize>() + 2
+        }
+    }
+}
+
+fn millis(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn no_model() -> Failure {
+    Failure::new(FailureClass::Invalid, "no model is configured")
+        .hint("this step needs one: add an `[llm.NAME]` section to config.toml")
+}
+
+pub(crate) fn cancelled() -> Failure {
+    Failure::new(FailureClass::Cancelled, "the run was stopped")
+}
+
+fn unreachable_skill() -> Result<Value, Failure> {
+    Err(Failure::new(FailureClass::Other, "a skill is not called"))
+}
+
+/// Tool and arguments, whatever the order in which the arguments were written.
+fn cache_key(tool: &str, args: &Object) -> String {
+    let mut names: Vec<&String> = args.keys().collect();
+    names.sort();
+    let mut text = tool.to_owned();
+    for name in names {
+        text.push('\n');
+        text.push_str(name);
+        text.push('=');
+        text.push_str(&args[name].to_string());
+    }
+    hex(text.as_bytes())
+}
+
+/// The same step of the same run gets the same random numbers.
+fn seed(key: &str) -> u64 {
+    key.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

@@ -1,0 +1,128 @@
+//! What happened is stored first, and told to the world after.
+
+use deft_model::RunId;
+use deft_store::{Appended, Batch, Lease, NewEvent, Then, Write};
+use deft_workflow::{Event, public};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::engine::Inner;
+
+/// A stored event, as listeners get it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// Its place among all events of the store.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The run.
+    pub run: RunId,
+    /// The skill.
+    pub skill: String,
+    /// What happened.
+    pub event: Event,
+}
+
+impl Published {
+    /// The public form (S3.30), if the event has one.
+    pub fn public(&self) -> Option<Value> {
+        let (kind, fields) = public(&self.event)?;
+        let mut shown = json!({
+            "type": kind,
+            "seq": self.seq,
+            "at": self.at.to_string(),
+            "execution_id": self.run.as_str(),
+            "skill": self.skill,
+        });
+        if let Value::Object(map) = &mut shown {
+            map.extend(fields);
+        }
+        crate::view::mask(&mut shown);
+        Some(shown)
+    }
+}
+
+/// Events that have been applied and are not stored yet. Nobody but the driver knows of them.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    events: Vec<(Timestamp, Event)>,
+    writes: Vec<Write>,
+}
+
+impl Journal {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.writes.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, at: Timestamp, event: Event) {
+        self.events.push((at, event));
+    }
+
+    pub(crate) fn extend(&mut self, at: Timestamp, events: impl IntoIterator<Item = Event>) {
+        self.events
+            .extend(events.into_iter().map(|event| (at, event)));
+    }
+
+    pub(crate) fn write(&mut self, writes: impl IntoIterator<Item = Write>) {
+        self.writes.extend(writes);
+    }
+
+    /// The batch to be stored, and the events to be published once it is.
+    pub(crate) fn take(&mut self, then: Then) -> (Batch, Vec<(Timestamp, Event)>) {
+        let events = std::mem::take(&mut self.events);
+        let batch = Batch {
+            events: events
+                .iter()
+                .map(|(at, event)| encode(*at, event))
+                .collect(),
+            writes: std::mem::take(&mut self.writes),
+            then,
+        };
+        (batch, events)
+    }
+}
+
+/// An event as it is stored.
+pub(crate) fn encode(at: Timestamp, event: &Event) -> NewEvent {
+    NewEvent {
+        at,
+        kind: event.kind().to_owned(),
+        // Events are made of JSON values and texts; writing them as JSON cannot fail.
+        body: serde_json::to_string(event).unwrap_or_default(),
+    }
+}
+
+impl Inner {
+    /// Stores what a driver has gathered, then publishes it.
+    pub(crate) async fn commit(
+        &self,
+        lease: &Lease,
+        skill: &str,
+        journal: &mut Journal,
+        then: Then,
+    ) -> Result<Appended, Error> {
+        let (batch, events) = journal.take(then);
+        let appended = self.parts.store.append(lease, batch).await?;
+        self.publish_all(&lease.run, skill, appended.first_seq, events);
+        Ok(appended)
+    }
+
+    pub(crate) fn publish_all(
+        &self,
+        run: &RunId,
+        skill: &str,
+        first_seq: u64,
+        events: Vec<(Timestamp, Event)>,
+    ) {
+        for (seq, (at, event)) in (first_seq..).zip(events) {
+            self.publish(Published {
+                seq,
+                at,
+                run: run.clone(),
+                skill: skill.to_owned(),
+                event,
+            });
+        }
+    }
+}

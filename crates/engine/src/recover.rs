@@ -1,0 +1,172 @@
+//! Runs whose driver is gone are made due again; ended runs go on when a person says so.
+
+use deft_model::{Outcome, RunId, RunStatus, nearest};
+use deft_store::{RunFilter, RunRow};
+use deft_workflow::Event;
+
+use crate::record::encode;
+use crate::{Admission, Attention, Engine, Error, Fire};
+
+/// How a run is resumed by hand.
+#[derive(Clone, Debug, Default)]
+pub struct ResumeWith {
+    /// Who asks for it.
+    pub by: String,
+    /// Goes on with the pinned revision even when the skill has changed since.
+    pub old_revision: bool,
+}
+
+impl Engine {
+    /// Makes runs due again whose owner is dead. Only what stays around calls this; it does not
+    /// drive them.
+    pub async fn recover(&self) -> Result<Vec<RunId>, Error> {
+        let owners = self.store().owners().await?;
+        let dead = owners
+            .into_iter()
+            .filter(|owner| self.inner.owner.is_dead(owner))
+            .collect();
+        Ok(self.store().release(dead, self.inner.now()).await?)
+    }
+
+    /// A run by its id or the beginning of it.
+    pub async fn find_run(&self, id: &str) -> Result<RunRow, Error> {
+        let filter = RunFilter {
+            id_prefix: Some(id.to_owned()),
+            limit: Some(2),
+            ..RunFilter::default()
+        };
+        let mut runs = self.store().runs(filter).await?;
+        match runs.len() {
+            0 => Err(Error::UnknownRun { id: id.to_owned() }),
+            1 => Ok(runs.remove(0)),
+            count => match runs.iter().position(|run| run.id.as_str() == id) {
+                Some(exact) => Ok(runs.remove(exact)),
+                None => Err(Error::AmbiguousRun {
+                    id: id.to_owned(),
+                    count,
+                }),
+            },
+        }
+    }
+
+    /// Lets an ended, waiting or orphaned run go on, and drives it here.
+    pub async fn resume(
+        &self,
+        run: &RunRow,
+        with: &ResumeWith,
+        attention: Attention,
+    ) -> Result<Admission, Error> {
+        self.check_revision(run, with)?;
+        match (run.status, run.outcome) {
+            (RunStatus::Done, Some(Outcome::Success | Outcome::Skipped | Outcome::Missed)) => {
+                let outcome = run.outcome.map_or(String::new(), |o| o.to_string());
+                return Err(refuse(
+                    run,
+                    &format!("ended as `{outcome}`: there is nothing to resume"),
+                    Some(format!(
+                        "`deft runs rerun {}` makes a new run of it",
+                        run.id
+                    )),
+                ));
+            }
+            (RunStatus::Done, _) => {
+                let event = Event::Resumed {
+                    by: with.by.clone(),
+                };
+                let event = encode(self.inner.now(), &event);
+                self.store().reopen(&run.id, event).await?;
+            }
+            (RunStatus::Running, _) => self.take_over(run).await?,
+            (RunStatus::Queued | RunStatus::Waiting, _) => {}
+        }
+        self.drive_when_due(&run.id, attention).await?;
+        self.finished_row(&run.id).await
+    }
+
+    /// A run that is being driven may be taken only from a dead owner.
+    async fn take_over(&self, run: &RunRow) -> Result<(), Error> {
+        let owner = run.owner.clone().unwrap_or_default();
+        if !self.inner.owner.is_dead(&owner) {
+            return Err(refuse(
+                run,
+                "is being driven right now",
+                Some(format!("`deft runs logs -f {}` shows it", run.id)),
+            ));
+        }
+        self.store().release(vec![owner], self.inner.now()).await?;
+        Ok(())
+    }
+
+    fn check_revision(&self, run: &RunRow, with: &ResumeWith) -> Result<(), Error> {
+        if with.old_revision {
+            return Ok(());
+        }
+        let snapshot = self.inner.parts.skills.snapshot();
+        let now = snapshot
+            .find(&run.skill)
+            .map(|loaded| loaded.revision.to_string());
+        if now.as_deref() == Some(run.revision.as_str()) {
+            return Ok(());
+        }
+        let why = match now {
+            Some(_) => "cannot be resumed: its skill has changed since",
+            None => "cannot be resumed: its skill is not loaded any more",
+        };
+        Err(refuse(
+            run,
+            why,
+            Some("`--revision old` goes on with the skill as it was".to_owned()),
+        ))
+    }
+
+    /// Makes a new run of an old one. With a step, everything before it counts again as it was.
+    pub async fn rerun(
+        &self,
+        run: &RunRow,
+        from: Option<&str>,
+        cause: &str,
+        attention: Attention,
+    ) -> Result<Admission, Error> {
+        let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
+        let reused = match from {
+            None => Vec::new(),
+            Some(step) => self.reusable(run, step).await?,
+        };
+        let fire = Fire {
+            skill: run.skill.clone(),
+            inputs,
+            cause: cause.to_owned(),
+            parent: Some((run.id.clone(), reused)),
+            ..Fire::default()
+        };
+        self.run(fire, attention).await
+    }
+
+    /// The steps before one, as they ended in an earlier run.
+    async fn reusable(&self, run: &RunRow, from: &str) -> Result<Vec<Event>, Error> {
+        let snapshot = self.inner.parts.skills.snapshot();
+        let plan = self.inner.plans.find(&snapshot, &run.skill)?.plan;
+        if plan.step(from).is_none() {
+            let steps = plan.steps().map(|step| step.id.as_str());
+            return Err(Error::UnknownStep {
+                skill: run.skill.clone(),
+                step: from.to_owned(),
+                near: nearest(from, steps).map(str::to_owned),
+            });
+        }
+        let events = self.store().events(Some(&run.id), 0, u32::MAX).await?;
+        let events: Vec<Event> = events
+            .iter()
+            .filter_map(|stored| serde_json::from_str(&stored.body).ok())
+            .collect();
+        Ok(deft_workflow::reuse(&plan, &events, from))
+    }
+}
+
+fn refuse(run: &RunRow, why: &str, hint: Option<String>) -> Error {
+    Error::NotResumable {
+        run: run.id.to_string(),
+        why: why.to_owned(),
+        hint,
+    }
+}

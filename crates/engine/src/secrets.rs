@@ -1,0 +1,98 @@
+//! Secrets of a run: placeholders everywhere, values only inside the router.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass};
+use deft_tools::{Reveal, Secret, SecretSource};
+use deft_workflow::{placeholder, replace_placeholders};
+use serde_json::Value;
+
+/// The secrets that a run may hand to its tools.
+pub(crate) struct RunSecrets {
+    nonce: String,
+    known: Vec<(String, Secret)>,
+}
+
+impl RunSecrets {
+    /// For a run that ends before it calls anything.
+    pub(crate) fn none() -> Self {
+        Self {
+            nonce: String::new(),
+            known: Vec::new(),
+        }
+    }
+
+    /// Looks up every secret that the skill names.
+    pub(crate) fn resolve(
+        names: &[String],
+        nonce: &str,
+        source: &Arc<dyn SecretSource>,
+    ) -> Result<Self, Failure> {
+        let mut known = Vec::with_capacity(names.len());
+        for name in names {
+            let secret = source.secret(name).map_err(|why| {
+                let message = format!("secret `{name}` is not there: {why}");
+                Failure::new(FailureClass::Auth, message)
+                    .hint(format!(
+                        "add `{name} = \"env:{name}\"` under `[secrets]` in config.toml"
+                    ))
+                    .blocked()
+            })?;
+            known.push((name.clone(), secret));
+        }
+        Ok(Self {
+            nonce: nonce.to_owned(),
+            known,
+        })
+    }
+}
+
+impl RunSecrets {
+    /// A value with every secret in it replaced by its placeholder.
+    pub(crate) fn hide_value(&self, value: Value) -> Value {
+        if self.known.is_empty() {
+            return value;
+        }
+        match value {
+            Value::String(text) => match self.hide(&text) {
+                Cow::Borrowed(_) => Value::String(text),
+                Cow::Owned(hidden) => Value::String(hidden),
+            },
+            Value::Array(items) => items
+                .into_iter()
+                .map(|item| self.hide_value(item))
+                .collect(),
+            Value::Object(map) => map
+                .into_iter()
+                .map(|(key, value)| (self.hide(&key).into_owned(), self.hide_value(value)))
+                .collect(),
+            other => other,
+        }
+    }
+}
+
+impl Reveal for RunSecrets {
+    fn reveal<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let value = |name: &str| {
+            let found = self.known.iter().find(|(known, _)| known == name);
+            found.map_or_else(String::new, |(_, secret)| secret.expose().to_owned())
+        };
+        match replace_placeholders(text, &self.nonce, value) {
+            Some(text) => Cow::Owned(text),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        for (name, secret) in &self.known {
+            // Hiding a letter or two would hide half of every text and no secret.
+            if secret.expose().len() >= 4 && text.contains(secret.expose()) {
+                let hidden = placeholder(&self.nonce, name);
+                text = Cow::Owned(text.replace(secret.expose(), &hidden));
+            }
+        }
+        text
+    }
+}

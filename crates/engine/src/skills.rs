@@ -1,0 +1,158 @@
+//! Skills as runs see them: found by name, pinned by revision, made ready once.
+//!
+//! The content of a revision is stored as text, so that a run can always be continued with the
+//! skill it began with, whatever has become of the file since.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use deft_model::{Dialect, Skill, nearest};
+use deft_registry::{Loaded, Snapshot};
+use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
+use deft_workflow::Plan;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Error;
+
+/// Where skills are found.
+pub trait Skills: Send + Sync + 'static {
+    /// Everything that is loaded now.
+    fn snapshot(&self) -> Arc<Snapshot>;
+}
+
+impl Skills for Arc<Snapshot> {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(self)
+    }
+}
+
+impl Skills for deft_registry::Registry {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Self::snapshot(self)
+    }
+}
+
+/// A skill that is pinned for a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Pinned {
+    pub(crate) skill: Arc<Skill>,
+    pub(crate) revision: String,
+    pub(crate) plan: Arc<Plan>,
+}
+
+/// Plans by revision, so that a skill is compiled once.
+#[derive(Debug, Default)]
+pub(crate) struct Plans {
+    ready: Mutex<HashMap<String, Pinned>>,
+}
+
+/// More revisions than anybody has skills; beyond it the map starts anew.
+const MOST_PLANS: usize = 4096;
+
+impl Plans {
+    /// The skill that a name means now.
+    pub(crate) fn find(&self, snapshot: &Snapshot, name: &str) -> Result<Pinned, Error> {
+        let Some(loaded) = snapshot.find(name) else {
+            let names = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+            return Err(Error::UnknownSkill {
+                name: name.to_owned(),
+                near: nearest(name, names).map(str::to_owned),
+            });
+        };
+        self.pin(loaded)
+    }
+
+    fn pin(&self, loaded: &Loaded) -> Result<Pinned, Error> {
+        let revision = loaded.revision.to_string();
+        match self.get(&revision) {
+            Some(pinned) => Ok(pinned),
+            None => self.add(Arc::new(loaded.skill.clone()), revision),
+        }
+    }
+
+    pub(crate) fn get(&self, revision: &str) -> Option<Pinned> {
+        self.lock().get(revision).cloned()
+    }
+
+    pub(crate) fn add(&self, skill: Arc<Skill>, revision: String) -> Result<Pinned, Error> {
+        let plan = Plan::compile(&skill, &revision).map_err(|error| Error::Plan {
+            skill: skill.id.to_string(),
+            why: error.message.clone(),
+        })?;
+        let pinned = Pinned {
+            skill,
+            revision: revision.clone(),
+            plan: Arc::new(plan),
+        };
+        let mut ready = self.lock();
+        if ready.len() >= MOST_PLANS {
+            ready.clear();
+        }
+        ready.insert(revision, pinned.clone());
+        Ok(pinned)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Pinned>> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A skill as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    file: String,
+    folder: String,
+    domain: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record: Option<Value>,
+}
+
+/// The text that is stored for a skill.
+pub(crate) fn encode(skill: &Skill) -> String {
+    let (file, text, record) = match skill.dialect {
+        Dialect::Workflow => (format!("{}.yaml", skill.id), render::workflow(skill), None),
+        Dialect::Record => (format!("{}.json", skill.id), None, render::record(skill)),
+        Dialect::ManPage => {
+            let action = skill.id.as_str().rsplit('.').next().unwrap_or_default();
+            (format!("{action}.md"), Some(render::manpage(skill)), None)
+        }
+        Dialect::AgentSkills => (
+            "SKILL.md".to_owned(),
+            Some(render::agentskills(skill)),
+            None,
+        ),
+    };
+    let content = Content {
+        file,
+        folder: match &skill.domain {
+            Some(domain) if skill.dialect == Dialect::ManPage => domain.clone(),
+            _ => skill.id.to_string(),
+        },
+        domain: skill.domain.clone(),
+        text,
+        record,
+    };
+    serde_json::to_string(&content).unwrap_or_default()
+}
+
+/// The skill that a stored text means.
+pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
+    let content: Content = serde_json::from_str(content).ok()?;
+    let place = Place {
+        file: &content.file,
+        folder: &content.folder,
+        domain: content.domain.as_deref(),
+    };
+    let parsed = match (&content.text, &content.record) {
+        (Some(text), _) => parse(text.as_bytes(), &place, Profile::Deft, moment),
+        (None, Some(record)) => parse_record(record, moment),
+        (None, None) => return None,
+    };
+    match parsed.document? {
+        Document::Skill(skill) => Some(*skill),
+        Document::Domain(_) => None,
+    }
+}

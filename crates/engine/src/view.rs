@@ -1,0 +1,169 @@
+//! A run as programs and people see it: the JSON of the contract.
+
+use std::sync::Arc;
+
+use deft_model::{Object, RunId};
+use deft_store::{RunRow, StoredEvent};
+use deft_workflow::{Event, Plan, Usage, dry_run, step_views};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::drive::RouterFacts;
+use crate::record::Published;
+use crate::{Engine, Error, claim};
+
+impl Engine {
+    /// The skill that a name means now, made ready to run.
+    pub fn plan(&self, name: &str) -> Result<Arc<Plan>, Error> {
+        let snapshot = self.inner.parts.skills.snapshot();
+        Ok(self.inner.plans.find(&snapshot, name)?.plan)
+    }
+
+    /// What a run of a skill would do, as far as that is known.
+    pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
+        let snapshot = self.inner.parts.skills.snapshot();
+        let pinned = self.inner.plans.find(&snapshot, name)?;
+        let plan = &pinned.plan;
+        let inputs = self.inner.inputs(&pinned, inputs).await?;
+        let steps = dry_run(plan, &inputs, &RouterFacts(&self.inner.parts.router));
+        let mut shown = json!({
+            "skill": plan.skill(),
+            "revision": plan.revision(),
+            "tier": pinned.skill.tier().to_string(),
+            "inputs": inputs,
+            "steps": steps,
+            "dry_run": true,
+        });
+        mask(&mut shown);
+        Ok(shown)
+    }
+
+    /// The public events of a run after a sequence number, oldest first.
+    pub async fn public_events(&self, run: &RunRow, after: u64) -> Result<Vec<Value>, Error> {
+        let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
+        let stored = stored.into_iter().filter_map(|stored| publish(run, stored));
+        Ok(stored.filter_map(|published| published.public()).collect())
+    }
+
+    /// Events of a run as they are stored, for listeners that came late.
+    pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<Published>, Error> {
+        let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
+        let stored = stored.into_iter();
+        Ok(stored.filter_map(|stored| publish(run, stored)).collect())
+    }
+
+    /// A run with its steps, as `deft runs show --json` prints it.
+    pub async fn show(&self, row: &RunRow) -> Result<Value, Error> {
+        let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
+        let events = claim::decode_events(&row.id, &stored)?;
+        let steps = self.steps(row, &events).await;
+        let mut shown = run_json(row);
+        shown["steps"] = steps;
+        mask(&mut shown);
+        Ok(shown)
+    }
+
+    /// The steps of a run. A run whose skill is lost still shows what has happened.
+    async fn steps(&self, row: &RunRow, events: &[(Timestamp, Event)]) -> Value {
+        let inner = &self.inner;
+        let Ok(pinned) = inner.pinned(&row.skill, &row.revision).await else {
+            return Value::Array(Vec::new());
+        };
+        let nested = inner.nested(&row.skill, events).await.unwrap_or_default();
+        let nested: Vec<Arc<Plan>> = nested.into_values().collect();
+        let events = events.iter().map(|(at, event)| (*at, event));
+        json!(step_views(&pinned.plan, &nested, events))
+    }
+
+    /// A run with everything that is known of it, to be kept or sent to somebody.
+    pub async fn export(&self, row: &RunRow) -> Result<Value, Error> {
+        let stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
+        let journal: Vec<Value> = stored
+            .iter()
+            .map(|event| {
+                json!({
+                    "seq": event.seq,
+                    "at": event.at.to_string(),
+                    "event": json_text(Some(&event.body)),
+                })
+            })
+            .collect();
+        let content = self.store().revision(&row.revision).await?;
+        let mut shown = json!({
+            "run": self.show(row).await?,
+            "events": self.public_events(row, 0).await?,
+            "journal": journal,
+            "skill": json_text(content.as_deref()),
+        });
+        mask(&mut shown);
+        Ok(shown)
+    }
+}
+
+fn publish(run: &RunRow, stored: StoredEvent) -> Option<Published> {
+    Some(Published {
+        seq: stored.seq,
+        at: stored.at,
+        run: stored.run,
+        skill: run.skill.clone(),
+        event: serde_json::from_str(&stored.body).ok()?,
+    })
+}
+
+/// A run without its steps.
+pub fn run_json(row: &RunRow) -> Value {
+    let instant = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    let duration = match (row.started_at, row.finished_at) {
+        (Some(started), Some(finished)) => {
+            let ms = finished.as_millisecond() - started.as_millisecond();
+            Some(ms.max(0))
+        }
+        _ => None,
+    };
+    let mut shown = json!({
+        "id": row.id.as_str(),
+        "skill": row.skill,
+        "revision": row.revision,
+        "tier": row.tier,
+        "agent_id": row.agent_id,
+        "cause": row.cause,
+        "slot": instant(row.slot),
+        "key": row.key,
+        "parent": row.parent.as_ref().map(RunId::as_str),
+        "status": row.status,
+        "outcome": row.outcome,
+        "waiting_for": row.waiting_for,
+        "inputs": json_text(Some(&row.inputs)),
+        "outputs": json_text(row.outputs.as_deref()),
+        "error": json_text(row.error.as_deref()),
+        "usage": match &row.usage {
+            Some(usage) => json_text(Some(usage)),
+            None => json!(Usage::default()),
+        },
+        "admitted_at": instant(Some(row.admitted_at)),
+        "started_at": instant(row.started_at),
+        "finished_at": instant(row.finished_at),
+        "duration_ms": duration,
+    });
+    mask(&mut shown);
+    shown
+}
+
+fn json_text(text: Option<&str>) -> Value {
+    text.and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or(Value::Null)
+}
+
+/// Shows secrets by name only.
+pub(crate) fn mask(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some(masked) = deft_workflow::mask(text) {
+                *text = masked;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(mask),
+        Value::Object(map) => map.values_mut().for_each(mask),
+        _ => {}
+    }
+}

@@ -1,0 +1,273 @@
+//! Stopping, asking, resuming, repeating.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use deft_engine::{Asker, Attention, Question, ResumeWith};
+use deft_model::{Outcome, RunStatus};
+use deft_store::{CancelState, Decided, Decision, Memory, RunFilter, RunRow};
+use deft_workflow::Answer;
+use serde_json::{Value, json};
+
+use crate::world::{World, fire, load};
+
+fn error(row: &RunRow) -> Value {
+    serde_json::from_str(row.error.as_deref().unwrap_or("null")).unwrap()
+}
+
+const HANGS: &str = "\
+name: hangs
+description: Never ends by itself
+steps:
+  - id: wait
+    tool: hang
+  - id: after
+    tool: act
+";
+
+#[tokio::test]
+async fn a_run_is_stopped_while_it_calls() {
+    let world = World::new(&[("hangs.yaml", HANGS)]);
+    let engine = world.engine.clone();
+    let run = tokio::spawn(async move {
+        engine
+            .run(fire("hangs", &json!({})), Attention::default())
+            .await
+    });
+    let row = wait_for(&world, |row| row.status == RunStatus::Running).await;
+    while world.called().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let state = world.engine.cancel(&row.id, "ada").await.unwrap();
+    assert!(matches!(state, CancelState::Asked(_)), "{state:?}");
+    let row = run.await.unwrap().unwrap().run().clone();
+    assert_eq!(row.outcome, Some(Outcome::Cancelled));
+    assert_eq!(error(&row)["message"], "stopped by ada");
+    assert_eq!(world.called(), ["hang"]);
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_ends_as_timeout() {
+    let skill = HANGS.replace("steps:", "timeout: 60\nsteps:");
+    let world = World::new(&[("hangs.yaml", &skill)]);
+    let engine = world.engine.clone();
+    let run = tokio::spawn(async move {
+        engine
+            .run(fire("hangs", &json!({})), Attention::default())
+            .await
+    });
+    while world.called().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    world.clock.set("2026-01-26T13:01:01Z".parse().unwrap());
+    let row = run.await.unwrap().unwrap().run().clone();
+    assert_eq!(row.outcome, Some(Outcome::Error));
+    assert_eq!(error(&row)["class"], "timeout");
+}
+
+const ASKS: &str = "\
+name: asks
+description: Asks first
+steps:
+  - id: first
+    tool: echo
+    args: {n: 1}
+  - id: danger
+    tool: act
+    args: {n: \"{{ first.n }}\"}
+confirmations:
+  - step: danger
+    message: \"Really {{ first.n }}?\"
+    default: true
+";
+
+#[tokio::test]
+async fn unattended_a_question_parks_the_run_until_somebody_answers() {
+    let world = World::new(&[("asks.yaml", ASKS)]);
+    let row = world.run("asks", json!({})).await;
+    assert_eq!(row.status, RunStatus::Waiting);
+    assert_eq!(row.waiting_for.as_deref(), Some("an answer: Really 1?"));
+    assert_eq!(row.owner, None);
+    let approvals = world.store.approvals(false).await.unwrap();
+    assert_eq!(approvals.len(), 1);
+    assert_eq!(approvals[0].asked.message, "Really 1?");
+    let operation: Value = serde_json::from_str(&approvals[0].asked.operation).unwrap();
+    assert_eq!(
+        operation,
+        json!({"kind": "tool", "name": "act", "args": {"n": 1}})
+    );
+    assert_eq!(world.called(), ["echo"]);
+
+    let decision = Decision {
+        answer: "yes".to_owned(),
+        by: "ada".to_owned(),
+        at: row.admitted_at,
+    };
+    let id = &approvals[0].asked.id;
+    let decided = world.store.decide(id, decision.clone()).await.unwrap();
+    assert!(matches!(decided, Decided::Accepted(_)), "{decided:?}");
+    let second = world.store.decide(id, decision).await.unwrap();
+    assert!(matches!(second, Decided::Already(_)), "{second:?}");
+    let driven = world.engine.drain(&Attention::default()).await.unwrap();
+    assert_eq!(driven, std::slice::from_ref(&row.id));
+    let row = world.store.run(&row.id).await.unwrap().unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Success));
+    assert_eq!(world.called(), ["echo", "act"]);
+}
+
+struct Says(Answer);
+
+impl Asker for Says {
+    fn ask(&self, _: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
+        let answer = self.0;
+        Box::pin(async move { Some(answer) })
+    }
+}
+
+#[tokio::test]
+async fn a_person_at_the_terminal_answers_at_once() {
+    for (answer, outcome, called) in [
+        (Answer::Yes, Outcome::Success, vec!["echo", "act"]),
+        (Answer::Skip, Outcome::Success, vec!["echo"]),
+        (Answer::No, Outcome::Cancelled, vec!["echo"]),
+    ] {
+        let world = World::new(&[("asks.yaml", ASKS)]);
+        let attention = Attention {
+            asker: Some(Arc::new(Says(answer))),
+            ..Attention::default()
+        };
+        let row = world.run_with("asks", json!({}), attention).await;
+        assert_eq!(row.outcome, Some(outcome), "{answer:?}");
+        assert_eq!(world.called(), called, "{answer:?}");
+        assert!(world.store.approvals(false).await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn yes_is_answered_and_the_record_says_by_what() {
+    let world = World::new(&[("asks.yaml", ASKS)]);
+    let attention = Attention {
+        assume_yes: Some("--yes".to_owned()),
+        ..Attention::default()
+    };
+    let row = world.run_with("asks", json!({}), attention).await;
+    assert_eq!(row.outcome, Some(Outcome::Success));
+    let events = world.events(&row).await;
+    let answered = events.iter().find(|e| e["type"] == "confirmation_answered");
+    assert_eq!(answered.unwrap()["by"], "--yes");
+}
+
+const DOUBT: &str = "\
+name: doubt
+description: Loses its connection
+steps:
+  - id: first
+    tool: act
+  - id: second
+    tool: down
+    on_error: retry:2
+";
+
+#[tokio::test]
+async fn a_once_step_in_doubt_ends_interrupted_and_resume_tries_it_once_more() {
+    let world = World::new(&[("doubt.yaml", DOUBT)]);
+    let row = world.run("doubt", json!({})).await;
+    assert_eq!(row.outcome, Some(Outcome::Interrupted));
+    assert_eq!(world.called(), ["act", "down"]);
+    let with = ResumeWith {
+        by: "ada".to_owned(),
+        old_revision: false,
+    };
+    let resumed = world.engine.resume(&row, &with, Attention::default()).await;
+    let row = resumed.unwrap().run().clone();
+    assert_eq!(row.outcome, Some(Outcome::Interrupted));
+    assert_eq!(row.finish_ordinal, 2);
+    assert_eq!(world.called(), ["act", "down", "down"]);
+}
+
+#[tokio::test]
+async fn a_run_is_not_resumed_with_a_changed_skill_unless_told() {
+    let world = World::new(&[("doubt.yaml", DOUBT)]);
+    let row = world.run("doubt", json!({})).await;
+    let changed = DOUBT.replace("tool: down", "tool: act");
+    *world.folder.0.lock().unwrap() = load(&world.home, &[("doubt.yaml", &changed)]);
+    let mut with = ResumeWith {
+        by: "ada".to_owned(),
+        old_revision: false,
+    };
+    let refused = world.engine.resume(&row, &with, Attention::default()).await;
+    let refused = refused.unwrap_err();
+    assert!(refused.to_string().contains("its skill has changed since"));
+    assert!(refused.hint().unwrap().contains("--revision old"));
+    with.old_revision = true;
+    let resumed = world.engine.resume(&row, &with, Attention::default()).await;
+    assert_eq!(resumed.unwrap().run().outcome, Some(Outcome::Interrupted));
+    assert_eq!(world.called(), ["act", "down", "down"]);
+}
+
+#[tokio::test]
+async fn rerun_from_a_step_reuses_what_came_before() {
+    let world = World::new(&[("asks.yaml", ASKS)]);
+    let yes = Attention {
+        assume_yes: Some("--yes".to_owned()),
+        ..Attention::default()
+    };
+    let row = world.run_with("asks", json!({}), yes.clone()).await;
+    let again = world.engine.rerun(&row, Some("danger"), "rerun", yes).await;
+    let again = again.unwrap().run().clone();
+    assert_eq!(again.outcome, Some(Outcome::Success));
+    assert_eq!(again.parent, Some(row.id));
+    assert_eq!(world.called(), ["echo", "act", "act"]);
+    let nowhere = world
+        .engine
+        .rerun(&again, Some("dangr"), "rerun", Attention::default());
+    let nowhere = nowhere.await.unwrap_err();
+    assert_eq!(nowhere.to_string(), "skill `asks` has no step `dangr`");
+    assert_eq!(nowhere.hint().unwrap(), "did you mean `danger`?");
+}
+
+#[tokio::test]
+async fn a_run_of_a_dead_process_is_taken_over_and_its_once_step_not_repeated() {
+    let store = Arc::new(Memory::new());
+    let world = World::with(store.clone(), &[("hangs.yaml", HANGS)], |_| {});
+    let engine = world.engine.clone();
+    let task = tokio::spawn(async move {
+        engine
+            .run(fire("hangs", &json!({})), Attention::default())
+            .await
+    });
+    while world.called().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // The process dies: its task ends without a word, and its lock goes with it.
+    task.abort();
+    drop(task.await);
+    let World {
+        home,
+        folder,
+        engine,
+        ..
+    } = world;
+    let orphan = engine.owner().to_owned();
+    drop(engine);
+    let next = World::at(home, folder, store, |_| {});
+    assert_eq!(next.store.owners().await.unwrap(), [orphan]);
+    let recovered = next.engine.recover().await.unwrap();
+    assert_eq!(recovered.len(), 1);
+    next.engine.drain(&Attention::default()).await.unwrap();
+    let row = next.store.run(&recovered[0]).await.unwrap().unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Interrupted));
+    assert_eq!(next.called(), Vec::<String>::new());
+    assert_eq!(error(&row)["step"], "wait");
+}
+
+async fn wait_for(world: &World, is: impl Fn(&RunRow) -> bool) -> RunRow {
+    loop {
+        let rows = world.store.runs(RunFilter::default()).await.unwrap();
+        if let Some(row) = rows.into_iter().find(|row| is(row)) {
+            return row;
+        }
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,222 @@
+//! A process that drives runs is killed again and again. Afterwards every run is complete or
+//! honestly interrupted, no finished step was repeated and no event is missing. The tool server's
+//! own log is the witness.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use deft_model::{Effects, Outcome, RunStatus};
+use deft_store::{RunFilter, RunRow, Sqlite, SqliteOptions, Store};
+use deft_testkit::{Arguments, Kind, Script, server_binary, witness};
+use deft_workflow::{Event, Next};
+use serde_json::json;
+
+const KILLS: usize = 300;
+const SKILLS: [(&str, &str); 3] = [
+    (
+        "serial",
+        "name: serial\ndescription: d\nsteps:\n  - {id: a, tool: act}\n  - {id: b, tool: put}\n  - {id: c, tool: look}\n  - {id: d, tool: act, condition: \"c\"}\n  - {id: e, tool: put}\n",
+    ),
+    (
+        "group",
+        "name: group\ndescription: d\nsteps:\n  - {id: a, tool: put, parallel_group: 1}\n  - {id: b, tool: look, parallel_group: 1}\n  - {id: c, tool: act, parallel_group: 1}\n  - {id: d, tool: put, depends_on: [a, b]}\n  - {id: e, tool: act}\n",
+    ),
+    (
+        "mixed",
+        "name: mixed\ndescription: d\nsteps:\n  - {id: list, tool: look}\n  - {id: each, loop: [1, 2, 3], loop_var: n, loop_concurrency: 2, tool: put, args: {n: \"{{ n }}\"}}\n  - {id: inner, skill: serial}\n  - {id: last, tool: act}\n",
+    ),
+];
+
+struct World {
+    home: tempfile::TempDir,
+    server: PathBuf,
+    arguments: Arguments,
+    driver: PathBuf,
+}
+
+impl World {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let skills = home.path().join("skills");
+        fs::create_dir(&skills).unwrap();
+        for (name, text) in SKILLS {
+            fs::write(skills.join(format!("{name}.yaml")), text).unwrap();
+        }
+        // A little delay inside each call, so that most kills find a call under way.
+        let tool =
+            |hints: serde_json::Value| json!({"annotations": hints, "delay_ms": 2, "text": "done"});
+        let script = Script::new()
+            .tool("act", tool(json!({})))
+            .tool("put", tool(json!({"idempotentHint": true})))
+            .tool("look", tool(json!({"readOnlyHint": true})));
+        let arguments = script.write(home.path(), "world");
+        Self {
+            home,
+            server: server_binary(),
+            arguments,
+            driver: driver_binary(),
+        }
+    }
+
+    fn start(&self, total: usize) -> Child {
+        Command::new(&self.driver)
+            .arg(self.home.path())
+            .arg(&self.server)
+            .arg(total.to_string())
+            .args(self.arguments.list())
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    fn store(&self) -> Sqlite {
+        let path = self.home.path().join("deft.db");
+        Sqlite::open(&path, &SqliteOptions::default()).unwrap()
+    }
+}
+
+/// Examples are built with the tests, next to them.
+fn driver_binary() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let driver = profile.join("examples/crash_driver");
+    assert!(driver.exists(), "cargo builds examples with the tests");
+    driver
+}
+
+/// A number that looks random and is the same in every run of the test.
+fn scatter(n: usize) -> u64 {
+    let mut x = (n as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[tokio::test]
+async fn nothing_is_lost_or_repeated_over_300_kills() {
+    let world = World::new();
+    let mut in_flight = 0;
+    let mut kills = 0;
+    while kills < KILLS {
+        let mut child = world.start(usize::MAX);
+        // Not a wait for something to happen, but the moment of the accident.
+        let moment = Duration::from_millis(25 + scatter(kills) % 100);
+        tokio::time::sleep(moment).await;
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the driver ended by itself"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        if !world.home.path().join("deft.db").exists() {
+            continue;
+        }
+        let running = RunFilter {
+            statuses: vec![RunStatus::Running],
+            ..RunFilter::default()
+        };
+        in_flight += usize::from(!world.store().runs(running).await.unwrap().is_empty());
+    }
+    let runs = world
+        .store()
+        .runs(RunFilter::default())
+        .await
+        .unwrap()
+        .len();
+    let status = world.start(runs).wait().unwrap();
+    assert!(status.success(), "what was left could not be finished");
+    let report = check(&world).await;
+    println!("{kills} kills, {in_flight} hit a run in flight; {report:?}");
+    assert!(
+        in_flight * 2 > kills,
+        "only {in_flight} of {kills} kills hit a run"
+    );
+    assert!(report.success > 0 && report.interrupted > 0, "{report:?}");
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    runs: usize,
+    success: usize,
+    interrupted: usize,
+    calls: usize,
+    repeated: usize,
+}
+
+async fn check(world: &World) -> Report {
+    let store = world.store();
+    let mut started: HashMap<String, usize> = HashMap::new();
+    for event in witness(&world.arguments.witness) {
+        if event.kind == Kind::Started {
+            *started.entry(event.key.unwrap()).or_default() += 1;
+        }
+    }
+    let mut report = Report::default();
+    for run in store.runs(RunFilter::default()).await.unwrap() {
+        report.runs += 1;
+        match run.outcome {
+            Some(Outcome::Success) => report.success += 1,
+            Some(Outcome::Interrupted) => report.interrupted += 1,
+            other => panic!("{run:?} ended as {other:?}"),
+        }
+        check_run(&store, &run, &started, &mut report).await;
+    }
+    report
+}
+
+/// Holds the journal of a run against what the server saw.
+async fn check_run(
+    store: &Sqlite,
+    run: &RunRow,
+    started: &HashMap<String, usize>,
+    report: &mut Report,
+) {
+    let stored = store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
+    let events: Vec<Event> = stored
+        .iter()
+        .map(|event| serde_json::from_str(&event.body).unwrap())
+        .collect();
+    assert!(matches!(events.first(), Some(Event::Started(_))), "{run:?}");
+    assert!(matches!(events.last(), Some(Event::Finished(_))), "{run:?}");
+    let mut begun: HashMap<String, (usize, Effects)> = HashMap::new();
+    let mut done: HashMap<String, usize> = HashMap::new();
+    for event in &events {
+        match event {
+            Event::Begun(intent) => {
+                let path = intent.path.to_string();
+                assert!(
+                    !done.contains_key(&path),
+                    "`{path}` of {} began again",
+                    run.id
+                );
+                let entry = begun.entry(path).or_insert((0, intent.effects));
+                entry.0 += 1;
+            }
+            Event::Ended(ended) if ended.next == Next::Done => {
+                *done.entry(ended.path.to_string()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    for (path, (intents, effects)) in &begun {
+        let key = format!("{}/{path}", run.id);
+        let seen = started.get(&key).copied().unwrap_or(0);
+        report.calls += seen;
+        report.repeated += seen.saturating_sub(1);
+        match effects {
+            // The intent of a harmless call need not be stored before it is made, so a crash may
+            // hide one; a call that has an effect is never made without its intent.
+            Effects::None => {}
+            Effects::Idempotent => assert!(seen <= *intents, "{key}: {seen} calls"),
+            Effects::Once => assert!(seen <= 1, "{key} was called {seen} times"),
+        }
+        assert!(
+            done.get(path).copied().unwrap_or(0) <= 1,
+            "{key} ended twice"
+        );
+    }
+}

@@ -1,0 +1,12 @@
+//! The engine with its real parts around a manual clock.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at the first surprise"
+)]
+
+mod control;
+mod crash;
+mod limits;
+mod runs;
+mod world;

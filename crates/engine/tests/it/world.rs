@@ -1,0 +1,272 @@
+//! A small world for a run: skills in a folder, tools in this process, a clock that is moved.
+
+use std::collections::HashMap;
+use std::fs;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use deft_compute::Compute;
+use deft_engine::{Admission, Attention, Clock, Engine, Fire, Options, Parts, Published, Skills};
+use deft_model::{Effects, Failure, Object};
+use deft_registry::Snapshot;
+use deft_skillfile::Moment;
+use deft_store::{Memory, RunRow, Store};
+use deft_tools::{Definition, Environment, Router, Secret, SecretSource};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+/// A clock that moves by itself only when somebody sleeps: to the next instant awaited.
+#[derive(Clone)]
+pub(crate) struct ManualClock {
+    now: Arc<Mutex<Timestamp>>,
+    moved: Arc<Notify>,
+}
+
+impl ManualClock {
+    pub(crate) fn new() -> Self {
+        Self {
+            now: Arc::new(Mutex::new("2026-01-26T13:00:00Z".parse().unwrap())),
+            moved: Arc::new(Notify::new()),
+        }
+    }
+
+    pub(crate) fn set(&self, now: Timestamp) {
+        *self.now.lock().unwrap() = now;
+        self.moved.notify_waiters();
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        *self.now.lock().unwrap()
+    }
+
+    fn sleep_until(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let clock = self.clone();
+        Box::pin(async move {
+            loop {
+                let moved = clock.moved.notified();
+                if clock.now() >= until {
+                    return;
+                }
+                moved.await;
+            }
+        })
+    }
+}
+
+/// Skills that a test can change.
+#[derive(Clone)]
+pub(crate) struct Folder(pub(crate) Arc<Mutex<Arc<Snapshot>>>);
+
+impl Skills for Folder {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.0.lock().unwrap())
+    }
+}
+
+pub(crate) struct Secrets(pub(crate) HashMap<String, String>);
+
+impl SecretSource for Secrets {
+    fn secret(&self, name: &str) -> Result<Secret, String> {
+        let found = self.0.get(name).map(Secret::new);
+        found.ok_or_else(|| "nobody has set it".to_owned())
+    }
+}
+
+/// Calls that tools have seen, in order: name, arguments.
+pub(crate) type Calls = Arc<Mutex<Vec<(String, Object)>>>;
+
+pub(crate) struct World {
+    pub(crate) home: TempDir,
+    pub(crate) engine: Engine,
+    pub(crate) clock: ManualClock,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) folder: Folder,
+    pub(crate) calls: Calls,
+}
+
+impl World {
+    /// A world with these workflow files: name and text.
+    pub(crate) fn new(skills: &[(&str, &str)]) -> Self {
+        Self::with(Arc::new(Memory::new()), skills, |_| {})
+    }
+
+    pub(crate) fn with(
+        store: Arc<dyn Store>,
+        skills: &[(&str, &str)],
+        change: impl FnOnce(&mut Options),
+    ) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
+        Self::at(home, folder, store, change)
+    }
+
+    pub(crate) fn at(
+        home: TempDir,
+        folder: Folder,
+        store: Arc<dyn Store>,
+        change: impl FnOnce(&mut Options),
+    ) -> Self {
+        let clock = ManualClock::new();
+        let router = Router::new(deft_tools::Options::default(), Environment::default());
+        let calls = Calls::default();
+        install(&router, &calls);
+        let parts = Parts {
+            store: Arc::clone(&store),
+            skills: Arc::new(folder.clone()),
+            router,
+            compute: Compute::new(compute_options()),
+            clock: Arc::new(clock.clone()),
+            secrets: Arc::new(Secrets(HashMap::from([(
+                "TOKEN".to_owned(),
+                "s3cr3t-value".to_owned(),
+            )]))),
+        };
+        let mut options = Options::at(home.path());
+        change(&mut options);
+        let engine = Engine::new(parts, options).unwrap();
+        Self {
+            home,
+            engine,
+            clock,
+            store,
+            folder,
+            calls,
+        }
+    }
+
+    pub(crate) async fn run(&self, skill: &str, inputs: Value) -> RunRow {
+        self.run_with(skill, inputs, Attention::default()).await
+    }
+
+    pub(crate) async fn run_with(
+        &self,
+        skill: &str,
+        inputs: Value,
+        attention: Attention,
+    ) -> RunRow {
+        let admitted = self
+            .engine
+            .run(fire(skill, &inputs), attention)
+            .await
+            .unwrap();
+        let Admission::Run(row) = admitted else {
+            panic!("the run was there already");
+        };
+        row
+    }
+
+    /// The public events of a run, without what differs from run to run.
+    pub(crate) async fn events(&self, run: &RunRow) -> Vec<Value> {
+        let stored = self.store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
+        let public = stored.into_iter().filter_map(|stored| {
+            let published = Published {
+                seq: stored.seq,
+                at: stored.at,
+                run: stored.run,
+                skill: run.skill.clone(),
+                event: serde_json::from_str(&stored.body).unwrap(),
+            };
+            published.public()
+        });
+        public.collect()
+    }
+
+    pub(crate) fn called(&self) -> Vec<String> {
+        let calls = self.calls.lock().unwrap();
+        calls.iter().map(|(tool, _)| tool.clone()).collect()
+    }
+}
+
+pub(crate) fn fire(skill: &str, inputs: &Value) -> Fire {
+    Fire {
+        skill: skill.to_owned(),
+        inputs: inputs.as_object().cloned().unwrap_or_default(),
+        cause: "cli".to_owned(),
+        ..Fire::default()
+    }
+}
+
+pub(crate) fn load(home: &TempDir, skills: &[(&str, &str)]) -> Arc<Snapshot> {
+    let root = home.path().join("skills");
+    fs::create_dir_all(&root).unwrap();
+    for (name, text) in skills {
+        fs::write(root.join(name), text).unwrap();
+    }
+    let options = deft_registry::Options::new(vec![root]);
+    let moment = Moment {
+        now: "2026-01-26T13:00:00Z".parse().unwrap(),
+        zone: TimeZone::UTC,
+    };
+    let snapshot = Snapshot::load(&options, &moment);
+    let loaded = snapshot.skill_count();
+    assert_eq!(loaded, skills.len(), "{:#?}", snapshot.files());
+    Arc::new(snapshot)
+}
+
+type Answers = fn(&Object) -> Result<Value, Failure>;
+
+/// Tools that write down what they are called with.
+fn install(router: &Router, calls: &Calls) {
+    let tools: [(&str, Effects, Answers); 6] = [
+        ("echo", Effects::None, |args| Ok(json!(args))),
+        ("act", Effects::Once, |args| Ok(json!({ "did": args }))),
+        ("put", Effects::Idempotent, |_| Ok(json!("put"))),
+        ("refuse", Effects::Once, |_| {
+            let class = deft_model::FailureClass::Auth;
+            Err(Failure::new(class, "401 unauthorized"))
+        }),
+        ("down", Effects::Once, |_| {
+            let class = deft_model::FailureClass::Network;
+            Err(Failure::new(class, "the connection was lost").in_doubt())
+        }),
+        ("big", Effects::None, |_| Ok(json!("x".repeat(2 << 20)))),
+    ];
+    install_hang(router, calls);
+    for (name, effects, answer) in tools {
+        let calls = Arc::clone(calls);
+        router.register_fn(
+            Definition::new(name, "for tests", effects, json!({ "type": "object" })),
+            move |args, _| {
+                calls.lock().unwrap().push((name.to_owned(), args.clone()));
+                let answer = answer(&args);
+                async move { answer }
+            },
+        );
+    }
+}
+
+/// A tool that waits until somebody cancels it.
+fn install_hang(router: &Router, calls: &Calls) {
+    let calls = Arc::clone(calls);
+    router.register_fn(
+        Definition::new(
+            "hang",
+            "for tests",
+            Effects::Once,
+            json!({ "type": "object" }),
+        ),
+        move |args, context| {
+            calls.lock().unwrap().push(("hang".to_owned(), args));
+            async move {
+                context.cancel.cancelled().await;
+                let class = deft_model::FailureClass::Cancelled;
+                Err(Failure::new(class, "cancelled").in_doubt())
+            }
+        },
+    );
+}
+
+/// No test here starts the worker unless it says so.
+fn compute_options() -> deft_compute::Options {
+    deft_compute::Options {
+        program: "false".into(),
+        args: Vec::new(),
+        limits: deft_compute::Limits::default(),
+    }
+}
