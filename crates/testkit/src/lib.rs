@@ -1,0 +1,23 @@
+//! Help for tests of other crates: a tool server that misbehaves on request,
+//! and a log that proves what it was asked to do.
+//!
+//! The server is a program of its own, `deft-test-server`, written by hand so
+//! that it can break every rule of the protocol. What it does is a JSON script;
+//! `docs` of [`Script`] list the words. Only for tests: everything here panics
+//! when it cannot do its job.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "only for tests: what fails here is a test that fails"
+)]
+
+mod binary;
+mod http;
+mod script;
+mod witness;
+
+pub use binary::server_binary;
+pub use http::HttpServer;
+pub use script::{Arguments, Script, start_work};
+pub use witness::{Event, Kind, witness};

@@ -1,0 +1,236 @@
+//! What a call does, word by word.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Sink;
+use crate::protocol::{Server, error, result};
+
+/// Whether a call must not hold up the others.
+pub(crate) fn may_take_long(words: &Value) -> bool {
+    ["delay_ms", "hang", "ask", "need", "flood"]
+        .iter()
+        .any(|word| !words[*word].is_null())
+}
+
+/// One call under way.
+struct Call<'a> {
+    server: &'a Server,
+    sink: &'a Arc<dyn Sink>,
+    id: &'a Value,
+    tool: &'a str,
+    arguments: &'a Value,
+    meta: &'a Value,
+    key: &'a Value,
+}
+
+/// Performs a call and answers it.
+pub(crate) fn call(server: &Server, message: &Value, sink: &Arc<dyn Sink>) {
+    let params = &message["params"];
+    let call = Call {
+        server,
+        sink,
+        id: &message["id"],
+        tool: params["name"].as_str().unwrap_or_default(),
+        arguments: &params["arguments"],
+        meta: &params["_meta"],
+        key: &params["_meta"]["deft/idempotencyKey"],
+    };
+    match server.tool(call.tool) {
+        Some(words) => call.perform(words),
+        None => sink.send(&error(
+            call.id,
+            -32602,
+            &format!("unknown tool {}", call.tool),
+        )),
+    }
+}
+
+impl Call<'_> {
+    fn perform(&self, words: &Value) {
+        self.note("started");
+        let missing = words["need"].as_object().into_iter().flatten();
+        for (flag, instead) in missing {
+            if self.server.state.get(flag) != json!(true) {
+                self.note("finished");
+                self.answer(instead);
+                return;
+            }
+        }
+        if self.prelude(words) {
+            return;
+        }
+        self.effect(words);
+        self.note("finished");
+        if words["die"] == json!("after") {
+            std::process::exit(4);
+        }
+        self.answer(words);
+    }
+
+    fn note(&self, event: &str) {
+        self.server
+            .witness
+            .write(event, self.tool, self.arguments, self.key);
+    }
+
+    /// What comes before the effect; true when the call ends here.
+    fn prelude(&self, words: &Value) -> bool {
+        if let Some(millis) = words["delay_ms"].as_u64() {
+            std::thread::sleep(Duration::from_millis(millis));
+        }
+        for n in 0..words["flood"].as_u64().unwrap_or(0) {
+            self.sink.send(&json!({
+                "jsonrpc": "2.0", "method": "notifications/message",
+                "params": {"level": "info", "data": format!("noise {n}")}
+            }));
+        }
+        for n in 0..words["garbage"].as_u64().unwrap_or(0) {
+            self.sink
+                .raw(format!("DEBUG this is no message {n} {{").as_bytes());
+        }
+        if let Some(bytes) = words["garbage_bytes"].as_u64() {
+            self.sink
+                .raw("x".repeat(usize::try_from(bytes).unwrap_or(0)).as_bytes());
+        }
+        while words["freeze"] == json!(true) {
+            // In the thread that reads, so that nothing is answered any more.
+            std::thread::sleep(Duration::from_mins(1));
+        }
+        if words["die"] == json!("before") {
+            std::process::exit(4);
+        }
+        while words["hang"] == json!(true) {
+            std::thread::sleep(Duration::from_millis(10));
+            if self.server.is_cancelled(self.id) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn effect(&self, words: &Value) {
+        for (flag, value) in words["set"].as_object().into_iter().flatten() {
+            self.server.state.set(flag, value.clone());
+        }
+        let revealed = words["reveal"].as_array().into_iter().flatten();
+        let mut changed = false;
+        for name in revealed.filter_map(Value::as_str) {
+            self.server
+                .state
+                .set(&format!("revealed {name}"), json!(true));
+            changed = true;
+        }
+        if changed {
+            self.server.announce(self.sink);
+        }
+    }
+
+    fn answer(&self, words: &Value) {
+        let fail = &words["fail"];
+        let times = fail["times"].as_u64().unwrap_or(0);
+        if times > 0 && self.server.state.count(&format!("failed {}", self.tool)) < times {
+            self.answer_with(fail);
+        } else {
+            self.answer_with(words);
+        }
+    }
+
+    fn answer_with(&self, words: &Value) {
+        if let Some(text) = words["error"].as_str() {
+            let content = json!([{"type": "text", "text": self.filled(text)}]);
+            self.send(json!({"content": content, "isError": true}));
+        } else if let Some(code) = words["rpc_error"]["code"].as_i64() {
+            let message = words["rpc_error"]["message"].as_str().unwrap_or("no");
+            self.sink.send(&error(self.id, code, message));
+        } else if let Some(status) = words["http_status"].as_u64() {
+            // Only the HTTP door knows this message.
+            self.sink.send(&json!({"http_status": status}));
+        } else if let Some(bytes) = words["huge"].as_u64() {
+            let text = "x".repeat(usize::try_from(bytes).unwrap_or(0));
+            self.sink.raw(self.huge(words, &text).as_bytes());
+        } else if !words["raw_line"].is_null() {
+            let line = words["raw_line"].as_str().unwrap_or_default();
+            self.sink
+                .raw(line.replace("ID", &self.id.to_string()).as_bytes());
+        } else {
+            self.send(self.value(words));
+        }
+    }
+
+    /// A large answer, with the id in front of it or behind it.
+    fn huge(&self, words: &Value, text: &str) -> String {
+        let result = json!({"content": [{"type": "text", "text": text}], "resultType": "complete"});
+        if words["id_last"] == json!(true) {
+            format!(
+                "{{\"result\":{result},\"jsonrpc\":\"2.0\",\"id\":{}}}",
+                self.id
+            )
+        } else {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}",
+                self.id
+            )
+        }
+    }
+
+    fn value(&self, words: &Value) -> Value {
+        let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
+        if !words["raw"].is_null() {
+            return words["raw"].clone();
+        }
+        if let Some(method) = words["ask"].as_str() {
+            return text(&self.server.ask(method, self.sink).to_string());
+        }
+        if !words["content"].is_null() {
+            return json!({"content": words["content"]});
+        }
+        if !words["structured"].is_null() {
+            let structured = self.filled_value(&words["structured"]);
+            return json!({"content": [{"type": "text", "text": structured.to_string()}], "structuredContent": structured});
+        }
+        if let Some(name) = words["env"].as_str() {
+            return text(&std::env::var(name).unwrap_or_default());
+        }
+        if words["meta"] == json!(true) {
+            return text(&self.meta.to_string());
+        }
+        match words["text"].as_str() {
+            Some(given) => text(&self.filled(given)),
+            None => text(&self.arguments.to_string()),
+        }
+    }
+
+    fn send(&self, mut value: Value) {
+        if value["resultType"].is_null() && value.is_object() {
+            value["resultType"] = json!("complete");
+        }
+        self.sink.send(&result(self.id, &value));
+    }
+
+    /// `${name}` replaced by the argument of that name.
+    fn filled(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (name, value) in self.arguments.as_object().into_iter().flatten() {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            text = text.replace(&format!("${{{name}}}"), &value);
+        }
+        text
+    }
+
+    fn filled_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => json!(self.filled(text)),
+            Value::Array(items) => items.iter().map(|item| self.filled_value(item)).collect(),
+            Value::Object(fields) => fields
+                .iter()
+                .map(|(name, value)| (name.clone(), self.filled_value(value)))
+                .collect(),
+            other => other.clone(),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The same server behind HTTP: one thread per connection, answers as plain
+//! JSON or, with `--sse`, as a stream of events.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use crate::protocol::Server;
+use crate::{Sink, lock};
+
+/// Listens on a port of this machine; says which on the standard output.
+pub(crate) fn serve(server: &Arc<Server>, port: u16, flags: &[String]) -> ExitCode {
+    let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) else {
+        return ExitCode::FAILURE;
+    };
+    let port = listener.local_addr().map_or(0, |address| address.port());
+    writeln!(std::io::stdout(), "{port}").ok();
+    let door = Arc::new(Door {
+        server: server.clone(),
+        sse: flags.iter().any(|flag| flag == "--sse"),
+        sessions: flags.iter().any(|flag| flag == "--sessions"),
+        token: server.script()["token"].as_str().map(str::to_owned),
+    });
+    for stream in listener.incoming().flatten() {
+        let door = door.clone();
+        std::thread::spawn(move || door.connection(&stream));
+    }
+    ExitCode::SUCCESS
+}
+
+struct Door {
+    server: Arc<Server>,
+    sse: bool,
+    sessions: bool,
+    token: Option<String>,
+}
+
+/// Collects what is sent in answer to one request.
+#[derive(Default)]
+struct Collected(Mutex<Vec<Vec<u8>>>);
+
+impl Sink for Collected {
+    fn raw(&self, line: &[u8]) {
+        lock(&self.0).push(line.to_vec());
+    }
+}
+
+struct Request {
+    method: String,
+    authorization: Option<String>,
+    body: Vec<u8>,
+}
+
+impl Door {
+    fn connection(&self, stream: &TcpStream) {
+        stream.set_nodelay(true).ok();
+        let mut reader = BufReader::new(stream);
+        let mut writer = stream;
+        while let Some(request) = read(&mut reader) {
+            let answer = self.answer(&request);
+            if writer.write_all(&answer).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn answer(&self, request: &Request) -> Vec<u8> {
+        if let Some(token) = &self.token
+            && request.authorization.as_deref() != Some(&format!("Bearer {token}"))
+        {
+            return response(401, "text/plain", &[], b"who are you");
+        }
+        let message = serde_json::from_slice::<Value>(&request.body);
+        let (true, Ok(message)) = (request.method == "POST", message) else {
+            return response(405, "text/plain", &[], b"");
+        };
+        if message["id"].is_null() || message["method"].is_null() {
+            let sink: Arc<dyn Sink> = Arc::new(Collected::default());
+            self.server.handle(message, &sink);
+            return response(202, "text/plain", &[], b"");
+        }
+        let collected = Arc::new(Collected::default());
+        let sink: Arc<dyn Sink> = collected.clone();
+        let session = message["method"] == "initialize" && self.sessions;
+        self.server.handle(message.clone(), &sink);
+        let lines = wait(&collected, &message);
+        self.reply(&lines, session)
+    }
+
+    fn reply(&self, lines: &[Vec<u8>], session: bool) -> Vec<u8> {
+        let last = lines.last().map(Vec::as_slice).unwrap_or_default();
+        if let Ok(value) = serde_json::from_slice::<Value>(last)
+            && let Some(status) = value["http_status"].as_u64()
+        {
+            return response(
+                u16::try_from(status).unwrap_or(500),
+                "text/plain",
+                &[],
+                b"as told",
+            );
+        }
+        let headers: &[&str] = if session {
+            &["Mcp-Session-Id: s-1"]
+        } else {
+            &[]
+        };
+        if self.sse {
+            let mut body = Vec::new();
+            for line in lines {
+                body.extend_from_slice(b"event: message\ndata: ");
+                body.extend_from_slice(line);
+                body.extend_from_slice(b"\n\n");
+            }
+            return response(200, "text/event-stream", headers, &body);
+        }
+        response(200, "application/json", headers, last)
+    }
+}
+
+/// Waits for the answer itself; notices may come before it.
+fn wait(collected: &Collected, message: &Value) -> Vec<Vec<u8>> {
+    let id = message["id"].to_string();
+    loop {
+        let lines = lock(&collected.0).clone();
+        let text = lines
+            .last()
+            .map(|line| String::from_utf8_lossy(line).into_owned());
+        if text.is_some_and(|text| {
+            text.contains("http_status") || text.contains(&format!("\"id\":{id}"))
+        }) {
+            return lines;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Request> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+    let method = line.split(' ').next()?.to_owned();
+    let (mut length, mut authorization) = (0, None);
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).ok()?;
+        let Some((name, value)) = header.trim().split_once(':') else {
+            break;
+        };
+        match name.to_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().ok()?,
+            "authorization" => authorization = Some(value.trim().to_owned()),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Request {
+        method,
+        authorization,
+        body,
+    })
+}
+
+fn response(status: u16, kind: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
+    let mut head = format!(
+        "HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n",
+        body.len()
+    );
+    for header in headers {
+        head.push_str(header);
+        head.push_str("\r\n");
+    }
+    head.push_str("\r\n");
+    let mut bytes = head.into_bytes();
+    bytes.extend_from_slice(body);
+    bytes
+}

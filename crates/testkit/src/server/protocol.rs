@@ -1,0 +1,242 @@
+//! The protocol, as far as tools go, in both of its eras.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::state::{State, Witness};
+use crate::{Sink, behaviour, lock};
+
+const MODERN: &str = "2026-07-28";
+const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// A server that follows a script.
+pub(crate) struct Server {
+    script: Value,
+    pub(crate) state: State,
+    pub(crate) witness: Witness,
+    /// Requests of ours that the client has not answered yet.
+    asked: Mutex<HashMap<u64, Sender<Value>>>,
+    next: AtomicU64,
+    /// Calls that the client no longer waits for.
+    cancelled: Mutex<HashSet<String>>,
+    subscriptions: Mutex<Vec<Value>>,
+}
+
+impl Server {
+    pub(crate) fn new(script: Value, witness: Option<&String>, state: Option<&String>) -> Self {
+        let server = Self {
+            script,
+            state: State::new(state.map(Into::into)),
+            witness: Witness::new(witness),
+            asked: Mutex::default(),
+            next: AtomicU64::new(1000),
+            cancelled: Mutex::default(),
+            subscriptions: Mutex::default(),
+        };
+        server.witness.write("up", "", &Value::Null, &Value::Null);
+        server
+    }
+
+    pub(crate) fn script(&self) -> &Value {
+        &self.script
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&Value> {
+        self.script["tools"]
+            .get(name)
+            .filter(|words| self.is_visible(name, words))
+    }
+
+    fn is_visible(&self, name: &str, words: &Value) -> bool {
+        words["hidden"] != json!(true) || self.state.get(&format!("revealed {name}")) == json!(true)
+    }
+
+    fn era(&self) -> &str {
+        self.script["era"].as_str().unwrap_or("legacy")
+    }
+
+    /// Deals with one message, in a thread of its own if it may take long.
+    pub(crate) fn handle(self: &Arc<Self>, message: Value, sink: &Arc<dyn Sink>) {
+        let id = message["id"].clone();
+        let Some(method) = message["method"].as_str() else {
+            self.answered(&message);
+            return;
+        };
+        if id.is_null() {
+            self.notified(method, &message["params"]);
+            return;
+        }
+        if method != "tools/call" {
+            if let Some(reply) = self.reply(method, &id, &message["params"], sink) {
+                sink.send(&reply);
+            }
+            return;
+        }
+        let words = self.tool(message["params"]["name"].as_str().unwrap_or_default());
+        if words.is_some_and(behaviour::may_take_long) {
+            let (server, sink) = (self.clone(), sink.clone());
+            std::thread::spawn(move || behaviour::call(&server, &message, &sink));
+        } else {
+            behaviour::call(self, &message, sink);
+        }
+    }
+
+    fn reply(
+        &self,
+        method: &str,
+        id: &Value,
+        params: &Value,
+        sink: &Arc<dyn Sink>,
+    ) -> Option<Value> {
+        let unknown = || error(id, -32601, "method not found");
+        Some(match method {
+            "initialize" if self.era() == "modern" => error(id, -32601, "no initialize here"),
+            "initialize" => result(id, &self.initialized(params)),
+            "server/discover" if self.script["start"]["silent_probe"] == json!(true) => {
+                return None;
+            }
+            "server/discover" if self.era() == "legacy" => unknown(),
+            "server/discover" => result(id, &self.discovered()),
+            "subscriptions/listen" if self.era() != "legacy" => {
+                lock(&self.subscriptions).push(id.clone());
+                sink.send(&json!({
+                    "jsonrpc": "2.0",
+                    "method": "notifications/subscriptions/acknowledged",
+                    "params": {"_meta": {META_SUBSCRIPTION: id}, "notifications": params["notifications"]}
+                }));
+                return None;
+            }
+            "ping" => result(id, &json!({})),
+            "tools/list" => result(id, &self.list(params)),
+            _ => unknown(),
+        })
+    }
+
+    fn capabilities(&self) -> Value {
+        json!({"tools": {"listChanged": true}})
+    }
+
+    fn initialized(&self, params: &Value) -> Value {
+        let version = params["protocolVersion"].as_str().unwrap_or("2025-11-25");
+        json!({
+            "protocolVersion": if version == MODERN { "2025-11-25" } else { version },
+            "capabilities": self.capabilities(),
+            "serverInfo": {"name": self.script["name"], "version": "1.0"}
+        })
+    }
+
+    fn discovered(&self) -> Value {
+        json!({
+            "resultType": "complete",
+            "supportedVersions": [MODERN],
+            "capabilities": self.capabilities(),
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": self.script["name"], "version": "1.0"}}
+        })
+    }
+
+    fn list(&self, params: &Value) -> Value {
+        let empty = serde_json::Map::new();
+        let tools = self.script["tools"].as_object().unwrap_or(&empty);
+        let tools: Vec<Value> = tools
+            .iter()
+            .filter(|(name, words)| self.is_visible(name, words))
+            .map(|(name, words)| described(name, words))
+            .collect();
+        let first: usize = params["cursor"]
+            .as_str()
+            .and_then(|at| at.parse().ok())
+            .unwrap_or(0);
+        let size = self.script["page"]
+            .as_u64()
+            .map_or(tools.len(), |size| usize::try_from(size).unwrap_or(1));
+        let last = (first + size).min(tools.len());
+        let mut page = json!({"tools": &tools[first.min(last)..last], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
+        if last < tools.len() {
+            page["nextCursor"] = json!(last.to_string());
+        }
+        if self.script["endless_pages"] == json!(true) {
+            page["nextCursor"] = json!((first + 1).to_string());
+        }
+        page
+    }
+
+    fn notified(&self, method: &str, params: &Value) {
+        if method == "notifications/cancelled" {
+            let id = params["requestId"].to_string();
+            self.witness
+                .write("cancelled", "", &params["requestId"], &Value::Null);
+            lock(&self.cancelled).insert(id);
+        }
+    }
+
+    pub(crate) fn is_cancelled(&self, id: &Value) -> bool {
+        lock(&self.cancelled).contains(&id.to_string())
+    }
+
+    /// An answer of the client to a request of ours.
+    fn answered(&self, message: &Value) {
+        let asked = message["id"]
+            .as_u64()
+            .and_then(|id| lock(&self.asked).remove(&id));
+        if let Some(asked) = asked {
+            asked.send(message.clone()).ok();
+        }
+    }
+
+    /// Asks the client something and waits for its answer.
+    pub(crate) fn ask(&self, method: &str, sink: &Arc<dyn Sink>) -> Value {
+        let id = self.next.fetch_add(1, Ordering::SeqCst);
+        let (sender, receiver) = mpsc::channel();
+        lock(&self.asked).insert(id, sender);
+        let params = match method {
+            "elicitation/create" => {
+                json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {}}})
+            }
+            "sampling/createMessage" => json!({"messages": [], "maxTokens": 1}),
+            _ => json!({}),
+        };
+        sink.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        receiver.recv().unwrap_or(Value::Null)
+    }
+
+    /// Says that the tools have changed.
+    pub(crate) fn announce(&self, sink: &Arc<dyn Sink>) {
+        let subscriptions = lock(&self.subscriptions).clone();
+        let mut notice = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        if subscriptions.is_empty() {
+            sink.send(&notice);
+        }
+        for id in subscriptions {
+            notice["params"] = json!({"_meta": {META_SUBSCRIPTION: id}});
+            sink.send(&notice);
+        }
+    }
+}
+
+fn described(name: &str, words: &Value) -> Value {
+    let mut tool = json!({
+        "name": name,
+        "description": words["description"].as_str().unwrap_or("A tool for tests."),
+        "inputSchema": {"type": "object"},
+    });
+    for (from, to) in [("schema", "inputSchema"), ("annotations", "annotations")] {
+        if !words[from].is_null() {
+            tool[to] = words[from].clone();
+        }
+    }
+    tool
+}
+
+pub(crate) fn result(id: &Value, result: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+pub(crate) fn error(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}

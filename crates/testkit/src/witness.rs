@@ -1,0 +1,61 @@
+//! The log in which the test server writes down what really happened.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// What a line of the log is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A call came in; its effect has not happened yet.
+    Started,
+    /// The effect has happened; the answer may still get lost.
+    Finished,
+    /// The caller said that it no longer waits.
+    Cancelled,
+    /// The server process came up.
+    Up,
+}
+
+/// One line of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// What it is about.
+    pub kind: Kind,
+    /// The tool; empty for [`Kind::Up`].
+    pub tool: String,
+    /// The arguments of the call.
+    pub arguments: Value,
+    /// The idempotency key of the call.
+    pub key: Option<String>,
+    /// The process that wrote it.
+    pub pid: u64,
+    /// Microseconds since 1970.
+    pub at: u64,
+}
+
+/// Everything in the log so far. A log that does not exist yet is empty.
+pub fn witness(log: &Path) -> Vec<Event> {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    // The last line may be in the making.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().map(read).collect()
+}
+
+fn read(line: &str) -> Event {
+    let value: Value = serde_json::from_str(line).expect("the witness writes JSON");
+    let kind = match value["event"].as_str() {
+        Some("started") => Kind::Started,
+        Some("finished") => Kind::Finished,
+        Some("cancelled") => Kind::Cancelled,
+        _ => Kind::Up,
+    };
+    Event {
+        kind,
+        tool: value["tool"].as_str().unwrap_or_default().to_owned(),
+        arguments: value["arguments"].clone(),
+        key: value["key"].as_str().map(str::to_owned),
+        pid: value["pid"].as_u64().unwrap_or_default(),
+        at: value["at"].as_u64().unwrap_or_default(),
+    }
+}

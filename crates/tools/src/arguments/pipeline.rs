@@ -1,0 +1,216 @@
+//! Repairs of arguments that a model wrote (S0.42 to S0.44).
+//!
+//! A list of small functions with names, applied in order; the reply says which
+//! of them changed something. They do not apply to arguments of a workflow.
+
+use deft_model::Object;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::schema::{accepts, properties};
+
+/// What the repairs go by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pipeline {
+    /// Parameters that models make up.
+    pub hallucinated: Vec<Rule>,
+    /// The primary chat, for tools that send to a chat.
+    pub chat_id: Option<String>,
+    /// Tools whose `chat_id` is repaired; a trailing `*` stands for anything.
+    pub chat_tools: Vec<String>,
+}
+
+/// Parameters that models add to a family of tools although it has none such.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The tools: a name, or a beginning followed by `*`.
+    pub tools: String,
+    /// The parameters that are dropped.
+    pub parameters: Vec<String>,
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        Self {
+            hallucinated: vec![Rule {
+                tools: "vercel_*".to_owned(),
+                parameters: vec!["teamId".to_owned(), "slug".to_owned()],
+            }],
+            chat_id: None,
+            chat_tools: vec!["telegram_send_message".to_owned()],
+        }
+    }
+}
+
+/// What a repair may look at.
+struct Scene<'a> {
+    rules: &'a Pipeline,
+    tool: &'a str,
+    schema: &'a Value,
+}
+
+type Repair = fn(&Scene<'_>, &mut Object);
+
+/// The repairs, in the order of the seeds.
+const REPAIRS: [(&str, Repair); 4] = [
+    ("coerce_string_booleans", coerce_string_booleans),
+    ("strip_null_values", strip_null_values),
+    ("strip_hallucinated_params", strip_hallucinated_params),
+    ("inject_chat_id", inject_chat_id),
+];
+
+impl Pipeline {
+    /// Repairs the arguments for a tool (by its bare name) and says what was done.
+    pub(crate) fn apply(
+        &self,
+        tool: &str,
+        schema: &Value,
+        arguments: &mut Object,
+    ) -> Vec<&'static str> {
+        let scene = Scene {
+            rules: self,
+            tool,
+            schema,
+        };
+        let mut changed = Vec::new();
+        for (name, repair) in REPAIRS {
+            let before = arguments.clone();
+            repair(&scene, arguments);
+            if *arguments != before {
+                changed.push(name);
+            }
+        }
+        changed
+    }
+}
+
+/// `"true"` becomes `true`, unless the tool wants a text there.
+fn coerce_string_booleans(scene: &Scene<'_>, arguments: &mut Object) {
+    let properties = properties(scene.schema);
+    for (name, value) in arguments.iter_mut() {
+        let property = properties.and_then(|all| all.get(name));
+        let wants_text = property.is_some_and(|schema| {
+            accepts(schema, "string") == Some(true) && accepts(schema, "boolean") != Some(true)
+        });
+        if wants_text {
+            continue;
+        }
+        match value.as_str() {
+            Some("true" | "True") => *value = Value::Bool(true),
+            Some("false" | "False") => *value = Value::Bool(false),
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// Models send `null` where they mean nothing at all.
+fn strip_null_values(_: &Scene<'_>, arguments: &mut Object) {
+    arguments.retain(|_, value| !value.is_null());
+}
+
+/// Drops parameters that are known to be made up, unless the tool does have them.
+fn strip_hallucinated_params(scene: &Scene<'_>, arguments: &mut Object) {
+    let known = properties(scene.schema);
+    for rule in &scene.rules.hallucinated {
+        if fits(&rule.tools, scene.tool) {
+            arguments.retain(|name, _| {
+                !rule.parameters.contains(name)
+                    || known.is_some_and(|known| known.contains_key(name))
+            });
+        }
+    }
+}
+
+/// Puts the primary chat where the chat is missing, no text, or too long to be one.
+fn inject_chat_id(scene: &Scene<'_>, arguments: &mut Object) {
+    let Some(chat) = &scene.rules.chat_id else {
+        return;
+    };
+    if !scene
+        .rules
+        .chat_tools
+        .iter()
+        .any(|pattern| fits(pattern, scene.tool))
+    {
+        return;
+    }
+    let good = arguments
+        .get("chat_id")
+        .and_then(Value::as_str)
+        .is_some_and(|given| !given.is_empty() && given.chars().count() <= 20);
+    if !good {
+        arguments.insert("chat_id".to_owned(), chat.clone().into());
+    }
+}
+
+fn fits(pattern: &str, tool: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => tool.starts_with(start),
+        None => tool == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn apply(tool: &str, schema: &Value, arguments: Value) -> (Value, Vec<&'static str>) {
+        let pipeline = Pipeline {
+            chat_id: Some("4711".to_owned()),
+            ..Pipeline::default()
+        };
+        let Value::Object(mut arguments) = arguments else {
+            unreachable!()
+        };
+        let changed = pipeline.apply(tool, schema, &mut arguments);
+        (Value::Object(arguments), changed)
+    }
+
+    #[test]
+    fn each_repair_does_its_own_thing() {
+        let schema = json!({"properties": {"title": {"type": "string"}}});
+        let given = json!({"draft": "true", "title": "true", "none": null, "slug": "x", "keep": 1});
+        assert_eq!(
+            apply("vercel_deploy", &schema, given),
+            (
+                json!({"draft": true, "title": "true", "keep": 1}),
+                vec![
+                    "coerce_string_booleans",
+                    "strip_null_values",
+                    "strip_hallucinated_params"
+                ]
+            )
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_exists_is_not_made_up() {
+        let schema = json!({"properties": {"slug": {"type": "string"}}});
+        let given = json!({"slug": "x"});
+        assert_eq!(
+            apply("vercel_deploy", &schema, given.clone()),
+            (given.clone(), vec![])
+        );
+        assert_eq!(
+            apply("other_tool", &json!({}), given.clone()),
+            (given, vec![])
+        );
+    }
+
+    #[test]
+    fn the_chat_is_repaired() {
+        for (given, repaired) in [
+            (json!({}), true),
+            (json!({"chat_id": 5}), true),
+            (json!({"chat_id": "123456789012345678901"}), true),
+            (json!({"chat_id": "12345"}), false),
+        ] {
+            let (after, changed) = apply("telegram_send_message", &json!({}), given.clone());
+            assert_eq!(!changed.is_empty(), repaired, "{given}");
+            assert_eq!(after["chat_id"] == "4711", repaired, "{given}");
+        }
+    }
+}

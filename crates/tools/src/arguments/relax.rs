@@ -1,0 +1,105 @@
+//! Schemas as a model gets to see them (S0.45): a little more forgiving than
+//! the tool, because the argument pipeline makes up for it.
+
+use serde_json::{Value, json};
+
+/// Numbers and booleans also accept texts; optional properties also accept null.
+#[must_use]
+pub fn relax_schema_types(schema: &Value) -> Value {
+    let mut relaxed = schema.clone();
+    relax(&mut relaxed);
+    relaxed
+}
+
+fn relax(schema: &mut Value) {
+    let required: Vec<String> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, property) in properties {
+            relax(property);
+            widen(property, !required.contains(name));
+        }
+    }
+    if let Some(items) = schema.get_mut("items") {
+        relax(items);
+        widen(items, false);
+    }
+}
+
+fn widen(schema: &mut Value, optional: bool) {
+    let Some(kind) = schema.get_mut("type") else {
+        return;
+    };
+    let mut kinds: Vec<Value> = match kind {
+        Value::String(only) => vec![json!(only)],
+        Value::Array(several) => several.clone(),
+        _ => return,
+    };
+    let mut add = |word: &str| {
+        if !kinds.iter().any(|kind| kind == word) {
+            kinds.push(json!(word));
+        }
+    };
+    let strict = ["number", "integer", "boolean"];
+    if strict.iter().any(|word| kind_has(kind, word)) {
+        add("string");
+    }
+    if optional {
+        add("null");
+    }
+    if kinds.len() > 1 {
+        *kind = Value::Array(kinds);
+    }
+    // An enumeration would still refuse the null.
+    if optional
+        && let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut)
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+fn kind_has(kind: &Value, word: &str) -> bool {
+    match kind {
+        Value::String(only) => only == word,
+        Value::Array(several) => several.iter().any(|one| one == word),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_widened() {
+        let schema = json!({
+            "type": "object",
+            "required": ["n"],
+            "properties": {
+                "n": {"type": "integer"},
+                "b": {"type": "boolean"},
+                "s": {"type": "string", "enum": ["a"]},
+                "list": {"type": "array", "items": {"type": "number"}},
+                "deep": {"type": "object", "properties": {"x": {"type": ["number", "null"]}}},
+                "free": {}
+            }
+        });
+        assert_eq!(
+            relax_schema_types(&schema)["properties"],
+            json!({
+                "n": {"type": ["integer", "string"]},
+                "b": {"type": ["boolean", "string", "null"]},
+                "s": {"type": ["string", "null"], "enum": ["a", null]},
+                "list": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
+                "deep": {"type": ["object", "null"], "properties": {"x": {"type": ["number", "null", "string"]}}},
+                "free": {}
+            })
+        );
+    }
+}

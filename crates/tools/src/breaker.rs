@@ -1,0 +1,160 @@
+//! When to stop asking a server that does not answer (S2.52).
+//!
+//! A value: it holds no clock and waits for nothing. Whoever uses it says what
+//! time it is and what happened. The wait between two starts of a server is
+//! [`backoff`].
+
+use std::time::{Duration, Instant};
+
+/// Failures in a row that open the circuit.
+const THRESHOLD: u32 = 5;
+/// How long an open circuit stays open.
+const COOL_DOWN: Duration = Duration::from_secs(30);
+
+/// A circuit breaker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Breaker {
+    failures: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Closed,
+    /// Nothing passes until this instant.
+    Open(Instant),
+    /// One call was let through at this instant and decides.
+    Trying(Instant),
+}
+
+impl Breaker {
+    /// Whether a call may pass now; if not, when one may.
+    ///
+    /// In an open circuit whose time is up, the first who asks is let through
+    /// and all others wait for what becomes of it.
+    pub(crate) fn admit(&mut self, now: Instant) -> Result<(), Instant> {
+        match self.state {
+            State::Closed => Ok(()),
+            State::Open(until) if now < until => Err(until),
+            // A trial that never reported back must not keep the circuit shut for ever.
+            State::Trying(since) if now < since + COOL_DOWN => Err(since + COOL_DOWN),
+            State::Open(_) | State::Trying(_) => {
+                self.state = State::Trying(now);
+                Ok(())
+            }
+        }
+    }
+
+    /// The server answered.
+    pub(crate) fn succeeded(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The server could not be reached, or was lost.
+    pub(crate) fn failed(&mut self, now: Instant) {
+        self.failures = self.failures.saturating_add(1);
+        let trial = matches!(self.state, State::Trying(_));
+        if trial || self.failures >= THRESHOLD {
+            self.state = State::Open(now + COOL_DOWN);
+        }
+    }
+
+    /// A call that was let through ended without saying anything about the server.
+    pub(crate) fn undecided(&mut self, now: Instant) {
+        if let State::Trying(_) = self.state {
+            self.state = State::Open(now);
+        }
+    }
+
+    /// Until when nothing passes, if so.
+    pub(crate) fn open_until(&self, now: Instant) -> Option<Instant> {
+        match self.state {
+            State::Open(until) if now < until => Some(until),
+            State::Open(_) | State::Closed | State::Trying(_) => None,
+        }
+    }
+}
+
+/// How long to wait before the start after `failures` failures in a row.
+pub(crate) fn backoff(failures: u32) -> Duration {
+    const FIRST: Duration = Duration::from_millis(100);
+    const LONGEST: Duration = Duration::from_secs(30);
+    match failures {
+        0 => Duration::ZERO,
+        n => FIRST.saturating_mul(1 << (n - 1).min(10)).min(LONGEST),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(now: Instant) -> Breaker {
+        let mut breaker = Breaker::default();
+        for _ in 0..THRESHOLD {
+            assert!(breaker.admit(now).is_ok());
+            breaker.failed(now);
+        }
+        breaker
+    }
+
+    #[test]
+    fn it_opens_after_five_failures_in_a_row() {
+        let now = Instant::now();
+        let mut breaker = Breaker::default();
+        for _ in 0..4 {
+            breaker.failed(now);
+        }
+        breaker.succeeded();
+        for _ in 0..4 {
+            breaker.failed(now);
+        }
+        assert!(breaker.admit(now).is_ok());
+        breaker.failed(now);
+        assert_eq!(breaker.admit(now), Err(now + COOL_DOWN));
+        assert_eq!(breaker.open_until(now), Some(now + COOL_DOWN));
+    }
+
+    #[test]
+    fn after_the_cool_down_one_call_decides() {
+        let now = Instant::now();
+        let later = now + COOL_DOWN;
+        let mut breaker = opened(now);
+        assert!(breaker.admit(later).is_ok());
+        assert!(breaker.admit(later).is_err(), "only one is let through");
+        breaker.failed(later);
+        assert_eq!(breaker.admit(later), Err(later + COOL_DOWN));
+        let latest = later + COOL_DOWN;
+        assert!(breaker.admit(latest).is_ok());
+        breaker.succeeded();
+        assert!(breaker.admit(latest).is_ok());
+        assert!(breaker.admit(latest).is_ok());
+    }
+
+    #[test]
+    fn a_trial_that_says_nothing_lets_the_next_one_try() {
+        let now = Instant::now();
+        let later = now + COOL_DOWN;
+        let mut breaker = opened(now);
+        assert!(breaker.admit(later).is_ok());
+        breaker.undecided(later);
+        assert!(breaker.admit(later).is_ok());
+        assert!(
+            breaker.admit(later + COOL_DOWN).is_ok(),
+            "a lost trial is forgotten"
+        );
+    }
+
+    #[test]
+    fn the_wait_doubles_up_to_half_a_minute() {
+        let waits: Vec<_> = (0..11).map(|n| backoff(n).as_millis()).collect();
+        assert_eq!(
+            waits,
+            [
+                0, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000
+            ]
+        );
+        assert_eq!(backoff(u32::MAX), Duration::from_secs(30));
+    }
+}

@@ -1,0 +1,244 @@
+//! The `file.*` tools: reading and writing inside folders that were opened to them.
+//!
+//! Not here: which paths are allowed (`folder.rs`), and anything binary:
+//! contents are UTF-8 texts.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use deft_model::{Effects, Failure, FailureClass, Object};
+use serde_json::{Value, json};
+
+use super::folder::{creatable, existing, io};
+use super::{Context, Definition, Installed, Settings, blocking, handler, invalid, text};
+use crate::options::{FileOptions, Options};
+
+/// The most entries a listing shows.
+const MOST_ENTRIES: usize = 10_000;
+
+type Work = fn(&FileOptions, &Object) -> Result<Value, Failure>;
+
+pub(super) fn tools(settings: &Settings) -> Vec<Installed> {
+    let path = || json!({"path": {"type": "string"}});
+    let with_content = || json!({"path": {"type": "string"}, "content": {"type": "string"}});
+    let table: [(&str, &str, Effects, Value, Work); 6] = [
+        (
+            "file.read",
+            "Read a text file.",
+            Effects::None,
+            path(),
+            read,
+        ),
+        (
+            "file.list",
+            "List the entries of a folder.",
+            Effects::None,
+            path(),
+            list,
+        ),
+        (
+            "file.exists",
+            "Tell whether a file or folder exists.",
+            Effects::None,
+            path(),
+            exists,
+        ),
+        (
+            "file.write",
+            "Write a text file, replacing what was there. It is replaced as a whole or not at all.",
+            Effects::Idempotent,
+            with_content(),
+            write,
+        ),
+        (
+            "file.append",
+            "Add text to the end of a file.",
+            Effects::Once,
+            with_content(),
+            append,
+        ),
+        (
+            "file.delete",
+            "Delete a file.",
+            Effects::Idempotent,
+            path(),
+            delete,
+        ),
+    ];
+    table
+        .into_iter()
+        .map(|(name, description, effects, properties, work)| {
+            let required: Vec<_> = properties
+                .as_object()
+                .into_iter()
+                .flat_map(Object::keys)
+                .cloned()
+                .collect();
+            let schema = json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": required,
+                "properties": properties,
+            });
+            let writes = effects != Effects::None;
+            install(
+                settings,
+                Definition::new(name, description, effects, schema),
+                work,
+                writes,
+            )
+        })
+        .collect()
+}
+
+fn install(settings: &Settings, definition: Definition, work: Work, writes: bool) -> Installed {
+    let settings = settings.clone();
+    let handler = handler(move |arguments: Object, _: Context| {
+        let options = settings.load().file.clone();
+        async move {
+            if writes && !options.folders.is_empty() && !options.write {
+                return Err(
+                    Failure::new(FailureClass::NotFound, "files may only be read here")
+                        .hint("set `tools.file.write = true`")
+                        .blocked(),
+                );
+            }
+            blocking(move || work(&options, &arguments)).await
+        }
+    });
+    let readable = |options: &Options| !options.file.folders.is_empty();
+    let writable = |options: &Options| !options.file.folders.is_empty() && options.file.write;
+    Installed::new(definition, handler).only_if(if writes { writable } else { readable })
+}
+
+fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
+    let given = text(arguments, "path");
+    let path = existing(options, given)?;
+    let file = fs::File::open(&path).map_err(|error| io(given, &error))?;
+    let meta = file.metadata().map_err(|error| io(given, &error))?;
+    // A pipe or a device would block or never end.
+    if !meta.is_file() {
+        return Err(invalid(format!("`{given}` is not a file")));
+    }
+    let mut bytes = Vec::new();
+    let limit = options.max_bytes as u64;
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| io(given, &error))?;
+    if bytes.len() > options.max_bytes {
+        return Err(too_large(given, options));
+    }
+    match String::from_utf8(bytes) {
+        Ok(content) => Ok(Value::String(content)),
+        Err(_) => Err(invalid(format!("`{given}` is not a text in UTF-8"))),
+    }
+}
+
+fn list(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
+    let given = text(arguments, "path");
+    let path = existing(options, given)?;
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(&path)
+        .map_err(|error| io(given, &error))?
+        .take(MOST_ENTRIES)
+    {
+        let entry = entry.map_err(|error| io(given, &error))?;
+        let meta = entry.metadata().map_err(|error| io(given, &error))?;
+        let kind = match () {
+            () if meta.is_dir() => "folder",
+            () if meta.is_symlink() => "link",
+            () if meta.is_file() => "file",
+            () => "other",
+        };
+        let name = entry.file_name().to_string_lossy().into_owned();
+        entries.push(json!({"name": name, "type": kind, "size": meta.len()}));
+    }
+    entries.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
+    Ok(Value::Array(entries))
+}
+
+fn exists(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
+    match existing(options, text(arguments, "path")) {
+        Ok(_) => Ok(Value::Bool(true)),
+        Err(failure) if failure.class == FailureClass::NotFound && !failure.blocked => {
+            Ok(Value::Bool(false))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn write(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
+    let (given, content) = (text(arguments, "path"), text(arguments, "content"));
+    if content.len() > options.max_bytes {
+        return Err(too_large(given, options));
+    }
+    let path = creatable(options, given)?;
+    replace(&path, content).map_err(|error| io(given, &error))?;
+    Ok(json!({"path": path.to_string_lossy(), "bytes": content.len()}))
+}
+
+/// Writes a neighbour and renames it, so that no reader ever sees half a file.
+fn replace(path: &Path, content: &str) -> std::io::Result<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let ordinal = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}-{ordinal}.tmp", std::process::id()));
+    let written = fs::File::create_new(&beside).and_then(|mut file| {
+        if let Ok(old) = fs::metadata(path) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(content.as_bytes())?;
+        file.sync_all()
+    });
+    let done = written.and_then(|()| fs::rename(&beside, path));
+    if done.is_err() {
+        // What is left of the attempt is of no use to anybody.
+        drop(fs::remove_file(&beside));
+    }
+    done
+}
+
+fn append(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
+    let (given, content) = (text(arguments, "path"), text(arguments, "content"));
+    let path = creatable(options, given)?;
+    let present = fs::metadata(&path).map_or(0, |meta| meta.len());
+    if present + content.len() as u64 > options.max_bytes as u64 {
+        return Err(too_large(given, options));
+    }
+    fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(content.as_bytes()))
+        .map_err(|error| io(given, &error))?;
+    Ok(json!({"path": path.to_string_lossy(), "bytes": content.len()}))
+}
+
+fn delete(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
+    let given = text(arguments, "path");
+    let path = match existing(options, given) {
+        Ok(path) => path,
+        // Gone is what was asked for.
+        Err(failure) if failure.class == FailureClass::NotFound && !failure.blocked => {
+            return Ok(json!({"deleted": false}));
+        }
+        Err(failure) => return Err(failure),
+    };
+    if path.is_dir() {
+        return Err(invalid(format!(
+            "`{given}` is a folder; only files are deleted"
+        )));
+    }
+    fs::remove_file(&path).map_err(|error| io(given, &error))?;
+    Ok(json!({"deleted": true}))
+}
+
+fn too_large(given: &str, options: &FileOptions) -> Failure {
+    Failure::new(
+        FailureClass::Limit,
+        format!("`{given}` is larger than {} bytes", options.max_bytes),
+    )
+    .hint("raise `tools.file.max_bytes`")
+}

@@ -1,0 +1,351 @@
+//! `http.request`: calls to hosts that were opened to it.
+//!
+//! Not here: which hosts those are (`host.rs`), cookies, and anything that
+//! looks at what a body means beyond JSON or text.
+
+use std::sync::OnceLock;
+
+use deft_model::{Effects, Failure, FailureClass, Object};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, Response, Url};
+use serde_json::{Value, json};
+
+use super::host::{Resolver, allowed, host_of};
+use super::{Context, Definition, Installed, Settings, handler, invalid, text};
+use crate::classify;
+use crate::limit::words;
+use crate::options::HttpOptions;
+
+/// How often an answer may send the request elsewhere.
+const MOST_REDIRECTS: usize = 5;
+
+pub(super) fn tool(settings: &Settings) -> Installed {
+    let definition = Definition::new(
+        "http.request",
+        "Send an HTTP request and return status, headers and body. Statuses from 400 on are failures.",
+        Effects::Once,
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["url"],
+            "properties": {
+                "method": {"enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]},
+                "url": {"type": "string"},
+                "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+                "body": {"type": "string"},
+                "json": {"description": "A body that is sent as JSON"},
+                "accept_status": {
+                    "type": "array", "items": {"type": "integer"},
+                    "description": "Statuses from 400 on that are no failure"
+                }
+            }
+        }),
+    );
+    let settings = settings.clone();
+    let client = std::sync::Arc::new(OnceLock::new());
+    let run = handler(move |arguments: Object, context: Context| {
+        let (settings, client) = (settings.clone(), client.clone());
+        async move { request(&settings, &client, &arguments, &context).await }
+    });
+    Installed::new(definition, run)
+        .only_if(|options| !options.http.allow.is_empty())
+        .with_effects(|arguments| Some(effects(&method(arguments))))
+}
+
+fn effects(method: &Method) -> Effects {
+    match method.as_str() {
+        "GET" | "HEAD" | "OPTIONS" => Effects::None,
+        "PUT" | "DELETE" => Effects::Idempotent,
+        _ => Effects::Once,
+    }
+}
+
+fn method(arguments: &Object) -> Method {
+    text(arguments, "method").parse().unwrap_or(Method::GET)
+}
+
+async fn request(
+    settings: &Settings,
+    client: &OnceLock<Result<Client, String>>,
+    arguments: &Object,
+    context: &Context,
+) -> Result<Value, Failure> {
+    let options = settings.load().http.clone();
+    let client = client
+        .get_or_init(|| build(settings.clone()))
+        .as_ref()
+        .map_err(|error| {
+            Failure::new(
+                FailureClass::Other,
+                format!("there is no HTTP client: {error}"),
+            )
+        })?;
+    let hop = Hop::first(&options, arguments, context)?;
+    let changes = effects(&hop.method) != Effects::None;
+    let work = exchange(client, &options, hop, arguments);
+    match tokio::time::timeout(options.timeout, work).await {
+        Ok(answer) => answer.map_err(|failure| Failure {
+            in_doubt: failure.in_doubt && changes,
+            ..failure
+        }),
+        Err(_) => Err(Failure {
+            in_doubt: changes,
+            ..Failure::new(
+                FailureClass::Timeout,
+                format!("no answer within {}", words(options.timeout)),
+            )
+            .hint("raise `tools.http.timeout`")
+        }),
+    }
+}
+
+fn build(settings: Settings) -> Result<Client, String> {
+    Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        // A proxy would resolve names itself, out of our sight.
+        .no_proxy()
+        .dns_resolver(std::sync::Arc::new(Resolver(settings)))
+        .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+/// One request on the way, and what the next one takes over from it.
+struct Hop {
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Option<Vec<u8>>,
+}
+
+impl Hop {
+    fn first(
+        options: &HttpOptions,
+        arguments: &Object,
+        context: &Context,
+    ) -> Result<Self, Failure> {
+        let given = text(arguments, "url");
+        let url = Url::parse(given)
+            .map_err(|error| invalid(format!("`{given}` is not a URL: {error}")))?;
+        admit(options, &url)?;
+        let method = method(arguments);
+        let mut headers = headers(arguments)?;
+        let body = match (
+            arguments.get("json"),
+            arguments.get("body").and_then(Value::as_str),
+        ) {
+            (Some(_), Some(_)) => return Err(invalid("`body` and `json` exclude each other")),
+            (Some(json), None) => {
+                headers
+                    .entry(reqwest::header::CONTENT_TYPE)
+                    .or_insert(HeaderValue::from_static("application/json"));
+                Some(json.to_string().into_bytes())
+            }
+            (None, body) => body.map(|text| text.as_bytes().to_vec()),
+        };
+        if matches!(method, Method::POST | Method::PATCH)
+            && let Ok(key) = HeaderValue::from_str(&context.key)
+            && !context.key.is_empty()
+        {
+            headers
+                .entry(HeaderName::from_static("idempotency-key"))
+                .or_insert(key);
+        }
+        Ok(Self {
+            method,
+            url,
+            headers,
+            body,
+        })
+    }
+
+    /// The request that a redirect asks for, if it is one and goes to an open host.
+    fn next(mut self, options: &HttpOptions, answer: &Response) -> Result<Option<Self>, Failure> {
+        let status = answer.status().as_u16();
+        let place = answer.headers().get(reqwest::header::LOCATION);
+        let (301 | 302 | 303 | 307 | 308, Some(place)) = (status, place) else {
+            return Ok(None);
+        };
+        let target = place
+            .to_str()
+            .ok()
+            .and_then(|place| self.url.join(place).ok());
+        let target =
+            target.ok_or_else(|| invalid("the answer redirects to something that is no URL"))?;
+        admit(options, &target)?;
+        if matches!(status, 301..=303) && self.method != Method::HEAD {
+            self.method = Method::GET;
+            self.body = None;
+            self.headers.remove(reqwest::header::CONTENT_TYPE);
+        }
+        let same = host_of(&self.url) == host_of(&target)
+            && self.url.port_or_known_default() == target.port_or_known_default()
+            && self.url.scheme() == target.scheme();
+        if !same {
+            // Credentials were meant for the first host only.
+            self.headers.clear();
+        }
+        self.url = target;
+        Ok(Some(self))
+    }
+}
+
+fn admit(options: &HttpOptions, url: &Url) -> Result<(), Failure> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(invalid(format!(
+            "the scheme `{}` is not HTTP",
+            url.scheme()
+        )));
+    }
+    if allowed(&options.allow, url) {
+        return Ok(());
+    }
+    let host = host_of(url).unwrap_or_default();
+    Err(
+        invalid(format!("the host `{host}` is not open to `http.request`"))
+            .hint(format!("add `{host}` to `tools.http.allow`")),
+    )
+}
+
+fn headers(arguments: &Object) -> Result<HeaderMap, Failure> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in arguments
+        .get("headers")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        let parsed = (
+            name.parse::<HeaderName>(),
+            HeaderValue::from_str(value.as_str().unwrap_or_default()),
+        );
+        let (Ok(key), Ok(mut value)) = parsed else {
+            return Err(invalid(format!("the header `{name}` cannot be sent")));
+        };
+        value.set_sensitive(true);
+        headers.insert(key, value);
+    }
+    Ok(headers)
+}
+
+async fn exchange(
+    client: &Client,
+    options: &HttpOptions,
+    mut hop: Hop,
+    arguments: &Object,
+) -> Result<Value, Failure> {
+    for _ in 0..=MOST_REDIRECTS {
+        let mut request = client
+            .request(hop.method.clone(), hop.url.clone())
+            .headers(hop.headers.clone());
+        if let Some(body) = &hop.body {
+            request = request.body(body.clone());
+        }
+        let answer = request.send().await.map_err(|error| transport(&error))?;
+        let url = hop.url.clone();
+        match hop.next(options, &answer)? {
+            Some(next) => hop = next,
+            None => return read(options, answer, &url, arguments).await,
+        }
+    }
+    Err(Failure::new(
+        FailureClass::Limit,
+        format!("the answer redirects more than {MOST_REDIRECTS} times"),
+    ))
+}
+
+/// The failure behind an error of the connection, without the URL, which may hold a secret.
+pub(crate) fn transport(error: &reqwest::Error) -> Failure {
+    let mut reason = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        reason = inner.to_string();
+        source = inner.source();
+    }
+    if error.is_timeout() && !error.is_connect() {
+        return Failure::new(
+            FailureClass::Timeout,
+            format!("no answer in time: {reason}"),
+        )
+        .in_doubt();
+    }
+    let failure = Failure::new(
+        FailureClass::Network,
+        format!("the host cannot be reached: {reason}"),
+    );
+    if error.is_connect() || error.is_builder() {
+        return failure;
+    }
+    failure.in_doubt()
+}
+
+async fn read(
+    options: &HttpOptions,
+    mut answer: Response,
+    url: &Url,
+    arguments: &Object,
+) -> Result<Value, Failure> {
+    let status = answer.status().as_u16();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(|error| transport(&error))? {
+        if bytes.len() + chunk.len() > options.max_bytes {
+            return Err(Failure::new(
+                FailureClass::Limit,
+                format!("the answer is larger than {} bytes", options.max_bytes),
+            )
+            .hint("raise `tools.http.max_bytes`"));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    let body = String::from_utf8_lossy(&bytes).into_owned();
+    let fine = arguments
+        .get("accept_status")
+        .and_then(Value::as_array)
+        .is_some_and(|list| list.iter().any(|one| one.as_u64() == Some(status.into())));
+    if status >= 400 && !fine {
+        return Err(refused(status, &answer, &body));
+    }
+    let parsed = serde_json::from_str::<Value>(&body)
+        .ok()
+        .filter(|_| is_json(&answer));
+    let headers: Object = answer
+        .headers()
+        .iter()
+        .map(|(name, value)| {
+            (
+                name.to_string(),
+                String::from_utf8_lossy(value.as_bytes())
+                    .into_owned()
+                    .into(),
+            )
+        })
+        .collect();
+    Ok(json!({
+        "status": status,
+        "url": url.as_str(),
+        "headers": headers,
+        "body": parsed.unwrap_or(Value::String(body)),
+    }))
+}
+
+fn is_json(answer: &Response) -> bool {
+    let kind = answer.headers().get(reqwest::header::CONTENT_TYPE);
+    kind.and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.contains("json"))
+}
+
+fn refused(status: u16, answer: &Response, body: &str) -> Failure {
+    let reason = answer
+        .status()
+        .canonical_reason()
+        .unwrap_or("no reason given");
+    let said: String = body.trim().chars().take(300).collect();
+    let failure = Failure::new(
+        classify::status(status),
+        format!("the answer was {status} ({reason}): {said}"),
+    );
+    if classify::status_in_doubt(status) {
+        return failure.in_doubt();
+    }
+    failure
+}

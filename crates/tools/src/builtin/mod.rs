@@ -1,0 +1,184 @@
+//! Tools that deft brings along, and the way to add more.
+//!
+//! A built-in tool is a definition and a handler. Handlers get arguments that
+//! have been checked and hold real secrets; they return a value or a failure,
+//! and know nothing of runs, retries or the store.
+
+mod file;
+mod folder;
+mod host;
+mod http;
+mod process;
+mod shell;
+mod small;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use deft_model::{Effects, Failure, FailureClass, Object};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Checker;
+use crate::environment::Environment;
+use crate::index::{Entry, Target};
+use crate::options::Options;
+use crate::tool::{Annotations, BUILTIN_SERVER, ToolInfo};
+
+pub(crate) use http::transport;
+pub(crate) use process::{kill_group, minimal_command};
+
+/// A future that may move between threads.
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// What performs a built-in tool.
+pub type Handler = Arc<dyn Fn(Object, Context) -> BoxFuture<Result<Value, Failure>> + Send + Sync>;
+
+/// The options in force at the moment, which a reload replaces.
+pub(crate) type Settings = Arc<ArcSwap<Options>>;
+
+/// What a handler is told besides the arguments.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The idempotency key of the call.
+    pub key: String,
+    /// Cancelled when nobody waits for the answer any more.
+    pub cancel: CancellationToken,
+    /// How long the call may still take.
+    pub allowed: Duration,
+}
+
+/// What a built-in tool is.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its name, such as `file.read` or `get_tool_catalog`.
+    pub name: String,
+    /// What it does; the first sentence goes into the catalog.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub schema: Value,
+    /// What repeating a call would do.
+    pub effects: Effects,
+}
+
+impl Definition {
+    /// A definition.
+    pub fn new(name: &str, description: &str, effects: Effects, schema: Value) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            schema,
+            effects,
+        }
+    }
+}
+
+/// A tool in place.
+pub(crate) struct Installed {
+    info: ToolInfo,
+    checker: Arc<Checker>,
+    pub(crate) handler: Handler,
+    /// Whether the options in force let it do anything at all.
+    available: fn(&Options) -> bool,
+    /// What repeating this very call would do, where that depends on the arguments.
+    pub(crate) effects_of: fn(&Object) -> Option<Effects>,
+}
+
+impl Installed {
+    pub(crate) fn new(definition: Definition, handler: Handler) -> Self {
+        let schema = Arc::new(definition.schema);
+        Self {
+            info: ToolInfo {
+                shown: definition.name.clone(),
+                name: definition.name,
+                server: BUILTIN_SERVER.to_owned(),
+                title: None,
+                description: definition.description,
+                input_schema: schema.clone(),
+                output_schema: None,
+                annotations: Annotations::of(definition.effects),
+                builtin: true,
+            },
+            checker: Arc::new(Checker::new(schema)),
+            handler,
+            available: |_| true,
+            effects_of: |_| None,
+        }
+    }
+
+    fn only_if(mut self, available: fn(&Options) -> bool) -> Self {
+        self.available = available;
+        self
+    }
+
+    fn with_effects(mut self, effects_of: fn(&Object) -> Option<Effects>) -> Self {
+        self.effects_of = effects_of;
+        self
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    pub(crate) fn effects(&self) -> Option<Effects> {
+        self.info.effects()
+    }
+
+    pub(crate) fn is_available(&self, options: &Options) -> bool {
+        (self.available)(options)
+    }
+
+    pub(crate) fn entry(self: &Arc<Self>) -> Entry {
+        Entry {
+            info: self.info.clone(),
+            checker: self.checker.clone(),
+            target: Target::Builtin(self.clone()),
+        }
+    }
+}
+
+/// Wraps an async function as a handler.
+pub(crate) fn handler<F, R>(function: F) -> Handler
+where
+    F: Fn(Object, Context) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Value, Failure>> + Send + 'static,
+{
+    Arc::new(move |arguments, context| Box::pin(function(arguments, context)))
+}
+
+/// Every tool that needs nothing but the options and the environment.
+pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Installed> {
+    let mut tools = vec![http::tool(settings), shell::tool(settings, environment)];
+    tools.extend(file::tools(settings));
+    tools.extend(small::tools(environment));
+    tools
+}
+
+/// A text argument that the schema has made sure of.
+fn text<'a>(arguments: &'a Object, name: &str) -> &'a str {
+    arguments
+        .get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn invalid(message: impl Into<String>) -> Failure {
+    Failure::new(FailureClass::Invalid, message)
+}
+
+/// Runs something that blocks where it does not hold up others.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| {
+            Err(Failure::new(
+                FailureClass::Other,
+                format!("the tool broke off: {error}"),
+            ))
+        })
+}

@@ -1,0 +1,25 @@
+//! Child processes: started in a group of their own, ended as a group.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::Command;
+
+use crate::environment::Environment;
+
+/// A command in its own process group with nothing but the usual variables.
+pub(crate) fn minimal_command(program: &str, environment: &Environment) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .envs(environment.inherited.iter().cloned())
+        .process_group(0)
+        .kill_on_drop(true);
+    command
+}
+
+/// Ends a whole process group; one that is gone already is fine, and so is none.
+pub(crate) fn kill_group(leader: u32, signal: Signal) {
+    let pid = i32::try_from(leader).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        kill_process_group(pid, signal).ok();
+    }
+}

@@ -1,0 +1,238 @@
+//! `shell.run`: a program of the host, if somebody turned it on.
+//!
+//! Not a sandbox: whoever turns it on trusts the skills with the account. It
+//! only keeps time, output and environment in bounds.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use deft_model::{Effects, Failure, FailureClass, Object};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use super::folder::existing;
+use super::{
+    Context, Definition, Installed, Settings, handler, invalid, kill_group, minimal_command,
+};
+use crate::classify;
+use crate::environment::Environment;
+use crate::limit::words;
+use crate::options::{Options, ShellOptions};
+
+pub(super) fn tool(settings: &Settings, environment: &Environment) -> Installed {
+    let definition = Definition::new(
+        "shell.run",
+        "Run a program and return its output. A list is a program with arguments, a text is a line for `sh`.",
+        Effects::Once,
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["command"],
+            "properties": {
+                "command": {"anyOf": [
+                    {"type": "string", "minLength": 1},
+                    {"type": "array", "items": {"type": "string"}, "minItems": 1}
+                ]},
+                "cwd": {"type": "string", "description": "A folder that is open to the `file` tools"},
+                "stdin": {"type": "string"},
+                "env": {"type": "object", "additionalProperties": {"type": "string"}},
+                "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "Seconds"},
+                "check": {"type": "boolean", "description": "Whether a non-zero exit code is a failure (default true)"}
+            }
+        }),
+    );
+    let (settings, environment) = (settings.clone(), environment.clone());
+    let run = handler(move |arguments: Object, context: Context| {
+        let (options, environment) = (settings.load_full(), environment.clone());
+        async move { run(&options, &environment, &arguments, context).await }
+    });
+    Installed::new(definition, run).only_if(|options| options.shell.enabled)
+}
+
+async fn run(
+    options: &Options,
+    environment: &Environment,
+    arguments: &Object,
+    context: Context,
+) -> Result<Value, Failure> {
+    let argv = argv(&options.shell, arguments)?;
+    let mut command = minimal_command(&argv[0], environment);
+    command.args(&argv[1..]);
+    prepare(&mut command, options, arguments)?;
+    let child = command.spawn().map_err(|error| {
+        Failure::new(
+            FailureClass::NotFound,
+            format!("`{}` could not be started: {error}", argv[0]),
+        )
+    })?;
+    let group = Group(child.id().unwrap_or_default());
+    let input = arguments
+        .get("stdin")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    let allowed = allowed(options, arguments).min(context.allowed);
+    tokio::select! {
+        output = collect(child, input, options.shell.max_bytes) => {
+            group.forget();
+            verdict(&argv[0], &output?, arguments)
+        }
+        () = tokio::time::sleep(allowed) => Err(Failure::new(
+            FailureClass::Timeout,
+            format!("`{}` did not end within {}", argv[0], words(allowed)),
+        ).hint("raise `timeout`, up to `tools.shell.timeout`").in_doubt()),
+        () = context.cancel.cancelled() => Err(Failure::new(
+            FailureClass::Cancelled,
+            format!("`{}` was stopped", argv[0]),
+        ).in_doubt()),
+    }
+}
+
+/// Kills the group when it is dropped: on a time-out, and when the caller goes away.
+struct Group(u32);
+
+impl Group {
+    /// The program ended by itself; what it left running in the background may stay.
+    fn forget(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        kill_group(self.0, Signal::KILL);
+    }
+}
+
+fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failure> {
+    if !options.enabled {
+        return Err(
+            Failure::new(FailureClass::NotFound, "running programs is off")
+                .hint("set `tools.shell.enabled = true`")
+                .blocked(),
+        );
+    }
+    let argv: Vec<String> = match arguments.get("command") {
+        Some(Value::Array(words)) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        Some(Value::String(line)) if options.allow.is_empty() => {
+            vec!["sh".to_owned(), "-c".to_owned(), line.clone()]
+        }
+        _ => {
+            return Err(
+                invalid("command lines are not allowed here, only programs of a list")
+                    .hint("give `command` as a list, or clear `tools.shell.allow`"),
+            );
+        }
+    };
+    let program = argv.first().map(String::as_str).unwrap_or_default();
+    if !options.allow.is_empty() && !options.allow.iter().any(|allowed| allowed == program) {
+        return Err(invalid(format!("the program `{program}` is not allowed"))
+            .hint("add it to `tools.shell.allow`"));
+    }
+    Ok(argv)
+}
+
+fn prepare(command: &mut Command, options: &Options, arguments: &Object) -> Result<(), Failure> {
+    let cwd = match arguments.get("cwd").and_then(Value::as_str) {
+        Some(given) => Some(existing(&options.file, given)?),
+        None => options.file.folders.first().cloned(),
+    };
+    command.current_dir(cwd.unwrap_or_else(std::env::temp_dir));
+    for (name, value) in arguments
+        .get("env")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        command.env(name, value.as_str().unwrap_or_default());
+    }
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Ok(())
+}
+
+fn allowed(options: &Options, arguments: &Object) -> Duration {
+    let asked = arguments.get("timeout").and_then(Value::as_f64);
+    let asked = asked.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    asked.map_or(options.shell.timeout, |asked| {
+        asked.min(options.shell.timeout)
+    })
+}
+
+struct Output {
+    code: Option<i32>,
+    stdout: (Vec<u8>, bool),
+    stderr: (Vec<u8>, bool),
+}
+
+async fn collect(mut child: Child, input: Option<String>, most: usize) -> Result<Output, Failure> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let feed = async move {
+        if let (Some(mut stdin), Some(input)) = (stdin, input) {
+            // A program that does not read its input is not wrong.
+            drop(stdin.write_all(input.as_bytes()).await);
+        }
+    };
+    let ((), stdout, stderr) = tokio::join!(feed, capped(stdout, most), capped(stderr, most));
+    let status = child
+        .wait()
+        .await
+        .map_err(|error| Failure::new(FailureClass::Other, format!("waiting failed: {error}")))?;
+    Ok(Output {
+        code: status.code(),
+        stdout,
+        stderr,
+    })
+}
+
+/// Reads all there is and keeps the beginning; a writer must not be blocked.
+async fn capped(from: Option<impl AsyncRead + Unpin>, most: usize) -> (Vec<u8>, bool) {
+    let (mut kept, mut cut) = (Vec::new(), false);
+    let Some(mut from) = from else {
+        return (kept, cut);
+    };
+    let mut buffer = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut buffer).await {
+        let room = most.saturating_sub(kept.len());
+        cut |= count > room;
+        kept.extend_from_slice(&buffer[..count.min(room)]);
+    }
+    (kept, cut)
+}
+
+fn verdict(program: &str, output: &Output, arguments: &Object) -> Result<Value, Failure> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout.0), text(&output.stderr.0));
+    let check = arguments
+        .get("check")
+        .and_then(Value::as_bool)
+        .unwrap_or(true);
+    if check && output.code != Some(0) {
+        let how = output
+            .code
+            .map_or("a signal".to_owned(), |code| format!("exit code {code}"));
+        let said = if stderr.trim().is_empty() {
+            &stdout
+        } else {
+            &stderr
+        };
+        let said: String = said.trim().chars().take(500).collect();
+        return Err(Failure::new(
+            classify::text(&said),
+            format!("`{program}` ended with {how}: {said}"),
+        ));
+    }
+    Ok(json!({
+        "exit_code": output.code,
+        "stdout": stdout,
+        "stderr": stderr,
+        "truncated": output.stdout.1 || output.stderr.1,
+    }))
+}

@@ -1,0 +1,148 @@
+//! Which class a failure has (X18).
+//!
+//! Codes decide where there are any. Only a tool that answers with nothing but
+//! a text is classified by words (S3.22), and then by whole words of its
+//! beginning, because "limit" inside "unlimited" means nothing.
+
+use deft_model::FailureClass;
+
+/// How much of a text is looked at (S3.23).
+const CLIP: usize = 500;
+
+/// The seeds' patterns and a few of the same kind; the first class that fits counts.
+///
+/// A remote time-out is a `network` failure there, as the remedy is the same.
+const PATTERNS: &[(FailureClass, &[&str])] = &[
+    (
+        FailureClass::Network,
+        &[
+            "no route",
+            "timeout",
+            "timed out",
+            "connection refused",
+            "connection reset",
+            "network unreachable",
+            "network is unreachable",
+            "could not resolve host",
+            "name or service not known",
+            "econnrefused",
+            "enotfound",
+            "etimedout",
+        ],
+    ),
+    (
+        FailureClass::Auth,
+        &[
+            "unauthorized",
+            "unauthenticated",
+            "401",
+            "403",
+            "forbidden",
+            "token expired",
+            "permission denied",
+            "access denied",
+        ],
+    ),
+    (
+        FailureClass::Quota,
+        &["quota", "limit", "429", "too many requests", "rate limited"],
+    ),
+    (
+        FailureClass::NotFound,
+        &["404", "not found", "no such file", "does not exist"],
+    ),
+    (
+        FailureClass::Invalid,
+        &[
+            "validation error",
+            "invalid argument",
+            "invalid arguments",
+            "invalid params",
+        ],
+    ),
+];
+
+/// The class of a text that a tool marked as an error.
+pub(crate) fn text(text: &str) -> FailureClass {
+    let text: String = text.chars().take(CLIP).collect::<String>().to_lowercase();
+    PATTERNS
+        .iter()
+        .find(|(_, patterns)| patterns.iter().any(|pattern| has_words(&text, pattern)))
+        .map_or(FailureClass::Other, |(class, _)| *class)
+}
+
+/// Whether the words occur, not as a part of longer ones.
+fn has_words(text: &str, words: &str) -> bool {
+    let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(words).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + words.len()..].chars().next();
+        !before.is_some_and(in_word) && !after.is_some_and(in_word)
+    })
+}
+
+/// The class of an answer with this HTTP status.
+pub(crate) fn status(status: u16) -> FailureClass {
+    match status {
+        401 | 403 | 407 => FailureClass::Auth,
+        404 | 410 => FailureClass::NotFound,
+        408 | 504 => FailureClass::Timeout,
+        429 => FailureClass::Quota,
+        400 | 405 | 406 | 411 | 412 | 415 | 422 => FailureClass::Invalid,
+        413 | 414 | 431 => FailureClass::Limit,
+        500..=599 => FailureClass::Network,
+        _ => FailureClass::Other,
+    }
+}
+
+/// Whether a request that got this status may have taken effect all the same.
+pub(crate) fn status_in_doubt(status: u16) -> bool {
+    // 501 and 503 say that nothing was done; the others only that something went wrong.
+    matches!(status, 408 | 500 | 502 | 504..=599)
+}
+
+/// The class of a JSON-RPC error.
+pub(crate) fn rpc(code: i32, message: &str) -> FailureClass {
+    match code {
+        -32602 | -32600 | -32700 => FailureClass::Invalid,
+        -32601 | -32002 => FailureClass::NotFound,
+        // Codes of the server's own choosing, and "internal error".
+        _ => text(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_decide_on_whole_words_only() {
+        for (error, class) in [
+            ("ssh: No route to host", FailureClass::Network),
+            ("request timeout after 30s", FailureClass::Network),
+            ("HTTP 401 Unauthorized", FailureClass::Auth),
+            ("API rate limit exceeded", FailureClass::Quota),
+            ("issue AAP-12 not found", FailureClass::NotFound),
+            ("unlimited items: 4041 rows", FailureClass::Other),
+            ("branch feature/timeouts exists", FailureClass::Other),
+            ("❌ no route to host", FailureClass::Network),
+        ] {
+            assert_eq!(text(error), class, "{error}");
+        }
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_text_counts() {
+        let long = format!("{} quota", "x ".repeat(300));
+        assert_eq!(text(&long), FailureClass::Other);
+    }
+
+    #[test]
+    fn codes_decide_where_there_are_any() {
+        assert_eq!(status(429), FailureClass::Quota);
+        assert_eq!(status(504), FailureClass::Timeout);
+        assert!(status_in_doubt(500) && !status_in_doubt(503) && !status_in_doubt(404));
+        assert_eq!(rpc(-32602, "token expired"), FailureClass::Invalid);
+        assert_eq!(rpc(-32603, "token expired"), FailureClass::Auth);
+    }
+}

@@ -1,0 +1,209 @@
+//! Names: which tool is meant by a name.
+//!
+//! A built-in tool has its name to itself. A tool of a server has its full
+//! name, `server.tool`, and also its bare name while no other tool is called
+//! the same. This is a value that is built anew whenever a catalog changes;
+//! it asks no server.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass, nearest};
+
+use crate::arguments::Checker;
+use crate::builtin::Installed;
+use crate::server::Server;
+use crate::tool::ToolInfo;
+
+/// Who performs a call.
+#[derive(Clone)]
+pub(crate) enum Target {
+    Builtin(Arc<Installed>),
+    Server(Arc<Server>),
+}
+
+/// A tool that can be called.
+pub(crate) struct Entry {
+    pub(crate) info: ToolInfo,
+    pub(crate) checker: Arc<Checker>,
+    pub(crate) target: Target,
+}
+
+impl Entry {
+    /// Whether the tool is meant by a name that another server could have too.
+    pub(crate) fn is_bare(&self, name: &str) -> bool {
+        !self.info.builtin && name == self.info.name
+    }
+}
+
+/// What a name means.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// This tool.
+    Tool(Box<ToolInfo>),
+    /// Several tools; these are their full names.
+    Ambiguous(Vec<String>),
+    /// No tool, and every server has been asked.
+    Missing {
+        /// Names that look like it.
+        nearest: Vec<String>,
+    },
+    /// No known tool, but these servers have not been asked yet.
+    Unknown {
+        /// Their names.
+        servers: Vec<String>,
+    },
+}
+
+/// All names at one instant.
+#[derive(Default)]
+pub(crate) struct Index {
+    /// Every tool under its full name, in alphabetical order.
+    full: BTreeMap<String, Arc<Entry>>,
+    /// Full names of the tools of servers behind each bare name.
+    bare: HashMap<String, Vec<String>>,
+}
+
+/// What looking a name up gives.
+pub(crate) enum Lookup {
+    One(Arc<Entry>),
+    Many(Vec<String>),
+    None,
+}
+
+impl Index {
+    /// Builds the index; built-in tools come first and keep their names.
+    pub(crate) fn new(entries: impl IntoIterator<Item = Entry>) -> Self {
+        let entries: Vec<Entry> = entries.into_iter().collect();
+        let mut index = Self::default();
+        for entry in &entries {
+            if !entry.info.builtin {
+                let names = index.bare.entry(entry.info.name.clone()).or_default();
+                names.push(entry.info.full_name());
+            }
+        }
+        let builtin: Vec<String> = names_of_builtins(&entries);
+        for mut entry in entries {
+            let full = entry.info.full_name();
+            if !entry.info.builtin && builtin.contains(&full) {
+                tracing::warn!(tool = full, "a built-in tool has the same name and is kept");
+            }
+            entry.info.shown = index.shown(&entry.info, &builtin);
+            // The first one stays, so a server cannot take the place of a built-in tool.
+            index.full.entry(full).or_insert_with(|| Arc::new(entry));
+        }
+        index
+    }
+
+    fn shown(&self, tool: &ToolInfo, builtin: &[String]) -> String {
+        let unique = self
+            .bare
+            .get(&tool.name)
+            .is_none_or(|names| names.len() == 1);
+        let taken = builtin.contains(&tool.name) || self.full.contains_key(&tool.name);
+        if tool.builtin || (unique && !taken) {
+            tool.name.clone()
+        } else {
+            tool.full_name()
+        }
+    }
+
+    /// The tool behind a name. A full name goes before a bare one.
+    pub(crate) fn lookup(&self, name: &str) -> Lookup {
+        if let Some(entry) = self.full.get(name) {
+            return Lookup::One(entry.clone());
+        }
+        match self.bare.get(name).map(Vec::as_slice) {
+            Some([only]) => match self.full.get(only) {
+                Some(entry) => Lookup::One(entry.clone()),
+                None => Lookup::None,
+            },
+            Some(several) => Lookup::Many(several.to_vec()),
+            None => Lookup::None,
+        }
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.full.values()
+    }
+
+    /// Up to three names that look like this one, the likeliest first.
+    pub(crate) fn nearest(&self, name: &str) -> Vec<String> {
+        let mut names: Vec<&str> = self
+            .full
+            .values()
+            .map(|entry| entry.info.shown.as_str())
+            .collect();
+        let mut near = Vec::new();
+        while near.len() < 3 {
+            let bare = name.rsplit('.').next().unwrap_or(name);
+            let found = nearest(name, names.iter().copied())
+                .or_else(|| nearest(bare, names.iter().copied()));
+            let Some(found) = found.map(str::to_owned) else {
+                break;
+            };
+            names.retain(|name| *name != found);
+            near.push(found);
+        }
+        near
+    }
+}
+
+fn names_of_builtins(entries: &[Entry]) -> Vec<String> {
+    entries
+        .iter()
+        .filter(|entry| entry.info.builtin)
+        .map(|entry| entry.info.name.clone())
+        .collect()
+}
+
+/// The failure of a call whose tool does not exist.
+pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
+    let failure =
+        Failure::new(FailureClass::NotFound, format!("there is no tool `{name}`")).blocked();
+    match nearest {
+        [] => failure.hint("`deft tools list` shows what there is"),
+        names => failure.hint(format!("did you mean {}?", listed(names, "or"))),
+    }
+}
+
+/// The failure of a call whose tool could be several.
+pub(crate) fn ambiguous(name: &str, candidates: &[String]) -> Failure {
+    Failure::new(
+        FailureClass::NotFound,
+        format!("the tool `{name}` could be {}", listed(candidates, "or")),
+    )
+    .blocked()
+    .hint("write the name with its server, as `server.tool`")
+}
+
+/// The failure of a call whose tool may be on a server that cannot be asked.
+pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
+    if let [(_, only)] = servers {
+        return Failure {
+            blocked: true,
+            ..only.clone()
+        };
+    }
+    let reasons: Vec<String> = servers
+        .iter()
+        .map(|(server, failure)| format!("`{server}`: {}", failure.message))
+        .collect();
+    Failure::new(
+        FailureClass::Network,
+        format!(
+            "there is no tool `{name}` so far, and not every server could be asked ({})",
+            reasons.join("; ")
+        ),
+    )
+    .blocked()
+}
+
+fn listed(names: &[String], word: &str) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [start @ .., last] => format!("{} {word} {last}", start.join(", ")),
+    }
+}

@@ -1,0 +1,41 @@
+//! The tool router: one name space over MCP servers and built-in tools.
+//!
+//! A [`Router`] is told which servers there are and is then asked to call
+//! tools by name. It starts servers when they are first needed, checks
+//! arguments against the tool's schema, puts secrets in at the last moment,
+//! and turns whatever comes back into a value or a classified
+//! [`Failure`](deft_model::Failure).
+//!
+//! Not here: retries, healing, budgets and approvals (the engine decides those
+//! from the failure's class), a store (catalogs are handed out and taken back),
+//! the configuration file, and any printing.
+
+mod arguments;
+mod breaker;
+mod builtin;
+mod call;
+mod catalog;
+mod classify;
+mod environment;
+mod health;
+mod index;
+mod limit;
+mod options;
+mod reply;
+mod router;
+mod secret;
+mod server;
+mod tool;
+
+pub use arguments::{Pipeline, Rule, relax_schema_types};
+pub use builtin::{Context, Definition, Handler};
+pub use call::{Call, Reply};
+pub use catalog::Catalog;
+pub use environment::{Environment, Level, LogLine, Notice, usual_variables};
+pub use health::{Health, Probe, ServerState};
+pub use index::Found;
+pub use options::{FileOptions, HttpOptions, Options, ServerOptions, ShellOptions};
+pub use router::Router;
+pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};
+pub use server::Era;
+pub use tool::{Annotations, BUILTIN_SERVER, ToolInfo};

@@ -1,0 +1,296 @@
+//! What the router is told: servers, and limits of the built-in tools.
+//!
+//! Plain data with defaults. Reading a configuration file, resolving secrets
+//! and opening connections happen elsewhere.
+
+mod seconds;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::Pipeline;
+use crate::secret::Reference;
+
+/// Everything the router can be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// The MCP servers, by the name that prefixes their tools.
+    #[serde(deserialize_with = "servers")]
+    pub servers: BTreeMap<String, ServerOptions>,
+    /// Limits of `http.request`.
+    pub http: HttpOptions,
+    /// Limits of the `file.*` tools.
+    pub file: FileOptions,
+    /// Whether and what `shell.run` may run.
+    pub shell: ShellOptions,
+    /// Repairs of arguments that a model wrote.
+    pub pipeline: Pipeline,
+    /// The largest reply of a tool, in bytes; a larger one fails its call only.
+    pub max_reply_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            servers: BTreeMap::new(),
+            http: HttpOptions::default(),
+            file: FileOptions::default(),
+            shell: ShellOptions::default(),
+            pipeline: Pipeline::default(),
+            max_reply_bytes: 8 * 1024 * 1024,
+        }
+    }
+}
+
+/// One MCP server: a command to run, or a URL to call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerOptions {
+    /// The program of a server that speaks over its standard input and output.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Environment variables for it; values may be `env:NAME` or `file:PATH`.
+    pub env: BTreeMap<String, Reference>,
+    /// The folder it is started in.
+    pub cwd: Option<PathBuf>,
+    /// The address of a server that speaks streamable HTTP.
+    pub url: Option<String>,
+    /// Headers for it; values may be `env:NAME`, `file:PATH` or `Bearer env:NAME`.
+    pub headers: BTreeMap<String, Reference>,
+    /// Whether it is used at all.
+    pub enabled: bool,
+    /// How many calls may be under way at once.
+    pub concurrency: usize,
+    /// The longest a call may take when the caller says nothing, in seconds or as `2m`.
+    #[serde(with = "seconds")]
+    pub timeout: Duration,
+    /// The longest it may take to start and to list its tools.
+    #[serde(with = "seconds")]
+    pub startup_timeout: Duration,
+    /// If given, only these tools exist; a trailing `*` stands for anything.
+    pub include_tools: Vec<String>,
+    /// These tools do not exist; a trailing `*` stands for anything.
+    pub exclude_tools: Vec<String>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            command: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: None,
+            url: None,
+            headers: BTreeMap::new(),
+            enabled: true,
+            concurrency: 8,
+            timeout: Duration::from_mins(1),
+            startup_timeout: Duration::from_secs(30),
+            include_tools: Vec::new(),
+            exclude_tools: Vec::new(),
+        }
+    }
+}
+
+/// How a server is reached.
+pub(crate) enum Reach<'a> {
+    Command(&'a str),
+    Url(&'a str),
+}
+
+impl ServerOptions {
+    /// A server that is a program.
+    pub fn command(command: impl Into<String>, args: &[&str]) -> Self {
+        Self {
+            command: Some(command.into()),
+            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// A server that is an address.
+    pub fn url(url: impl Into<String>) -> Self {
+        Self {
+            url: Some(url.into()),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn reach(&self) -> Result<Reach<'_>, &'static str> {
+        match (&self.command, &self.url) {
+            (Some(command), None) => Ok(Reach::Command(command)),
+            (None, Some(url)) => Ok(Reach::Url(url)),
+            (Some(_), Some(_)) => Err("it has both `command` and `url`"),
+            (None, None) => Err("it has neither `command` nor `url`"),
+        }
+    }
+
+    /// What identifies the server behind these options, without any secret:
+    /// a stored catalog counts only while this stays the same.
+    pub(crate) fn source(&self) -> String {
+        match self.reach() {
+            Ok(Reach::Command(command)) => {
+                let words = std::iter::once(command).chain(self.args.iter().map(String::as_str));
+                format!("stdio:{}", words.collect::<Vec<_>>().join(" "))
+            }
+            Ok(Reach::Url(url)) => format!("http:{url}"),
+            Err(_) => String::new(),
+        }
+    }
+
+    /// Whether a tool of the server is to be seen.
+    pub(crate) fn shows(&self, tool: &str) -> bool {
+        let in_list = |list: &[String]| list.iter().any(|pattern| fits(pattern, tool));
+        (self.include_tools.is_empty() || in_list(&self.include_tools))
+            && !in_list(&self.exclude_tools)
+    }
+}
+
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
+/// Limits of `http.request`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpOptions {
+    /// Hosts that may be called: `api.example.com`, `*.example.com`, `*`, each
+    /// also with `:PORT`. Private and loopback addresses need an entry of their
+    /// own, without `*`.
+    pub allow: Vec<String>,
+    /// The longest a request may take.
+    #[serde(with = "seconds")]
+    pub timeout: Duration,
+    /// The largest body that is read.
+    pub max_bytes: usize,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            timeout: Duration::from_secs(30),
+            max_bytes: 4 * 1024 * 1024,
+        }
+    }
+}
+
+/// Limits of the `file.*` tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FileOptions {
+    /// Folders whose contents may be read.
+    pub folders: Vec<PathBuf>,
+    /// Whether files in them may also be changed.
+    pub write: bool,
+    /// The largest file that is read or written.
+    pub max_bytes: usize,
+}
+
+impl Default for FileOptions {
+    fn default() -> Self {
+        Self {
+            folders: Vec::new(),
+            write: false,
+            max_bytes: 4 * 1024 * 1024,
+        }
+    }
+}
+
+/// Whether and what `shell.run` may run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShellOptions {
+    /// Off unless somebody turns it on.
+    pub enabled: bool,
+    /// If given, only these programs, and no command lines.
+    pub allow: Vec<String>,
+    /// The longest a program may run.
+    #[serde(with = "seconds")]
+    pub timeout: Duration,
+    /// How much of its output is kept.
+    pub max_bytes: usize,
+}
+
+impl Default for ShellOptions {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            allow: Vec::new(),
+            timeout: Duration::from_mins(1),
+            max_bytes: 1024 * 1024,
+        }
+    }
+}
+
+fn servers<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, ServerOptions>, D::Error> {
+    let servers = BTreeMap::<String, ServerOptions>::deserialize(from)?;
+    for (name, server) in &servers {
+        // A dot would make `a.b.c` mean two things.
+        if name.is_empty() || name.contains(['.', '/', ' ']) {
+            return Err(serde::de::Error::custom(format!(
+                "the server name `{name}` must not be empty or have a dot, a slash or a blank"
+            )));
+        }
+        if let Err(problem) = server.reach() {
+            return Err(serde::de::Error::custom(format!(
+                "the server `{name}` cannot be used: {problem}"
+            )));
+        }
+    }
+    Ok(servers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: serde_json::Value) -> Result<Options, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_server_is_a_command_or_a_url() {
+        let options = read(json!({"servers": {"a": {"command": "x", "timeout": 5}, "b": {"url": "http://h/mcp", "startup_timeout": "1m30s"}}})).unwrap();
+        assert_eq!(options.servers["a"].timeout, Duration::from_secs(5));
+        assert_eq!(
+            options.servers["b"].startup_timeout,
+            Duration::from_secs(90)
+        );
+        assert_eq!(options.servers["a"].concurrency, 8);
+        for bad in [
+            json!({"servers": {"a": {}}}),
+            json!({"servers": {"a": {"command": "x", "url": "y"}}}),
+            json!({"servers": {"a.b": {"command": "x"}}}),
+            json!({"servers": {"a": {"comand": "x"}}}),
+            json!({"servers": {"a": {"command": "x", "timeout": -1}}}),
+        ] {
+            assert!(read(bad.clone()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tools_are_chosen_by_name_or_beginning() {
+        let server = ServerOptions {
+            include_tools: vec!["git_*".to_owned(), "echo".to_owned()],
+            exclude_tools: vec!["git_push".to_owned()],
+            ..ServerOptions::command("x", &[])
+        };
+        let shown: Vec<_> = ["git_log", "git_push", "echo", "echoes"]
+            .into_iter()
+            .filter(|tool| server.shows(tool))
+            .collect();
+        assert_eq!(shown, ["git_log", "echo"]);
+    }
+}

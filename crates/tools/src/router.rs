@@ -1,0 +1,329 @@
+//! The router itself: one handle over all tools.
+//!
+//! Not here: how a server is reached (`server/`), what a built-in tool does
+//! (`builtin/`), which name means what (`index.rs`).
+
+mod manage;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use deft_model::{Effects, Failure, FailureClass, Object};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::builtin::{self, Context, Definition, Handler, Installed, Settings};
+use crate::call::{Call, Reply};
+use crate::catalog;
+use crate::environment::Environment;
+use crate::index::{self, Entry, Found, Index, Lookup, Target};
+use crate::limit::Limit;
+use crate::options::Options;
+use crate::reply::Answer;
+use crate::secret::Reveal;
+use crate::server::Server;
+use crate::tool::ToolInfo;
+
+/// How long a built-in tool may take when the caller says nothing.
+const BUILTIN_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// One name space over MCP servers and built-in tools. Clones are the same router.
+#[derive(Clone)]
+pub struct Router {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    environment: Environment,
+    builtins: Mutex<BTreeMap<String, Arc<Installed>>>,
+    servers: Mutex<BTreeMap<String, Arc<Server>>>,
+    index: ArcSwap<Index>,
+    /// Whether all servers have been asked for their tools at some time.
+    settled: AtomicBool,
+    /// Counts changes of the set of tools.
+    changes: watch::Sender<u64>,
+}
+
+impl Router {
+    /// A router over the servers of the options. Nothing is started yet.
+    pub fn new(options: Options, environment: Environment) -> Self {
+        let settings: Settings = Arc::new(ArcSwap::from_pointee(options));
+        let builtins = builtin::all(&settings, &environment)
+            .into_iter()
+            .map(|tool| (tool.name().to_owned(), Arc::new(tool)))
+            .collect();
+        let router = Self {
+            inner: Arc::new(Inner {
+                settings,
+                environment,
+                builtins: Mutex::new(builtins),
+                servers: Mutex::default(),
+                index: ArcSwap::default(),
+                settled: AtomicBool::new(false),
+                changes: watch::Sender::new(0),
+            }),
+        };
+        router.install_catalog_tool();
+        router.adopt_servers();
+        router
+    }
+
+    /// Adds a tool that runs in this process, or replaces the one of that name.
+    pub fn register(&self, definition: Definition, handler: Handler) {
+        let tool = Installed::new(definition, handler);
+        lock(&self.inner.builtins).insert(tool.name().to_owned(), Arc::new(tool));
+        self.inner.rebuild();
+    }
+
+    /// Like [`register`](Self::register), for an async function.
+    pub fn register_fn<F, R>(&self, definition: Definition, function: F)
+    where
+        F: Fn(Object, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, Failure>> + Send + 'static,
+    {
+        self.register(definition, builtin::handler(function));
+    }
+
+    /// Calls a tool.
+    pub async fn call(&self, mut call: Call<'_>) -> Result<Reply, Failure> {
+        let started = Instant::now();
+        let entry = match self.inner.index.load().lookup(call.tool) {
+            // A bare name counts once every server has had its chance to have it too.
+            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => entry,
+            Lookup::Many(names) => return Err(index::ambiguous(call.tool, &names)),
+            Lookup::One(_) | Lookup::None => Box::pin(self.search(&call)).await?,
+        };
+        let (arguments, repairs) = self.prepare(&entry, &mut call)?;
+        let limit = Limit::new(remaining(&entry, &call, started), call.cancel.clone());
+        let secrets = call.reveal;
+        let answer = match &entry.target {
+            Target::Builtin(tool) => perform(tool, arguments, call, &limit).await,
+            Target::Server(server) => {
+                server
+                    .call(&entry.info.name, arguments, &call.key, &limit)
+                    .await
+            }
+        };
+        let answer = answer.map_err(|failure| hidden(failure, secrets))?;
+        Ok(Reply {
+            value: answer.value,
+            text: answer.text,
+            server: entry.info.server.clone(),
+            tool: entry.info.full_name(),
+            repairs,
+            bytes: answer.bytes,
+            took: started.elapsed(),
+        })
+    }
+
+    /// Repairs, casts, checks, and puts secrets in. Takes the arguments out of the call.
+    fn prepare(
+        &self,
+        entry: &Entry,
+        call: &mut Call<'_>,
+    ) -> Result<(Object, Vec<&'static str>), Failure> {
+        let mut arguments = std::mem::take(&mut call.arguments);
+        let mut repairs = Vec::new();
+        if call.by_model {
+            let settings = self.inner.settings.load();
+            let schema = entry.checker.schema();
+            let rules = &settings.pipeline;
+            repairs = rules.apply(&entry.info.name, schema, &mut arguments);
+        }
+        let mut checked = entry.checker.check(call.tool, arguments, call.reveal)?;
+        for value in checked.values_mut() {
+            reveal(value, call.reveal);
+        }
+        Ok((checked, repairs))
+    }
+
+    /// Asks the servers that have not been asked yet, then looks again.
+    async fn search(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
+        let allowed = call.deadline.unwrap_or(BUILTIN_TIMEOUT);
+        let limit = Limit::new(allowed, call.cancel.clone());
+        let asked = limit.run(self.ask_for(call.tool)).await;
+        let unreachable =
+            asked.map_err(|stop| limit.failure(stop, "waiting for servers to list their tools"))?;
+        let index = self.inner.index.load();
+        match index.lookup(call.tool) {
+            Lookup::One(entry) => Ok(entry),
+            Lookup::Many(names) => Err(index::ambiguous(call.tool, &names)),
+            Lookup::None => Err(self.absent(call.tool, &index, &unreachable)),
+        }
+    }
+
+    /// Why there is no such tool.
+    fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
+        let builtins = lock(&self.inner.builtins);
+        if builtins.contains_key(name) {
+            return switched_off(name);
+        }
+        if let Some(failure) = self.switched_off_server(name) {
+            return failure;
+        }
+        if unreachable.is_empty() {
+            return index::missing(name, &index.nearest(name));
+        }
+        // A full name says which server matters.
+        let named: Vec<_> = unreachable
+            .iter()
+            .filter(|(server, _)| name.starts_with(&format!("{server}.")))
+            .cloned()
+            .collect();
+        index::unasked(
+            name,
+            if named.is_empty() {
+                unreachable
+            } else {
+                &named
+            },
+        )
+    }
+
+    /// What a name means, as far as is known without asking any server.
+    pub fn find(&self, name: &str) -> Found {
+        let index = self.inner.index.load();
+        match index.lookup(name) {
+            Lookup::One(entry) => Found::Tool(Box::new(entry.info.clone())),
+            Lookup::Many(names) => Found::Ambiguous(names),
+            Lookup::None => {
+                let servers = self.unlisted();
+                if servers.is_empty() {
+                    let nearest = index.nearest(name);
+                    Found::Missing { nearest }
+                } else {
+                    Found::Unknown { servers }
+                }
+            }
+        }
+    }
+
+    /// What repeating a call of the tool would do, if that is known.
+    pub fn effects(&self, name: &str) -> Option<Effects> {
+        match self.inner.index.load().lookup(name) {
+            Lookup::One(entry) => entry.info.effects(),
+            Lookup::Many(_) | Lookup::None => None,
+        }
+    }
+
+    /// What repeating this very call would do; a GET is not a POST.
+    pub fn effects_of(&self, name: &str, arguments: &Object) -> Option<Effects> {
+        let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
+            return None;
+        };
+        match &entry.target {
+            Target::Builtin(tool) => (tool.effects_of)(arguments).or_else(|| entry.info.effects()),
+            Target::Server(_) => entry.info.effects(),
+        }
+    }
+
+    /// All known tools, by full name.
+    pub fn list(&self) -> Vec<ToolInfo> {
+        let index = self.inner.index.load();
+        index.entries().map(|entry| entry.info.clone()).collect()
+    }
+
+    /// The overview of all known tools that models get (S0.56).
+    pub fn catalog(&self) -> Value {
+        let index = self.inner.index.load();
+        catalog::overview(index.entries().map(|entry| &entry.info))
+    }
+
+    /// Changes whenever the set of tools does.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.inner.changes.subscribe()
+    }
+}
+
+fn remaining(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
+    let usual = match &entry.target {
+        Target::Builtin(_) => BUILTIN_TIMEOUT,
+        Target::Server(server) => server.timeout(),
+    };
+    let allowed = call.deadline.unwrap_or(usual);
+    match call.deadline {
+        // Waiting for a listing counts; what is left may be nothing.
+        Some(_) => allowed.saturating_sub(started.elapsed()),
+        None => allowed,
+    }
+}
+
+/// Runs a built-in tool within the limit.
+async fn perform(
+    tool: &Installed,
+    arguments: Object,
+    call: Call<'_>,
+    limit: &Limit,
+) -> Result<Answer, Failure> {
+    let context = Context {
+        key: call.key,
+        cancel: call.cancel,
+        allowed: limit.allowed,
+    };
+    let changes = (tool.effects_of)(&arguments).or_else(|| tool.effects()) != Some(Effects::None);
+    let value = match limit.run((tool.handler)(arguments, context)).await {
+        Ok(result) => result?,
+        Err(stop) => {
+            let failure = limit.failure(stop, &format!("`{}` was at work", tool.name()));
+            return Err(Failure {
+                in_doubt: changes,
+                ..failure
+            });
+        }
+    };
+    Ok(Answer {
+        text: value.as_str().map(str::to_owned),
+        bytes: 0,
+        value,
+    })
+}
+
+/// Puts secrets in the place of placeholders, in every text.
+fn reveal(value: &mut Value, secrets: &dyn Reveal) {
+    match value {
+        Value::String(text) => {
+            if let std::borrow::Cow::Owned(revealed) = secrets.reveal(text) {
+                *text = revealed;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| reveal(item, secrets)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| reveal(field, secrets)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Takes secrets out of what a tool said about its failure.
+fn hidden(failure: Failure, reveal: &dyn Reveal) -> Failure {
+    Failure {
+        message: reveal.hide(&failure.message).into_owned(),
+        hint: failure.hint.map(|hint| reveal.hide(&hint).into_owned()),
+        ..failure
+    }
+}
+
+fn switched_off(name: &str) -> Failure {
+    let key = match name.split('.').next() {
+        Some("http") => "list hosts in `tools.http.allow`",
+        Some("shell") => "set `tools.shell.enabled = true`",
+        _ if matches!(name, "file.write" | "file.append" | "file.delete") => {
+            "list folders in `tools.file.folders` and set `tools.file.write = true`"
+        }
+        _ => "list folders in `tools.file.folders`",
+    };
+    Failure::new(
+        FailureClass::NotFound,
+        format!("the tool `{name}` is switched off"),
+    )
+    .hint(key)
+    .blocked()
+}
+
+/// Takes a lock; what it guards is whole even after a panic elsewhere.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

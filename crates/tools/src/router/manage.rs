@@ -1,0 +1,238 @@
+//! The set of servers: added, removed and looked at while the router works.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use deft_model::{Effects, Failure, FailureClass, Object};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::{Inner, Router, lock};
+use crate::builtin::{Context, Definition, Installed};
+use crate::catalog::Catalog;
+use crate::health::{Health, Probe};
+use crate::index::{Index, Lookup};
+use crate::options::Options;
+use crate::server::Server;
+
+/// How long servers may still take to list their tools once a name is found.
+const GRACE: Duration = Duration::from_secs(2);
+const FOREVER: Duration = Duration::from_hours(24);
+
+impl Inner {
+    /// Builds the index anew and tells whoever follows the set of tools.
+    pub(super) fn rebuild(&self) {
+        let settings = self.settings.load();
+        // Held to the end, so that of two rebuilds the later one also wins.
+        let builtins = lock(&self.builtins);
+        let servers = lock(&self.servers);
+        let own = builtins
+            .values()
+            .filter(|tool| tool.is_available(&settings))
+            .map(Installed::entry);
+        let theirs = servers.values().flat_map(Server::entries);
+        self.index.store(Arc::new(Index::new(own.chain(theirs))));
+        self.changes.send_modify(|count| *count += 1);
+    }
+}
+
+impl Router {
+    /// `get_tool_catalog`, which needs the router itself (S0.56, S0.57).
+    pub(super) fn install_catalog_tool(&self) {
+        let definition = Definition::new(
+            "get_tool_catalog",
+            "List all tools with a short description, grouped by server.",
+            Effects::None,
+            json!({"type": "object", "properties": {}}),
+        );
+        // Weak, or the router would keep itself alive.
+        let inner: Weak<Inner> = Arc::downgrade(&self.inner);
+        self.register_fn(definition, move |_: Object, _: Context| {
+            let inner = inner.upgrade();
+            async move {
+                let Some(inner) = inner else {
+                    return Err(Failure::new(FailureClass::Cancelled, "the router is gone"));
+                };
+                let router = Router { inner };
+                router.listed().await;
+                Ok(router.catalog()) as Result<Value, Failure>
+            }
+        });
+    }
+
+    /// Makes the set of servers what the options say. Unchanged ones stay as they are.
+    pub(super) fn adopt_servers(&self) -> Vec<Arc<Server>> {
+        let settings = self.inner.settings.load_full();
+        let mut servers = lock(&self.inner.servers);
+        self.inner.settled.store(false, Ordering::Relaxed);
+        let mut gone = Vec::new();
+        servers.retain(|name, server| {
+            let stays = settings.servers.get(name) == Some(server.options())
+                && server.max_reply_bytes() == settings.max_reply_bytes;
+            if !stays {
+                gone.push(server.clone());
+            }
+            stays
+        });
+        for (name, options) in &settings.servers {
+            if !servers.contains_key(name) {
+                let inner = Arc::downgrade(&self.inner);
+                let changed = move || {
+                    if let Some(inner) = inner.upgrade() {
+                        inner.rebuild();
+                    }
+                };
+                let server = Server::new(
+                    name.clone(),
+                    options.clone(),
+                    settings.max_reply_bytes,
+                    self.inner.environment.clone(),
+                    Box::new(changed),
+                );
+                // An edited server keeps what is known of it until it is asked again.
+                if let Some(old) = gone.iter().find(|old| old.name() == name)
+                    && let Some(catalog) = old.catalog()
+                {
+                    server.restore(Catalog::clone(&catalog));
+                }
+                servers.insert(name.clone(), server);
+            }
+        }
+        drop(servers);
+        self.inner.rebuild();
+        gone
+    }
+
+    /// Takes new options. Servers that were removed or edited are shut down in
+    /// the background; calls under way on them fail.
+    pub fn reload(&self, options: Options) {
+        self.inner.settings.store(Arc::new(options));
+        for server in self.adopt_servers() {
+            tokio::spawn(async move { server.shutdown().await });
+        }
+    }
+
+    /// Takes catalogs that were stored earlier, so that tools are known before
+    /// any server was started. A catalog of a server that has been edited since is dropped.
+    pub fn restore(&self, catalogs: impl IntoIterator<Item = Catalog>) {
+        let servers = lock(&self.inner.servers).clone();
+        for catalog in catalogs {
+            if let Some(server) = servers.get(&catalog.server) {
+                server.restore(catalog);
+            }
+        }
+        self.inner.rebuild();
+    }
+
+    /// Names of servers in use whose tools have not been listed since this process started.
+    pub(super) fn unlisted(&self) -> Vec<String> {
+        let servers = lock(&self.inner.servers);
+        let unlisted = servers.values().filter(|server| !server.is_listed());
+        unlisted.map(|server| server.name().to_owned()).collect()
+    }
+
+    /// Waits until every server in use has listed its tools or failed to, all at
+    /// once; tells which failed.
+    pub async fn listed(&self) -> Vec<(String, Failure)> {
+        self.ask(self.servers_to_ask(None), None).await
+    }
+
+    /// The same for the sake of one name. A full name concerns one server. A bare
+    /// name that is found leaves the others a little time to have it too: a
+    /// server that hangs must not hold up the tools of all others.
+    pub(super) async fn ask_for(&self, name: &str) -> Vec<(String, Failure)> {
+        self.ask(self.servers_to_ask(Some(name)), Some(name)).await
+    }
+
+    fn servers_to_ask(&self, name: Option<&str>) -> Vec<Arc<Server>> {
+        let known = name.is_some_and(|name| self.knows(name));
+        let servers = lock(&self.inner.servers);
+        let named = name.and_then(|name| servers.get(name.split_once('.')?.0));
+        let candidates: Vec<_> = match named {
+            Some(server) => vec![server.clone()],
+            None => servers.values().cloned().collect(),
+        };
+        // Whether a known name is the only one of its kind is for those to say
+        // of whom nothing is known; for an unknown name everybody is asked.
+        let done = |server: &Arc<Server>| {
+            if known {
+                server.is_settled()
+            } else {
+                server.is_listed()
+            }
+        };
+        candidates
+            .into_iter()
+            .filter(|server| !done(server))
+            .collect()
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        !matches!(self.inner.index.load().lookup(name), Lookup::None)
+    }
+
+    /// Whether every server in use has had its chance to list its tools.
+    pub(super) fn is_settled(&self) -> bool {
+        let settled = &self.inner.settled;
+        settled.load(Ordering::Relaxed) || {
+            let all = lock(&self.inner.servers)
+                .values()
+                .all(|server| server.is_settled());
+            settled.store(all, Ordering::Relaxed);
+            all
+        }
+    }
+
+    /// The failure of a call to a server that is configured but not in use.
+    pub(super) fn switched_off_server(&self, name: &str) -> Option<Failure> {
+        let servers = lock(&self.inner.servers);
+        let server = servers.get(name.split_once('.')?.0)?;
+        server.switched_off()
+    }
+
+    async fn ask(&self, servers: Vec<Arc<Server>>, name: Option<&str>) -> Vec<(String, Failure)> {
+        let mut asked = JoinSet::new();
+        for server in servers {
+            asked.spawn(async move { (server.name().to_owned(), server.ensure_now().await) });
+        }
+        let mut failed = Vec::new();
+        loop {
+            let found = name.is_some_and(|name| self.knows(name));
+            let patience = if found { GRACE } else { FOREVER };
+            match tokio::time::timeout(patience, asked.join_next()).await {
+                Ok(Some(Ok((name, Err(failure))))) => failed.push((name, failure)),
+                Ok(Some(_)) => {}
+                Ok(None) => return failed,
+                Err(_) => {
+                    // The starts themselves go on; only nobody waits for them here.
+                    asked.detach_all();
+                    return failed;
+                }
+            }
+        }
+    }
+
+    /// Connects to a server if need be and looks at it.
+    pub async fn probe(&self, server: &str) -> Option<Probe> {
+        let found = lock(&self.inner.servers).get(server).cloned()?;
+        Some(Box::pin(found.probe()).await)
+    }
+
+    /// How every configured server is doing.
+    pub fn health(&self) -> Vec<Health> {
+        let servers = lock(&self.inner.servers).clone();
+        servers.values().map(|server| server.health()).collect()
+    }
+
+    /// Ends all connections and waits for the processes to go.
+    pub async fn shutdown(&self) {
+        let servers: Vec<_> = lock(&self.inner.servers).values().cloned().collect();
+        let mut closing = JoinSet::new();
+        for server in servers {
+            closing.spawn(async move { server.shutdown().await });
+        }
+        // Processes are killed well before this; it only bounds what cannot be foreseen.
+        drop(tokio::time::timeout(Duration::from_secs(15), closing.join_all()).await);
+    }
+}

@@ -1,0 +1,212 @@
+//! One call of a tool of a server: admitted, sent, awaited, judged.
+//!
+//! Not here: arguments and their check, which come before (`../router.rs`), and
+//! what an error of the connection means in words (`fault.rs`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use deft_model::{Failure, Object};
+use rmcp::model::ServerResult;
+use rmcp::service::ServiceError;
+
+use super::link::{Link, Pending};
+use super::phase::Phase;
+use super::watch::Sent;
+use super::{Known, Server, fault};
+use crate::limit::{Limit, Stop};
+use crate::reply::{self, Answer};
+use crate::router::lock;
+
+impl Server {
+    /// Calls a tool within the limit.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: Object,
+        key: &str,
+        limit: &Limit,
+    ) -> Result<Answer, Failure> {
+        self.stats.calls.fetch_add(1, Ordering::Relaxed);
+        let outcome = self.attempt(tool, arguments, key, limit).await;
+        if let Err(failure) = &outcome {
+            self.stats.failures.fetch_add(1, Ordering::Relaxed);
+            self.remember(failure);
+        }
+        outcome
+    }
+
+    async fn attempt(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: Object,
+        key: &str,
+        limit: &Limit,
+    ) -> Result<Answer, Failure> {
+        self.admit()?;
+        let trial = Trial(self);
+        let _permit = self
+            .wait(limit, "waiting for a free place", self.slots.acquire())
+            .await?;
+        let link = match self.ready() {
+            Some(link) => link,
+            None => {
+                let starting = Box::pin(self.ensure());
+                self.wait(limit, "waiting for the server to start", starting)
+                    .await??
+            }
+        };
+        link.watch.pulse.stir();
+        self.still_has(tool)?;
+        let _flight = Flight::new(&self.stats.in_flight);
+        let sent = Sent::default();
+        let sending = link.send(tool, arguments, key, sent.clone());
+        let pending = self.wait(limit, "sending the call", sending).await?;
+        let pending = pending.map_err(|error| self.judge(&error, &sent, &link))?;
+        let outcome = self.await_answer(pending, limit, &link, &sent, tool).await;
+        drop(trial);
+        outcome
+    }
+
+    /// The connection, if there is one.
+    pub(super) fn ready(&self) -> Option<Arc<Link>> {
+        match &*self.phase.borrow() {
+            Phase::Ready(link) if !link.is_closed() => Some(link.clone()),
+            Phase::Ready(_)
+            | Phase::Idle
+            | Phase::Starting
+            | Phase::Failed { .. }
+            | Phase::Closed => None,
+        }
+    }
+
+    /// Waits for something before the call is sent: running out of time here has no effect outside.
+    async fn wait<T>(
+        &self,
+        limit: &Limit,
+        doing: &str,
+        what: impl Future<Output = T>,
+    ) -> Result<T, Failure> {
+        let waited = limit.run(what).await;
+        waited.map_err(|stop| limit.failure(stop, &format!("{doing} (server `{}`)", self.name)))
+    }
+
+    async fn await_answer(
+        self: &Arc<Self>,
+        mut pending: Pending<'_>,
+        limit: &Limit,
+        link: &Arc<Link>,
+        sent: &Sent,
+        tool: &str,
+    ) -> Result<Answer, Failure> {
+        let answer = limit.run(async {
+            tokio::select! {
+                biased;
+                answer = &mut pending.handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
+                () = link.watch.lost.cancelled() => Err(ServiceError::TransportClosed),
+            }
+        });
+        match answer.await {
+            Ok(Ok(result)) => {
+                pending.settle();
+                self.answered();
+                self.read(result)
+            }
+            Ok(Err(error)) => {
+                pending.settle();
+                // Whoever follows the connection knows best why it ended, a moment later.
+                Err(self.judge(&error, sent, link))
+            }
+            Err(stop) => {
+                drop(pending);
+                if stop == Stop::Late {
+                    self.look_for_life(link);
+                }
+                let failure = limit.failure(
+                    stop,
+                    &format!("the tool `{tool}` of the server `{}`", self.name),
+                );
+                Err(Failure {
+                    in_doubt: sent.is_set(),
+                    ..failure
+                })
+            }
+        }
+    }
+
+    fn read(&self, result: ServerResult) -> Result<Answer, Failure> {
+        let answer = match result {
+            ServerResult::CallToolResult(result) => reply::answer(result),
+            ServerResult::CustomResult(odd) => reply::lenient(&odd.0)
+                .unwrap_or_else(|| Err(fault::malformed(&self.name, "the answer has no content"))),
+            ServerResult::InputRequiredResult(_) => Err(fault::asks_back(&self.name)),
+            _ => Err(fault::malformed(
+                &self.name,
+                "the answer is of another kind than the question",
+            )),
+        }?;
+        if answer.bytes > self.max_reply_bytes {
+            return Err(fault::too_large(&self.name, self.max_reply_bytes));
+        }
+        Ok(answer)
+    }
+
+    /// The failure behind an error, and what it means for the server.
+    fn judge(&self, error: &ServiceError, sent: &Sent, link: &Link) -> Failure {
+        let fault = fault::of_call(
+            &self.name,
+            error,
+            sent.is_set(),
+            &link.watch,
+            self.max_reply_bytes,
+        );
+        match (fault.transport, link.is_closed()) {
+            // Counted once for the connection, by whoever follows it.
+            (true, true) => {}
+            (true, false) => lock(&self.breaker).failed(Instant::now()),
+            (false, _) => self.answered(),
+        }
+        fault.failure
+    }
+
+    /// The server answered, whatever it said.
+    pub(super) fn answered(&self) {
+        self.stats.losses.store(0, Ordering::Relaxed);
+        lock(&self.breaker).succeeded();
+    }
+
+    fn still_has(&self, tool: &str) -> Result<(), Failure> {
+        let known = self.known.load();
+        let has = |known: &Arc<Known>| known.catalog.tools.iter().any(|info| info.name == tool);
+        if known.as_ref().is_none_or(has) {
+            return Ok(());
+        }
+        Err(fault::gone(&self.name, tool))
+    }
+}
+
+/// A call that the circuit let through. If it ends without a verdict, the next one may try.
+struct Trial<'a>(&'a Server);
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.breaker).undecided(Instant::now());
+    }
+}
+
+/// Counts a call while it is under way.
+struct Flight<'a>(&'a AtomicUsize);
+
+impl<'a> Flight<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,355 @@
+//! An HTTP client for the protocol library that reads no answer without end.
+//!
+//! The library's own client bounds events but not plain bodies, and turns some
+//! statuses into texts. This one bounds both, keeps the status, and answers a
+//! request whose reply is too large with an error of ours, so that only that
+//! call fails.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream::{BoxStream, unfold};
+use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderName, HeaderValue, StatusCode};
+use reqwest::{Client, RequestBuilder, Response};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
+    StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
+
+use super::fault::TOO_LARGE;
+
+const SESSION: &str = "mcp-session-id";
+const EVENTS: &str = "text/event-stream";
+/// How much of a refusal is read.
+const REFUSAL: usize = 64 * 1024;
+
+type Fault = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// The client.
+#[derive(Clone)]
+pub(super) struct Capped {
+    client: Client,
+    most: usize,
+}
+
+impl Capped {
+    pub(super) fn new(client: Client, most: usize) -> Self {
+        Self { client, most }
+    }
+
+    async fn post(
+        &self,
+        request: RequestBuilder,
+        message: &ClientJsonRpcMessage,
+        in_session: bool,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        let answer = request.json(message).send().await?;
+        let status = answer.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if !status.is_success() {
+            return refused(answer, message, in_session).await;
+        }
+        let session = header(&answer, SESSION);
+        let id = id_of(message);
+        if header(&answer, CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with(EVENTS)) {
+            let events = events(answer, id.cloned(), self.most);
+            return Ok(StreamableHttpPostResponse::Sse(events, session));
+        }
+        let body = read(answer, self.most).await?;
+        match (id, body) {
+            // Nobody waits for an answer to a notification.
+            (None, _) => Ok(StreamableHttpPostResponse::Accepted),
+            (Some(id), None) => Ok(StreamableHttpPostResponse::Json(
+                too_large(id.clone()),
+                session,
+            )),
+            (Some(_), Some(body)) => Ok(StreamableHttpPostResponse::Json(
+                serde_json::from_slice(&body)?,
+                session,
+            )),
+        }
+    }
+}
+
+fn id_of(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) => Some(&request.id),
+        JsonRpcMessage::Response(_)
+        | JsonRpcMessage::Notification(_)
+        | JsonRpcMessage::Error(_) => None,
+    }
+}
+
+fn header(answer: &Response, name: &str) -> Option<String> {
+    let value = answer.headers().get(name)?;
+    value.to_str().ok().map(str::to_owned)
+}
+
+fn too_large(id: RequestId) -> ServerJsonRpcMessage {
+    let error = ErrorData::new(ErrorCode(TOO_LARGE), "the reply is too large", None);
+    ServerJsonRpcMessage::error(error, Some(id))
+}
+
+/// The body, unless it is longer than allowed.
+async fn read(mut answer: Response, most: usize) -> Result<Option<Vec<u8>>, Fault> {
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await? {
+        if body.len() + chunk.len() > most {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+/// What a status that is no success means.
+async fn refused(
+    answer: Response,
+    message: &ClientJsonRpcMessage,
+    in_session: bool,
+) -> Result<StreamableHttpPostResponse, Fault> {
+    let status = answer.status();
+    let challenge = header(&answer, WWW_AUTHENTICATE.as_str()).unwrap_or_default();
+    match status {
+        StatusCode::UNAUTHORIZED => {
+            return Err(Fault::AuthRequired(AuthRequiredError::new(challenge)));
+        }
+        StatusCode::FORBIDDEN => {
+            return Err(Fault::InsufficientScope(InsufficientScopeError::new(
+                challenge, None,
+            )));
+        }
+        StatusCode::NOT_FOUND if in_session => return Err(Fault::SessionExpired),
+        _ => {}
+    }
+    let body = read(answer, REFUSAL)
+        .await
+        .ok()
+        .flatten()
+        .unwrap_or_default();
+    let error = match serde_json::from_slice(&body) {
+        Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
+        Ok(_) | Err(_) => None,
+    };
+    if let Some(request) = probe(message).filter(|_| status.is_client_error() && !in_session) {
+        // A server of the older era does not know the probe; that is an answer too.
+        let error = error.map_or_else(
+            || {
+                ErrorData::new(
+                    ErrorCode::METHOD_NOT_FOUND,
+                    format!("status {status}"),
+                    None,
+                )
+            },
+            |error| error.error,
+        );
+        let answer = ServerJsonRpcMessage::error(error, Some(request.clone()));
+        return Ok(StreamableHttpPostResponse::Json(answer, None));
+    }
+    match error {
+        Some(error) => Ok(StreamableHttpPostResponse::Json(
+            ServerJsonRpcMessage::Error(error),
+            None,
+        )),
+        None => Err(HttpStatusError::new(status.as_u16(), None).into()),
+    }
+}
+
+/// The id of a message that asks for the era of the server.
+fn probe(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) => {
+            matches!(request.request, ClientRequest::DiscoverRequest(_)).then_some(&request.id)
+        }
+        JsonRpcMessage::Response(_)
+        | JsonRpcMessage::Notification(_)
+        | JsonRpcMessage::Error(_) => None,
+    }
+}
+
+/// Reads events off a body.
+struct Reader {
+    answer: Response,
+    buffer: Vec<u8>,
+    /// How much of the buffer has been searched for the end of an event.
+    searched: usize,
+    most: usize,
+    id: Option<RequestId>,
+    done: bool,
+}
+
+fn events(answer: Response, id: Option<RequestId>, most: usize) -> Events {
+    let reader = Reader {
+        answer,
+        buffer: Vec::new(),
+        searched: 0,
+        most,
+        id,
+        done: false,
+    };
+    unfold(reader, |mut reader| async move {
+        let item = reader.next().await?;
+        Some((item, reader))
+    })
+    .boxed()
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Result<Sse, SseError>> {
+        loop {
+            if self.done {
+                return None;
+            }
+            if let Some(block) = self.block() {
+                let event = parse(&block);
+                if event.data.is_some() {
+                    return Some(Ok(event));
+                }
+                continue;
+            }
+            if self.buffer.len() > self.most {
+                self.done = true;
+                let message = too_large(self.id.clone()?);
+                let data = serde_json::to_string(&message).ok();
+                return Some(Ok(Sse {
+                    data,
+                    ..Sse::default()
+                }));
+            }
+            match self.answer.chunk().await {
+                Ok(Some(chunk)) => self.buffer.extend_from_slice(&chunk),
+                Ok(None) => self.done = true,
+                Err(error) => {
+                    self.done = true;
+                    return Some(Err(SseError::Body(Box::new(error))));
+                }
+            }
+        }
+    }
+
+    /// The lines up to the next empty one.
+    fn block(&mut self) -> Option<Vec<u8>> {
+        let from = self.searched.saturating_sub(3);
+        let window = &self.buffer[from..];
+        let end = |mark: &[u8]| {
+            window
+                .windows(mark.len())
+                .position(|at| at == mark)
+                .map(|at| from + at + mark.len())
+        };
+        let end = match (end(b"\n\n"), end(b"\r\n\r\n")) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let Some(end) = end else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        self.searched = 0;
+        let rest = self.buffer.split_off(end);
+        Some(std::mem::replace(&mut self.buffer, rest))
+    }
+}
+
+fn parse(block: &[u8]) -> Sse {
+    let mut event = Sse::default();
+    let text = String::from_utf8_lossy(block);
+    for line in text.lines() {
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match name {
+            "data" => {
+                let data = event.data.get_or_insert_default();
+                if !data.is_empty() {
+                    data.push('\n');
+                }
+                data.push_str(value);
+            }
+            "event" => event.event = Some(value.to_owned()),
+            "id" => event.id = Some(value.to_owned()),
+            "retry" => event.retry = value.parse().ok(),
+            _ => {}
+        }
+    }
+    event
+}
+
+impl StreamableHttpClient for Capped {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        let mut request = self
+            .client
+            .post(uri.as_ref())
+            .header(ACCEPT, "text/event-stream, application/json")
+            .headers(headers.into_iter().collect());
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(session) = &session {
+            request = request.header(SESSION, session.as_ref());
+        }
+        self.post(request, &message, session.is_some()).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Fault> {
+        self.client
+            .delete_session(uri, session, token, headers)
+            .await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<Events, Fault> {
+        let most = self.most;
+        self.client
+            .get_stream_with_max_sse_event_size(uri, session, last, token, headers, most)
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_as_they_are_written() {
+        let event =
+            parse(b"event: message\r\nid: 7\r\n: comment\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n");
+        assert_eq!(event.data.as_deref(), Some("{\"a\":\n1}"));
+        assert_eq!(
+            (event.event.as_deref(), event.id.as_deref()),
+            (Some("message"), Some("7"))
+        );
+        assert_eq!(parse(b": ping\n\n").data, None);
+    }
+}

@@ -1,0 +1,298 @@
+//! Errors of the protocol library as failures.
+//!
+//! Whether a call may have taken effect is decided here: only what was handed
+//! to the operating system can have, and what a server answered is certain.
+
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass};
+use rmcp::model::ErrorData;
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpError,
+};
+
+use super::watch::Watch;
+use crate::classify;
+use crate::limit::words;
+
+/// Our own code for a reply that was too large to be read.
+pub(super) const TOO_LARGE: i32 = -39_901;
+/// Our own code for a reply that was no message.
+pub(super) const MALFORMED: i32 = -39_902;
+
+/// What became of a call, as far as the connection is concerned.
+pub(super) struct Fault {
+    pub(super) failure: Failure,
+    /// Whether the connection is at fault, as opposed to the tool.
+    pub(super) transport: bool,
+}
+
+/// The failure of a call.
+pub(super) fn of_call(
+    server: &str,
+    error: &ServiceError,
+    sent: bool,
+    watch: &Watch,
+    max_reply_bytes: usize,
+) -> Fault {
+    match error {
+        ServiceError::McpError(error) => answered(server, error, max_reply_bytes),
+        ServiceError::TransportSend(error) => {
+            let failure = of_transport(server, error);
+            let transport = matches!(failure.class, FailureClass::Network | FailureClass::Timeout);
+            Fault { failure, transport }
+        }
+        ServiceError::UnexpectedResponse => Fault {
+            failure: malformed(server, "the answer is of another kind than the question"),
+            transport: false,
+        },
+        ServiceError::Cancelled { reason } => Fault {
+            failure: Failure {
+                in_doubt: sent,
+                ..Failure::new(
+                    FailureClass::Cancelled,
+                    format!(
+                        "the server `{server}` cancelled the call: {}",
+                        reason.as_deref().unwrap_or("no reason given")
+                    ),
+                )
+            },
+            transport: false,
+        },
+        _ => Fault {
+            failure: lost(server, sent, watch),
+            transport: true,
+        },
+    }
+}
+
+fn answered(server: &str, error: &ErrorData, max_reply_bytes: usize) -> Fault {
+    let failure = match error.code.0 {
+        TOO_LARGE => too_large(server, max_reply_bytes),
+        MALFORMED => malformed(server, &error.message),
+        code => Failure::new(
+            classify::rpc(code, &error.message),
+            format!(
+                "the server `{server}` answered with error {code}: {}",
+                error.message
+            ),
+        ),
+    };
+    Fault {
+        failure,
+        transport: false,
+    }
+}
+
+/// The tool did its work; what it said about it could not be read.
+pub(super) fn too_large(server: &str, max_reply_bytes: usize) -> Failure {
+    Failure::new(
+        FailureClass::Limit,
+        format!("the reply of the server `{server}` is larger than {max_reply_bytes} bytes"),
+    )
+    .hint("ask for less, or raise `tools.max_reply_bytes`")
+    .in_doubt()
+}
+
+pub(super) fn malformed(server: &str, reason: &str) -> Failure {
+    Failure::new(
+        FailureClass::Other,
+        format!("the server `{server}` cannot be understood: {reason}"),
+    )
+    .in_doubt()
+}
+
+/// The failure of a call whose connection broke.
+pub(super) fn lost(server: &str, sent: bool, watch: &Watch) -> Failure {
+    let failure = Failure::new(
+        FailureClass::Network,
+        format!(
+            "the server `{server}` was lost: {}",
+            with_last_words(watch.ending(), watch)
+        ),
+    );
+    Failure {
+        in_doubt: sent,
+        ..failure
+    }
+}
+
+fn with_last_words(reason: String, watch: &Watch) -> String {
+    match watch.last_words() {
+        Some(words) => format!("{reason} (its last words: {words})"),
+        None => reason,
+    }
+}
+
+/// The failure of a message that could not be sent.
+fn of_transport(server: &str, error: &DynamicTransportError) -> Failure {
+    let name = |reason: &str| format!("the server `{server}` cannot be reached: {reason}");
+    if let Some(error) = error.error.downcast_ref::<HttpError>() {
+        return of_http(server, error);
+    }
+    // A line that could not be written whole has not been read by anybody.
+    Failure::new(FailureClass::Network, name(&error.error.to_string()))
+}
+
+fn is_http(error: &DynamicTransportError) -> bool {
+    error.error.is::<HttpError>()
+}
+
+type HttpError = StreamableHttpError<reqwest::Error>;
+
+fn of_http(server: &str, error: &HttpError) -> Failure {
+    let refused = |class, status: u16| {
+        let failure = Failure::new(
+            class,
+            format!("the server `{server}` answered with status {status}"),
+        );
+        Failure {
+            in_doubt: classify::status_in_doubt(status),
+            ..failure
+        }
+    };
+    match error {
+        HttpError::HttpStatus(HttpStatusError { status, .. }) => {
+            refused(classify::status(*status), *status)
+        }
+        HttpError::AuthRequired(AuthRequiredError { .. }) => refused(FailureClass::Auth, 401)
+            .hint("set a header with a token in the server's `headers`"),
+        HttpError::InsufficientScope(InsufficientScopeError { .. }) => {
+            refused(FailureClass::Auth, 403)
+        }
+        HttpError::Client(error) => match error.status() {
+            Some(status) => refused(classify::status(status.as_u16()), status.as_u16()),
+            None => of_request(server, error),
+        },
+        HttpError::SessionExpired => refused(FailureClass::NotFound, 404),
+        other => {
+            let failure = Failure::new(
+                FailureClass::Network,
+                format!("the server `{server}` cannot be reached: {other}"),
+            );
+            failure.in_doubt()
+        }
+    }
+}
+
+fn of_request(server: &str, error: &reqwest::Error) -> Failure {
+    let failure = crate::builtin::transport(error);
+    Failure {
+        message: format!("the server `{server}`: {}", failure.message),
+        ..failure
+    }
+}
+
+/// The failure of a start.
+pub(super) fn of_start(server: &str, error: &ClientInitializeError, watch: &Watch) -> Failure {
+    let failure = match error {
+        ClientInitializeError::TransportError { error, .. } if is_http(error) => {
+            of_transport(server, error)
+        }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            return of_start(server, fallback, watch);
+        }
+        ClientInitializeError::ConnectionClosed(_)
+        | ClientInitializeError::TransportError { .. } => Failure::new(
+            FailureClass::Network,
+            format!(
+                "the server `{server}` could not be started: {}",
+                with_last_words(watch.ending(), watch)
+            ),
+        )
+        .hint("run its command by hand to see more"),
+        other => Failure::new(
+            FailureClass::Network,
+            format!(
+                "the server `{server}` could not be started: {}",
+                with_last_words(brief(&other.to_string()), watch)
+            ),
+        ),
+    };
+    Failure {
+        in_doubt: false,
+        blocked: true,
+        ..failure
+    }
+}
+
+/// Errors of the library can quote whole messages.
+fn brief(text: &str) -> String {
+    text.chars().take(300).collect()
+}
+
+/// The failure of a start that took too long.
+pub(super) fn slow_start(server: &str, allowed: &str, watch: &Watch) -> Failure {
+    Failure::new(
+        FailureClass::Network,
+        format!(
+            "the server `{server}` could not be started: {}",
+            with_last_words(format!("it was not ready within {allowed}"), watch)
+        ),
+    )
+    .hint("raise its `startup_timeout`")
+    .blocked()
+}
+
+/// The failure of a call to a server whose circuit is open.
+pub(super) fn circuit_open(server: &str, wait: Duration, last: Option<&str>) -> Failure {
+    let because = last
+        .map(|last| format!(" (last: {last})"))
+        .unwrap_or_default();
+    Failure::new(
+        FailureClass::Network,
+        format!(
+            "the server `{server}` failed too often and is tried again in {}{because}",
+            words(wait)
+        ),
+    )
+    .hint(format!("`deft mcp probe {server}` tries it now"))
+    .blocked()
+}
+
+pub(super) fn disabled(server: &str) -> Failure {
+    Failure::new(
+        FailureClass::NotFound,
+        format!("the server `{server}` is switched off"),
+    )
+    .hint(format!("set `mcp_servers.{server}.enabled = true`"))
+    .blocked()
+}
+
+pub(super) fn closed(server: &str) -> Failure {
+    Failure::new(
+        FailureClass::Network,
+        format!("the server `{server}` is shut down"),
+    )
+    .blocked()
+}
+
+/// The failure of a call whose tool was known from an earlier time.
+pub(super) fn gone(server: &str, tool: &str) -> Failure {
+    Failure::new(
+        FailureClass::NotFound,
+        format!("the server `{server}` no longer has the tool `{tool}`"),
+    )
+    .hint("`deft tools list` shows what there is")
+    .blocked()
+}
+
+pub(super) fn unusable(server: &str, problem: &str) -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        format!("the server `{server}` cannot be used: {problem}"),
+    )
+    .blocked()
+}
+
+/// The server wants something of a person, and there is none.
+pub(super) fn asks_back(server: &str) -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        format!(
+            "the server `{server}` asks for input in the middle of a call, which is not supported"
+        ),
+    )
+}

@@ -1,0 +1,181 @@
+//! A transport around a transport that keeps a server from doing harm.
+//!
+//! It drops notifications nobody waits for, bounds what a server may ask of us,
+//! answers a probe that a server is silent about, and marks requests as sent.
+
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerNotification,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::time::Instant;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::watch::{Sent, Watch};
+
+/// How long a server may be silent about `server/discover` before it is taken
+/// for one that only knows `initialize`. The library would wait ten seconds.
+const PROBE: Duration = Duration::from_secs(5);
+/// Notifications in a row, with no answer among them, that are a flood.
+const FLOOD: usize = 200_000;
+/// Requests of a server that may wait for our answer.
+const MOST_ASKED: usize = 256;
+
+/// The guarded transport.
+pub(super) struct Guard<T> {
+    inner: T,
+    watch: Arc<Watch>,
+    /// Whether silence about the probe means anything: not if the server is
+    /// known to be of the modern era, and only slow.
+    probing: bool,
+    /// The probe that has not been answered, and until when it may be.
+    probe: Option<(RequestId, Instant)>,
+    /// A probe that was answered for the server; its own answer comes too late.
+    settled: Option<RequestId>,
+    noise: usize,
+    asked: Arc<AtomicUsize>,
+}
+
+impl<T> Guard<T> {
+    pub(super) fn new(inner: T, watch: Arc<Watch>, probing: bool) -> Self {
+        Self {
+            inner,
+            watch,
+            probing,
+            probe: None,
+            settled: None,
+            noise: 0,
+            asked: Arc::default(),
+        }
+    }
+
+    /// What becomes of a message: handed on, or dropped.
+    fn sift(
+        &mut self,
+        message: RxJsonRpcMessage<RoleClient>,
+    ) -> Option<RxJsonRpcMessage<RoleClient>> {
+        match &message {
+            JsonRpcMessage::Notification(notification) => {
+                self.noise += 1;
+                match &notification.notification {
+                    ServerNotification::ToolListChangedNotification(_) => {
+                        self.watch.relist.notify_one();
+                        None
+                    }
+                    ServerNotification::CancelledNotification(_)
+                    | ServerNotification::SubscriptionsAcknowledgedNotification(_) => Some(message),
+                    _ => None,
+                }
+            }
+            JsonRpcMessage::Request(_) => {
+                self.noise += 1;
+                let room = self.asked.load(Ordering::Relaxed) < MOST_ASKED;
+                room.then(|| {
+                    self.asked.fetch_add(1, Ordering::Relaxed);
+                    message
+                })
+            }
+            JsonRpcMessage::Response(response) => {
+                self.noise = 0;
+                let id = response.id.clone();
+                self.unless_settled(&id, message)
+            }
+            JsonRpcMessage::Error(error) => {
+                self.noise = 0;
+                match error.id.clone() {
+                    Some(id) => self.unless_settled(&id, message),
+                    None => Some(message),
+                }
+            }
+        }
+    }
+
+    fn unless_settled(
+        &mut self,
+        id: &RequestId,
+        message: RxJsonRpcMessage<RoleClient>,
+    ) -> Option<RxJsonRpcMessage<RoleClient>> {
+        if self.probe.as_ref().is_some_and(|(probe, _)| probe == id) {
+            self.probe = None;
+        }
+        (self.settled.as_ref() != Some(id)).then_some(message)
+    }
+
+    /// The answer that a silent server would give if it followed the rules.
+    fn settle(&mut self, id: RequestId) -> RxJsonRpcMessage<RoleClient> {
+        self.settled = Some(id.clone());
+        let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer", None);
+        JsonRpcMessage::error(error, Some(id))
+    }
+}
+
+impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        match &item {
+            JsonRpcMessage::Request(request) => match &request.request {
+                ClientRequest::CallToolRequest(call) => {
+                    if let Some(sent) = call.extensions.get::<Sent>() {
+                        sent.set();
+                    }
+                }
+                ClientRequest::DiscoverRequest(_) if self.probing => {
+                    self.probe = Some((request.id.clone(), Instant::now() + PROBE));
+                }
+                _ => {}
+            },
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
+                let one_less = |asked: usize| Some(asked.saturating_sub(1));
+                // It is never `None`, so the update cannot fail.
+                self.asked
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+                    .ok();
+            }
+            JsonRpcMessage::Notification(_) => {}
+        }
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let next = match self.probe.clone() {
+                Some((id, until)) => tokio::select! {
+                    biased;
+                    message = self.inner.receive() => message,
+                    () = tokio::time::sleep_until(until) => {
+                        self.probe = None;
+                        return Some(self.settle(id));
+                    }
+                },
+                None => self.inner.receive().await,
+            };
+            let Some(message) = next else {
+                self.watch.lost.cancel();
+                return None;
+            };
+            if let Some(message) = self.sift(message) {
+                return Some(message);
+            }
+            if self.noise > FLOOD {
+                self.watch
+                    .end("it sent a flood of messages that nobody asked for");
+                self.watch.lost.cancel();
+                return None;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.watch.lost.cancel();
+        self.inner.close().await
+    }
+}

@@ -1,0 +1,84 @@
+//! A server that is an address and speaks streamable HTTP.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass};
+use http::{HeaderName, HeaderValue};
+use reqwest::Client;
+use reqwest::redirect::Policy;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+
+use super::capped::Capped;
+use crate::environment::Environment;
+use crate::options::ServerOptions;
+
+/// Room for everything in a message that is not the reply itself.
+const ENVELOPE: usize = 64 * 1024;
+
+/// The transport to a server at a URL.
+pub(super) fn transport(
+    name: &str,
+    url: &str,
+    options: &ServerOptions,
+    environment: &Environment,
+    max_reply_bytes: usize,
+) -> Result<StreamableHttpClientTransport<Capped>, Failure> {
+    let client = Client::builder()
+        .connect_timeout(Duration::from_secs(10).min(options.startup_timeout))
+        // Headers are meant for this host; a path may be corrected, nothing else.
+        .redirect(Policy::custom(|attempt| {
+            let same = attempt
+                .previous()
+                .first()
+                .is_some_and(|first| first.origin() == attempt.url().origin());
+            if same && attempt.previous().len() < 5 {
+                attempt.follow()
+            } else {
+                attempt.stop()
+            }
+        }))
+        .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| unusable(name, &error.to_string()))?;
+    let client = Capped::new(client, max_reply_bytes + ENVELOPE);
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .max_concurrent_requests(options.concurrency.saturating_add(2))
+        .max_sse_event_size(max_reply_bytes + ENVELOPE)
+        .custom_headers(headers(name, options, environment)?);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+fn headers(
+    name: &str,
+    options: &ServerOptions,
+    environment: &Environment,
+) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
+    let mut headers = HashMap::new();
+    for (header, reference) in &options.headers {
+        let what = format!("the header `{header}` of the server `{name}`");
+        let value = reference.resolve(environment.secrets.as_ref(), &what)?;
+        let parsed = (
+            header.parse::<HeaderName>(),
+            HeaderValue::from_str(value.expose()),
+        );
+        let (Ok(header), Ok(mut value)) = parsed else {
+            return Err(unusable(
+                name,
+                &format!("the header `{header}` cannot be sent"),
+            ));
+        };
+        value.set_sensitive(true);
+        headers.insert(header, value);
+    }
+    Ok(headers)
+}
+
+fn unusable(name: &str, reason: &str) -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        format!("the server `{name}` cannot be used: {reason}"),
+    )
+    .blocked()
+}

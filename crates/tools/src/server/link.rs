@@ -1,0 +1,229 @@
+//! A live connection to a server: opening it in the right era of the protocol,
+//! listing tools, and sending one call.
+//!
+//! Not here: when to connect (`phase.rs`), how long a call may take and what
+//! its failure means for the server (`mod.rs`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deft_model::{Failure, Object};
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities,
+    ClientConfig, ClientRequest, Implementation, MetaObject, ProtocolVersion, RequestId,
+    RequestMetaObject, ServerPeerInfo,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RequestHandle,
+    RunningService, ServiceError, serve_client_with_lifecycle_and_ct,
+};
+use rmcp::transport::Transport;
+use tokio_util::sync::CancellationToken;
+
+use super::client::Client;
+use super::guard::Guard;
+use super::stdio::Process;
+use super::watch::{Sent, Watch};
+use super::{Era, Server, fault, http};
+use crate::options::Reach;
+
+/// The key under which a server finds the idempotency key of a call.
+const KEY: &str = "deft/idempotencyKey";
+
+/// How long the error output of a dead process may take to be read.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
+pub(super) type Service = RunningService<RoleClient, Client>;
+
+/// A connection that is open, or was.
+pub(super) struct Link {
+    pub(super) peer: Peer<RoleClient>,
+    pub(super) watch: Arc<Watch>,
+    /// Ends the connection.
+    pub(super) close: CancellationToken,
+    /// The connection has ended and its process is gone.
+    pub(super) ended: CancellationToken,
+    /// Whether we ended it ourselves.
+    pub(super) wanted: AtomicBool,
+}
+
+impl Link {
+    /// Connects, in the era that is known to work or else in whichever does.
+    pub(super) async fn open(
+        server: &Server,
+        known: Option<Era>,
+        watch: Arc<Watch>,
+    ) -> Result<(Self, Service), Failure> {
+        let first = attempt(server, known, watch.clone()).await?;
+        let error = match first {
+            Ok(opened) => return Ok(opened),
+            Err(error) => error,
+        };
+        // The era was wrong, or a server was slow to say that it is a modern one.
+        let second = match known {
+            Some(_) => None,
+            None => Some(Era::Modern),
+        };
+        if !is_about_era(&error) {
+            // A process that has just died may still have last words on their way.
+            tokio::time::sleep(LAST_WORDS).await;
+            return Err(fault::of_start(&server.name, &error, &watch));
+        }
+        let again = attempt(server, second, Arc::default()).await?;
+        again.map_err(|_| fault::of_start(&server.name, &error, &watch))
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.watch.lost.is_cancelled() || self.peer.is_transport_closed()
+    }
+
+    /// What the server said about itself.
+    pub(super) fn info(&self) -> Option<Arc<ServerPeerInfo>> {
+        self.peer.peer_info()
+    }
+
+    /// Ends the connection on purpose.
+    pub(super) fn end(&self) {
+        self.wanted.store(true, Ordering::SeqCst);
+        self.close.cancel();
+    }
+
+    /// Hands a call over to the connection.
+    pub(super) async fn send(
+        &self,
+        tool: &str,
+        arguments: Object,
+        key: &str,
+        sent: Sent,
+    ) -> Result<Pending<'_>, ServiceError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut request = CallToolRequest::new(params);
+        request.extensions.insert(sent);
+        if !key.is_empty() {
+            let mut meta = MetaObject::new();
+            meta.0.insert(KEY.to_owned(), key.into());
+            request.extensions.insert(RequestMetaObject(meta));
+        }
+        let options = PeerRequestOptions::no_options();
+        let request = ClientRequest::CallToolRequest(request);
+        let handle = self.peer.send_request_with_option(request, options).await?;
+        Ok(Pending {
+            peer: &self.peer,
+            id: Some(handle.id.clone()),
+            handle,
+        })
+    }
+}
+
+/// A call under way. When it is dropped before it is answered, the server is
+/// told that nobody waits any more.
+pub(super) struct Pending<'a> {
+    peer: &'a Peer<RoleClient>,
+    id: Option<RequestId>,
+    pub(super) handle: RequestHandle<RoleClient>,
+}
+
+impl Pending<'_> {
+    /// The answer has come, or can no longer come.
+    pub(super) fn settle(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let reason = Some("nobody waits for the answer any more".to_owned());
+            let params = CancelledNotificationParam::new(Some(id), reason);
+            // A connection that is gone needs no cancelling.
+            drop(peer.notify_cancelled(params).await);
+        });
+    }
+}
+
+type Opened = Result<(Link, Service), ClientInitializeError>;
+
+/// One try. The outer failure is one that another era would not mend.
+async fn attempt(server: &Server, era: Option<Era>, watch: Arc<Watch>) -> Result<Opened, Failure> {
+    let (name, options, environment) = (&server.name, &server.options, &server.environment);
+    match options.reach() {
+        Ok(Reach::Command(_)) => {
+            let process = Process::start(
+                name,
+                options,
+                environment,
+                server.max_reply_bytes,
+                watch.clone(),
+            )?;
+            Ok(serve(process, era, watch).await)
+        }
+        Ok(Reach::Url(url)) => {
+            let transport =
+                http::transport(name, url, options, environment, server.max_reply_bytes)?;
+            Ok(serve(transport, era, watch).await)
+        }
+        Err(problem) => Err(fault::unusable(name, problem)),
+    }
+}
+
+async fn serve<T>(transport: T, era: Option<Era>, watch: Arc<Watch>) -> Opened
+where
+    T: Transport<RoleClient> + Sync + 'static,
+{
+    let close = CancellationToken::new();
+    let client = Client::new(identity());
+    let guard = Guard::new(transport, watch.clone(), era.is_none());
+    let starting = serve_client_with_lifecycle_and_ct(client, guard, mode(era), close.clone());
+    let service = Box::pin(starting).await?;
+    let link = Link {
+        peer: service.peer().clone(),
+        watch,
+        close,
+        ended: CancellationToken::new(),
+        wanted: AtomicBool::new(false),
+    };
+    Ok((link, service))
+}
+
+/// A silent server costs the probe once: the outcome is remembered, and stored
+/// with the catalog.
+fn mode(era: Option<Era>) -> ClientLifecycleMode {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    match era {
+        Some(Era::Legacy) => ClientLifecycleMode::Initialize,
+        Some(Era::Modern) => ClientLifecycleMode::Discover { preferred_versions },
+        None => ClientLifecycleMode::Auto {
+            preferred_versions,
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        },
+    }
+}
+
+/// Who we are. No sampling, no elicitation, no roots: there is nobody to ask.
+fn identity() -> ClientConfig {
+    let implementation = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
+    let mut config = ClientConfig::new(ClientCapabilities::default(), implementation);
+    config.protocol_version = ProtocolVersion::V_2025_11_25;
+    config
+}
+
+/// Whether a start failed in a way that the other era might mend.
+fn is_about_era(error: &ClientInitializeError) -> bool {
+    matches!(
+        error,
+        ClientInitializeError::JsonRpcError(_)
+            | ClientInitializeError::ExpectedInitResponse(_)
+            | ClientInitializeError::ExpectedInitResult(_)
+            | ClientInitializeError::NoCompatibleProtocolVersion { .. }
+            | ClientInitializeError::ConflictInitResponseId(..)
+            | ClientInitializeError::UncorrelatedErrorResponse { .. }
+            | ClientInitializeError::LegacyFallbackFailed { .. }
+    )
+}

@@ -1,0 +1,145 @@
+//! Looking at a server from outside: its health, a probe, a sign of life, its end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use deft_model::Failure;
+
+use super::link::Link;
+use super::phase::Phase;
+use super::{Server, listing};
+use crate::health::{Health, Probe, ServerState};
+use crate::router::lock;
+
+/// How long a server that was silent on a call may be silent on a listing too.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+
+impl Server {
+    pub(crate) fn health(&self) -> Health {
+        let catalog = self.catalog();
+        Health {
+            server: self.name.clone(),
+            state: self.state(),
+            listed: self.listed.load(Ordering::SeqCst),
+            tools: catalog.as_ref().map_or(0, |catalog| catalog.tools.len()),
+            calls: self.stats.calls.load(Ordering::Relaxed),
+            failures: self.stats.failures.load(Ordering::Relaxed),
+            starts: self.stats.starts.load(Ordering::Relaxed),
+            in_flight: self.stats.in_flight.load(Ordering::SeqCst),
+            last_error: lock(&self.stats.last_error).clone(),
+            protocol: catalog.map(|catalog| catalog.protocol.clone()),
+        }
+    }
+
+    fn state(&self) -> ServerState {
+        if !self.options.enabled {
+            return ServerState::Disabled;
+        }
+        let now = Instant::now();
+        if let Some(until) = lock(&self.breaker).open_until(now) {
+            let retry_in_ms = millis(until.saturating_duration_since(now));
+            return ServerState::CircuitOpen { retry_in_ms };
+        }
+        match &*self.phase.borrow() {
+            Phase::Idle | Phase::Closed => ServerState::Stopped,
+            Phase::Starting => ServerState::Starting,
+            Phase::Ready(link) if link.is_closed() => ServerState::Stopped,
+            Phase::Ready(_) => ServerState::Ready,
+            Phase::Failed { retry_at, .. } => ServerState::BackingOff {
+                retry_in_ms: millis(
+                    retry_at.saturating_duration_since(tokio::time::Instant::now()),
+                ),
+            },
+        }
+    }
+
+    /// Connects if need be, lists the tools and measures both.
+    pub(crate) async fn probe(self: &Arc<Self>) -> Probe {
+        let mut probe = Probe {
+            server: self.name.clone(),
+            implementation: None,
+            protocol: None,
+            tools: Vec::new(),
+            connect: Duration::ZERO,
+            latency: Duration::ZERO,
+            error: None,
+            hint: None,
+        };
+        // A person wants to know now, whatever happened before.
+        self.phase.send_if_modified(|phase| {
+            let failed = matches!(phase, Phase::Failed { .. });
+            if failed {
+                *phase = Phase::Idle;
+            }
+            failed
+        });
+        let started = Instant::now();
+        let was_ready = self.ready().is_some();
+        let link = match self.ensure().await {
+            Ok(link) => link,
+            Err(failure) => return refused(probe, failure),
+        };
+        if !was_ready {
+            probe.connect = started.elapsed();
+        }
+        let started = Instant::now();
+        let listing =
+            tokio::time::timeout(self.options.startup_timeout, listing::list(self, &link));
+        match listing.await {
+            Ok(Ok(catalog)) => {
+                probe.latency = started.elapsed();
+                probe.implementation.clone_from(&catalog.implementation);
+                probe.protocol = Some(catalog.protocol.clone());
+                probe.tools = catalog.tools.iter().map(|tool| tool.name.clone()).collect();
+                self.adopt(catalog, true);
+                self.answered();
+            }
+            Ok(Err(error)) => probe.error = Some(error.to_string()),
+            Err(_) => probe.error = Some("it did not list its tools in time".to_owned()),
+        }
+        probe
+    }
+
+    /// After a call that ran out of time: a server that does not answer anything
+    /// at all is ended, so that the next call starts it anew. Not while another
+    /// call is under way, which may be a long one on a server that does one
+    /// thing at a time.
+    pub(super) fn look_for_life(self: &Arc<Self>, link: &Arc<Link>) {
+        let (server, link) = (Arc::downgrade(self), link.clone());
+        tokio::spawn(async move {
+            let Some(strong) = server.upgrade() else {
+                return;
+            };
+            let asked = tokio::time::timeout(SIGN_OF_LIFE, listing::list(&strong, &link)).await;
+            let busy = strong.stats.in_flight.load(Ordering::SeqCst) > 0;
+            if asked.is_err() && !busy && !link.is_closed() {
+                link.watch.end("it no longer answered anything");
+                link.watch.kill();
+                link.close.cancel();
+            }
+        });
+    }
+
+    /// Ends the connection for good and waits for the process to go.
+    pub(crate) async fn shutdown(&self) {
+        let before = self.phase.send_replace(Phase::Closed);
+        if let Phase::Ready(link) = before {
+            link.end();
+            let gone = tokio::time::timeout(Duration::from_secs(8), link.ended.cancelled());
+            if gone.await.is_err() {
+                link.watch.kill();
+            }
+        }
+    }
+}
+
+fn refused(mut probe: Probe, failure: Failure) -> Probe {
+    probe.error = Some(failure.message);
+    probe.hint = failure.hint;
+    probe
+}
+
+fn millis(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,238 @@
+//! One MCP server and what is known of it.
+//!
+//! Not here: calls of its tools (`call.rs`), the life of its connection (`phase.rs`), the connection itself
+//! (`link.rs`), and what the words of the protocol mean to us (`fault.rs`,
+//! `listing.rs`, `../reply.rs`).
+
+mod call;
+mod capped;
+mod client;
+mod fault;
+mod guard;
+mod http;
+mod lines;
+mod link;
+mod listing;
+mod look;
+mod phase;
+mod stdio;
+mod watch;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwapOption;
+use deft_model::Failure;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Semaphore, watch as channel};
+
+use crate::arguments::Checker;
+use crate::breaker::Breaker;
+use crate::catalog::Catalog;
+use crate::environment::Environment;
+use crate::index::{Entry, Target};
+use crate::options::ServerOptions;
+use crate::router::lock;
+use phase::Phase;
+
+/// Which family of the protocol a server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Era {
+    /// Up to 2025-11-25: a session that starts with `initialize`.
+    Legacy,
+    /// From 2026-07-28: no session, every request speaks for itself.
+    Modern,
+}
+
+/// One configured server.
+pub(crate) struct Server {
+    name: String,
+    options: ServerOptions,
+    max_reply_bytes: usize,
+    environment: Environment,
+    changed: Box<dyn Fn() + Send + Sync>,
+    phase: channel::Sender<Phase>,
+    breaker: Mutex<Breaker>,
+    /// The era that worked last.
+    era: Mutex<Option<Era>>,
+    known: ArcSwapOption<Known>,
+    /// Whether a start was tried since this process started.
+    asked: AtomicBool,
+    /// Whether the tools were listed since this process started.
+    listed: AtomicBool,
+    slots: Semaphore,
+    stats: Stats,
+}
+
+/// The tools of a server, with their compiled schemas.
+struct Known {
+    catalog: Arc<Catalog>,
+    checkers: Vec<Arc<Checker>>,
+}
+
+#[derive(Default)]
+struct Stats {
+    calls: AtomicU64,
+    failures: AtomicU64,
+    starts: AtomicU64,
+    /// Starts that failed and connections that were lost since the last answer.
+    losses: AtomicU32,
+    in_flight: AtomicUsize,
+    last_error: Mutex<Option<String>>,
+}
+
+impl Server {
+    pub(crate) fn new(
+        name: String,
+        options: ServerOptions,
+        max_reply_bytes: usize,
+        environment: Environment,
+        changed: Box<dyn Fn() + Send + Sync>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            slots: Semaphore::new(options.concurrency.clamp(1, 1024)),
+            name,
+            options,
+            max_reply_bytes,
+            environment,
+            changed,
+            phase: channel::Sender::new(Phase::Idle),
+            breaker: Mutex::default(),
+            era: Mutex::default(),
+            known: ArcSwapOption::empty(),
+            asked: AtomicBool::new(false),
+            listed: AtomicBool::new(false),
+            stats: Stats::default(),
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn options(&self) -> &ServerOptions {
+        &self.options
+    }
+
+    pub(crate) fn max_reply_bytes(&self) -> usize {
+        self.max_reply_bytes
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.options.timeout
+    }
+
+    pub(crate) fn catalog(&self) -> Option<Arc<Catalog>> {
+        self.known
+            .load()
+            .as_ref()
+            .map(|known| known.catalog.clone())
+    }
+
+    /// Whether asking could still bring up tools that are not known.
+    pub(crate) fn is_listed(&self) -> bool {
+        !self.options.enabled || self.listed.load(Ordering::SeqCst)
+    }
+
+    /// Whether its tools are known, if only from an earlier time, or cannot be.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_listed() || self.known.load().is_some() || self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Why nothing can be called here, if the server is not in use.
+    pub(crate) fn switched_off(&self) -> Option<Failure> {
+        (!self.options.enabled).then(|| fault::disabled(&self.name))
+    }
+
+    /// The tools, for the index.
+    pub(crate) fn entries(self: &Arc<Self>) -> Vec<Entry> {
+        let known = self.known.load_full().filter(|_| self.options.enabled);
+        let Some(known) = known else {
+            return Vec::new();
+        };
+        let tools = known.catalog.tools.iter().zip(&known.checkers);
+        tools
+            .map(|(info, checker)| Entry {
+                info: info.clone(),
+                checker: checker.clone(),
+                target: Target::Server(self.clone()),
+            })
+            .collect()
+    }
+
+    /// Takes a catalog from an earlier time, unless it is about another server
+    /// or the server has been asked since.
+    pub(crate) fn restore(&self, catalog: Catalog) {
+        if catalog.source == self.options.source() && !self.listed.load(Ordering::SeqCst) {
+            *lock(&self.era) = Some(catalog.era);
+            self.adopt(catalog, false);
+        }
+    }
+
+    /// Makes a catalog the current one; `fresh` means that the server just sent it.
+    fn adopt(&self, mut catalog: Catalog, fresh: bool) {
+        let mut seen = HashSet::new();
+        // A name that is listed twice means the first.
+        catalog
+            .tools
+            .retain(|tool| self.options.shows(&tool.name) && seen.insert(tool.name.clone()));
+        let old = self.known.load_full();
+        let first = fresh && !self.listed.swap(true, Ordering::SeqCst);
+        let same = old.as_ref().is_some_and(|old| *old.catalog == catalog);
+        if same && !first {
+            return;
+        }
+        let checkers = catalog.tools.iter().map(|tool| {
+            let kept = old.as_ref().and_then(|old| {
+                let at = old
+                    .catalog
+                    .tools
+                    .iter()
+                    .position(|other| other.name == tool.name)?;
+                let kept = old.checkers.get(at)?;
+                (kept.schema() == &tool.input_schema).then(|| kept.clone())
+            });
+            kept.unwrap_or_else(|| Arc::new(Checker::new(tool.input_schema.clone())))
+        });
+        let known = Known {
+            checkers: checkers.collect(),
+            catalog: Arc::new(catalog),
+        };
+        let catalog = known.catalog.clone();
+        self.known.store(Some(Arc::new(known)));
+        if fresh {
+            (self.environment.catalogs)(&catalog);
+            (self.changed)();
+        }
+    }
+
+    /// Whether the circuit lets a call through.
+    fn admit(&self) -> Result<(), Failure> {
+        let now = Instant::now();
+        let admitted = lock(&self.breaker).admit(now);
+        admitted.map_err(|until| {
+            let last = lock(&self.stats.last_error).clone();
+            fault::circuit_open(
+                &self.name,
+                until.saturating_duration_since(now),
+                last.as_deref(),
+            )
+        })
+    }
+
+    fn remember(&self, failure: &Failure) {
+        *lock(&self.stats.last_error) = Some(failure.message.clone());
+    }
+}
+
+impl Drop for Server {
+    /// A router that is dropped without a word takes its processes along.
+    fn drop(&mut self) {
+        if let Phase::Ready(link) = &*self.phase.borrow() {
+            link.end();
+        }
+    }
+}

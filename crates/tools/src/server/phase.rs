@@ -1,0 +1,251 @@
+//! The life of a server: started when needed, by one task for all who wait,
+//! and again after a while when it was lost.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass};
+use rmcp::model::SubscriptionFilter;
+use tokio::time::Instant;
+
+use super::link::{Link, Service};
+use super::watch::Watch;
+use super::{Era, Server, fault, listing};
+use crate::breaker::backoff;
+use crate::catalog::Catalog;
+use crate::limit::words;
+use crate::router::lock;
+
+/// The least time between two listings that a server asks for.
+const RELIST: Duration = Duration::from_millis(100);
+
+/// Where a server is in its life.
+#[derive(Clone)]
+pub(super) enum Phase {
+    Idle,
+    Starting,
+    Ready(Arc<Link>),
+    Failed { failure: Failure, retry_at: Instant },
+    Closed,
+}
+
+/// What somebody who needs a connection does next.
+enum Step {
+    Use(Arc<Link>),
+    Wait,
+    Sleep(Instant, Failure),
+    Give(Failure),
+}
+
+impl Server {
+    /// The connection, after waiting for a start that is under way or due.
+    pub(super) async fn ensure(self: &Arc<Self>) -> Result<Arc<Link>, Failure> {
+        self.connection(true).await
+    }
+
+    /// The same, but a server that is waiting to be restarted is not waited for.
+    pub(crate) async fn ensure_now(self: &Arc<Self>) -> Result<(), Failure> {
+        self.admit()?;
+        let connected = self.connection(false).await;
+        // A listing is no call: it decides nothing that the start did not.
+        lock(&self.breaker).undecided(std::time::Instant::now());
+        connected.map(drop)
+    }
+
+    async fn connection(self: &Arc<Self>, patient: bool) -> Result<Arc<Link>, Failure> {
+        let mut waited = false;
+        loop {
+            match self.step(waited) {
+                Step::Use(link) => return Ok(link),
+                Step::Give(failure) => return Err(failure),
+                Step::Sleep(_, failure) if !patient => return Err(failure),
+                Step::Sleep(until, _) => tokio::time::sleep_until(until).await,
+                Step::Wait => {
+                    waited = true;
+                    let mut phase = self.phase.subscribe();
+                    let starting = |phase: &Phase| matches!(phase, Phase::Starting);
+                    // The sender lives as long as `self`.
+                    drop(phase.wait_for(|phase| !starting(phase)).await);
+                }
+            }
+        }
+    }
+
+    /// Looks at the phase and starts the server if it is time to.
+    fn step(self: &Arc<Self>, waited: bool) -> Step {
+        if !self.options.enabled {
+            return Step::Give(fault::disabled(&self.name));
+        }
+        let mut step = Step::Wait;
+        self.phase.send_if_modified(|phase| {
+            let start = match phase {
+                Phase::Ready(link) if !link.is_closed() => {
+                    step = Step::Use(link.clone());
+                    false
+                }
+                // Whoever follows the connection will say what comes next, within moments.
+                Phase::Ready(link) => {
+                    step = Step::Sleep(
+                        Instant::now() + Duration::from_millis(2),
+                        fault::lost(&self.name, false, &link.watch),
+                    );
+                    false
+                }
+                Phase::Failed { failure, retry_at } => {
+                    if waited {
+                        step = Step::Give(failure.clone());
+                    } else if Instant::now() < *retry_at {
+                        step = Step::Sleep(*retry_at, failure.clone());
+                    }
+                    matches!(step, Step::Wait)
+                }
+                Phase::Idle => true,
+                Phase::Starting => false,
+                Phase::Closed => {
+                    step = Step::Give(fault::closed(&self.name));
+                    false
+                }
+            };
+            if start {
+                *phase = Phase::Starting;
+                let server = self.clone();
+                tokio::spawn(async move { server.start().await });
+            }
+            start
+        });
+        step
+    }
+
+    async fn start(self: Arc<Self>) {
+        self.stats.starts.fetch_add(1, Ordering::Relaxed);
+        let watch = Arc::new(Watch::default());
+        let opening = Box::pin(self.open(watch.clone()));
+        let allowed = self.options.startup_timeout;
+        let outcome = match tokio::time::timeout(allowed, opening).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(fault::slow_start(&self.name, &words(allowed), &watch)),
+        };
+        match outcome {
+            Ok((link, service, catalog)) => self.started(link, service, catalog),
+            Err(failure) => self.failed(failure),
+        }
+    }
+
+    /// Connects and asks for the tools, which is what makes a server ready.
+    async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
+        let known = *lock(&self.era);
+        let (link, service) = Link::open(self, known, watch).await?;
+        let catalog = listing::list(self, &link).await.map_err(|error| {
+            let fault =
+                fault::of_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
+            let message = format!("{} (while it listed its tools)", fault.failure.message);
+            Failure::new(FailureClass::Network, message).blocked()
+        })?;
+        Ok((link, service, catalog))
+    }
+
+    fn started(self: Arc<Self>, link: Link, service: Service, catalog: Catalog) {
+        let link = Arc::new(link);
+        let era = catalog.era;
+        *lock(&self.era) = Some(era);
+        self.adopt(catalog, true);
+        self.phase.send_modify(|phase| match phase {
+            // Shut down in the meantime: nobody wants it any more.
+            Phase::Closed => link.end(),
+            _ => *phase = Phase::Ready(link.clone()),
+        });
+        let server = Arc::downgrade(&self);
+        tokio::spawn(follow(server, link, service, era));
+    }
+
+    fn failed(&self, failure: Failure) {
+        self.asked.store(true, Ordering::SeqCst);
+        let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
+        lock(&self.breaker).failed(std::time::Instant::now());
+        self.remember(&failure);
+        let retry_at = Instant::now() + backoff(failures);
+        self.phase.send_modify(|phase| match phase {
+            Phase::Closed => {}
+            _ => *phase = Phase::Failed { failure, retry_at },
+        });
+    }
+
+    /// A connection ended. If nobody asked for that, the next start waits a little.
+    fn ended(&self, link: &Arc<Link>) {
+        let current = matches!(&*self.phase.borrow(), Phase::Ready(now) if Arc::ptr_eq(now, link));
+        if !current {
+            return;
+        }
+        if link.wanted.load(Ordering::SeqCst) {
+            self.phase.send_modify(|phase| {
+                if !matches!(phase, Phase::Closed) {
+                    *phase = Phase::Idle;
+                }
+            });
+            return;
+        }
+        self.failed(fault::lost(&self.name, false, &link.watch));
+    }
+}
+
+/// Stays with a connection: asks for tools again when they change, and tells
+/// the server when it ends. Holds the server weakly, so that dropping the
+/// router ends its connections.
+async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Era) {
+    let _subscription = match era {
+        Era::Modern => subscribe(&link).await,
+        Era::Legacy => None,
+    };
+    let waiting = service.waiting();
+    let beating = link.watch.pulse.run();
+    tokio::pin!(waiting, beating);
+    let over = loop {
+        tokio::select! {
+            () = &mut beating => {}
+            _ = &mut waiting => break true,
+            () = link.watch.lost.cancelled() => break false,
+            () = link.watch.relist.notified() => {
+                tokio::time::sleep(RELIST).await;
+                let Some(server) = server.upgrade() else { break false };
+                relist(&server, &link).await;
+            }
+        }
+    };
+    if let Some(server) = server.upgrade() {
+        server.ended(&link);
+    }
+    drop(server);
+    // The transport ends the process; that may take a moment longer.
+    if !over {
+        waiting.await.ok();
+    }
+    link.ended.cancel();
+}
+
+/// In the modern era changes have to be subscribed to. The guard reads them
+/// off the wire; the handle only keeps the subscription alive.
+async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
+    let info = link.info()?;
+    let tools = info.capabilities.tools.as_ref()?;
+    if tools.list_changed != Some(true) {
+        return None;
+    }
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let asked = tokio::time::timeout(Duration::from_secs(5), link.peer.listen(filter)).await;
+    asked.ok()?.ok()
+}
+
+async fn relist(server: &Arc<Server>, link: &Link) {
+    let listing = tokio::time::timeout(server.options.startup_timeout, listing::list(server, link));
+    let problem = match listing.await {
+        Ok(Ok(catalog)) => return server.adopt(catalog, true),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "no answer in time".to_owned(),
+    };
+    tracing::warn!(
+        server = server.name,
+        problem,
+        "tools could not be listed again"
+    );
+}

@@ -1,0 +1,145 @@
+//! What a connection and whoever uses it tell each other besides messages.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::builtin::kill_group;
+use crate::router::lock;
+
+/// How much of a server's error output is kept.
+const KEPT: usize = 8 * 1024;
+
+/// Shared by a connection's transport and its users.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// The other side is gone; nothing more will be read.
+    pub(super) lost: CancellationToken,
+    /// The server says that its tools have changed.
+    pub(super) relist: Notify,
+    /// Why the connection ended, if the transport knows.
+    ending: Mutex<Option<String>>,
+    /// The last of what a process wrote to its error output.
+    stderr: Mutex<String>,
+    /// The process group, if the server is a process of ours.
+    group: AtomicU32,
+    /// Keeps the clock of the runtime going while there are calls.
+    pub(super) pulse: Pulse,
+}
+
+impl Watch {
+    /// Remembers the process group that the connection belongs to.
+    pub(super) fn belongs_to(&self, group: u32) {
+        self.group.store(group, Ordering::SeqCst);
+    }
+
+    /// Ends the processes behind the connection, if there are any.
+    pub(super) fn kill(&self) {
+        kill_group(self.group.load(Ordering::SeqCst), Signal::KILL);
+    }
+
+    /// Says why the connection ends; the first reason stays.
+    pub(super) fn end(&self, reason: impl Into<String>) {
+        lock(&self.ending).get_or_insert(reason.into());
+    }
+
+    /// Why the connection ended.
+    pub(super) fn ending(&self) -> String {
+        let ending = lock(&self.ending).clone();
+        ending.unwrap_or_else(|| "the connection was closed".to_owned())
+    }
+
+    pub(super) fn heard(&self, line: &str) {
+        let mut stderr = lock(&self.stderr);
+        stderr.push_str(line.trim_end());
+        stderr.push('\n');
+        let excess = stderr.len().saturating_sub(KEPT);
+        let cut = (excess..=stderr.len()).find(|at| stderr.is_char_boundary(*at));
+        stderr.drain(..cut.unwrap_or(0));
+    }
+
+    /// The last lines of the error output, for a message.
+    pub(super) fn last_words(&self) -> Option<String> {
+        let stderr = lock(&self.stderr);
+        let lines: Vec<&str> = stderr
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let last = lines[lines.len().saturating_sub(3)..].join(" | ");
+        (!last.is_empty()).then(|| last.chars().take(600).collect())
+    }
+}
+
+/// A slow beat while calls come in, and none when they do not.
+///
+/// Every call has a deadline, which is a timer. When it would be the only one,
+/// the runtime has to wake its clock for it, and that costs more than all the
+/// rest of a call through the router. With a beat there is always an earlier timer.
+#[derive(Debug, Default)]
+pub(super) struct Pulse {
+    beating: AtomicBool,
+    used: AtomicBool,
+    stirred: Notify,
+}
+
+impl Pulse {
+    const BEAT: Duration = Duration::from_secs(1);
+
+    /// Says that there is a call.
+    pub(super) fn stir(&self) {
+        self.used.store(true, Ordering::Relaxed);
+        if !self.beating.load(Ordering::Relaxed) {
+            self.stirred.notify_one();
+        }
+    }
+
+    /// Beats until dropped.
+    pub(super) async fn run(&self) {
+        loop {
+            self.stirred.notified().await;
+            self.beating.store(true, Ordering::Relaxed);
+            while self.used.swap(false, Ordering::Relaxed) {
+                tokio::time::sleep(Self::BEAT).await;
+            }
+            self.beating.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Set right before a request is handed to the operating system: before that a
+/// failure cannot have had an effect.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sent(Arc<AtomicBool>);
+
+impl Sent {
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_error_output_is_kept() {
+        let watch = Watch::default();
+        assert_eq!(watch.last_words(), None);
+        for n in 0..2000 {
+            watch.heard(&format!("zeile ä {n}"));
+        }
+        assert!(lock(&watch.stderr).len() <= KEPT);
+        assert_eq!(
+            watch.last_words().unwrap(),
+            "zeile ä 1997 | zeile ä 1998 | zeile ä 1999"
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! Servers behind a URL.
+
+use std::sync::Arc;
+
+use deft_model::FailureClass;
+use deft_testkit::{HttpServer, Script};
+use deft_tools::{Reference, Secret, SecretSource, ServerOptions, ServerState};
+use serde_json::json;
+
+use crate::support::{World, call, value};
+
+fn script() -> Script {
+    Script::new()
+        .tool("echo", json!({}))
+        .tool("quota", json!({"http_status": 429}))
+        .tool("forbidden", json!({"http_status": 403}))
+        .tool("gateway", json!({"http_status": 504}))
+        .tool("broken", json!({"http_status": 500}))
+        .tool("error", json!({"error": "page not found"}))
+        .tool("huge", json!({"huge": 3_000_000}))
+}
+
+fn world(script: &Script, flags: &[&str]) -> (World, HttpServer) {
+    let mut world = World::new();
+    let server = HttpServer::start(&script.write(world.path(), "web"), flags);
+    world
+        .options
+        .servers
+        .insert("web".to_owned(), ServerOptions::url(&server.url));
+    world.options.max_reply_bytes = 1_000_000;
+    (world, server)
+}
+
+#[tokio::test]
+async fn calls_over_http_in_all_forms() {
+    for era in ["legacy", "modern"] {
+        for flags in [
+            &[][..],
+            &["--sse"],
+            &["--sessions"],
+            &["--sse", "--sessions"],
+        ] {
+            let (world, _server) = world(&script().with("era", json!(era)), flags);
+            let router = world.router();
+            assert_eq!(
+                value(&router, "echo", json!({"a": 1})).await,
+                json!({"a": 1}),
+                "{era} {flags:?}"
+            );
+            let failure = call(&router, "error", json!({})).await.unwrap_err();
+            assert_eq!(failure.class, FailureClass::NotFound, "{era} {flags:?}");
+            let huge = call(&router, "huge", json!({})).await.unwrap_err();
+            assert_eq!(
+                (huge.class, huge.in_doubt),
+                (FailureClass::Limit, true),
+                "{era} {flags:?}: {huge}"
+            );
+            assert_eq!(
+                value(&router, "echo", json!({})).await,
+                json!({}),
+                "{era} {flags:?}"
+            );
+            router.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn statuses_decide_the_class() {
+    let (world, _server) = world(&script(), &[]);
+    let router = world.router();
+    for (tool, class, in_doubt) in [
+        ("quota", FailureClass::Quota, false),
+        ("forbidden", FailureClass::Auth, false),
+        ("gateway", FailureClass::Timeout, true),
+        ("broken", FailureClass::Network, true),
+    ] {
+        let failure = call(&router, tool, json!({})).await.unwrap_err();
+        assert_eq!(
+            (failure.class, failure.in_doubt),
+            (class, in_doubt),
+            "{tool}: {failure}"
+        );
+        assert!(!failure.blocked, "{tool}");
+    }
+    assert_eq!(value(&router, "echo", json!({})).await, json!({}));
+}
+
+struct Token;
+
+impl SecretSource for Token {
+    fn secret(&self, _: &str) -> Result<Secret, String> {
+        Ok(Secret::new("t0ken"))
+    }
+}
+
+#[tokio::test]
+async fn headers_carry_secrets() {
+    let (mut world, _server) = world(&script().with("token", json!("t0ken")), &[]);
+    let failure = call(&world.router(), "web.echo", json!({}))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (failure.class, failure.blocked),
+        (FailureClass::Auth, true),
+        "{failure}"
+    );
+    world.environment.secrets = Arc::new(Token);
+    let headers = &mut world.options.servers.get_mut("web").unwrap().headers;
+    headers.insert(
+        "Authorization".to_owned(),
+        Reference::new("Bearer env:TOKEN"),
+    );
+    assert_eq!(
+        value(&world.router(), "web.echo", json!({})).await,
+        json!({})
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_and_comes_back() {
+    let (world, server) = world(&script(), &[]);
+    let router = world.router();
+    assert_eq!(value(&router, "echo", json!({})).await, json!({}));
+    let port = server.port;
+    drop(server);
+    let failure = call(&router, "echo", json!({})).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Network, "{failure}");
+    let arguments = script().write(world.path(), "web");
+    let _again = HttpServer::start_on(port, &arguments, &[]);
+    assert_eq!(
+        value(&router, "echo", json!({"back": 1})).await,
+        json!({"back": 1})
+    );
+    assert_eq!(router.health()[0].state, ServerState::Ready);
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_listens() {
+    let mut world = World::new();
+    world.options.servers.insert(
+        "web".to_owned(),
+        ServerOptions::url("http://127.0.0.1:9/mcp"),
+    );
+    let failure = call(&world.router(), "web.echo", json!({}))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (failure.class, failure.blocked, failure.in_doubt),
+        (FailureClass::Network, true, false),
+        "{failure}"
+    );
+}

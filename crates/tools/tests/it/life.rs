@@ -1,0 +1,293 @@
+//! The life of servers: eras, listings, reloads, ends.
+
+use std::time::{Duration, Instant};
+
+use deft_testkit::{Kind, Script};
+use deft_tools::{Era, Found, Options, ServerState};
+use serde_json::json;
+
+use crate::support::{World, call, until, value};
+
+#[tokio::test]
+async fn both_eras_are_spoken_and_remembered() {
+    for (era, expected, protocol) in [
+        ("legacy", Era::Legacy, "2025-11-25"),
+        ("modern", Era::Modern, "2026-07-28"),
+        ("both", Era::Modern, "2026-07-28"),
+    ] {
+        let world = World::with(
+            "demo",
+            &Script::new()
+                .tool("echo", json!({}))
+                .with("era", json!(era)),
+        );
+        let router = world.router();
+        assert_eq!(
+            value(&router, "echo", json!({"a": 1})).await,
+            json!({"a": 1}),
+            "{era}"
+        );
+        let catalog = world.catalogs.lock().unwrap().last().cloned().unwrap();
+        assert_eq!(
+            (catalog.era, catalog.protocol.as_str()),
+            (expected, protocol)
+        );
+        assert_eq!(catalog.implementation.as_deref(), Some("demo 1.0"));
+        let probe = router.probe("demo").await.unwrap();
+        assert_eq!(
+            (probe.protocol.as_deref(), probe.error),
+            (Some(protocol), None)
+        );
+        // The era of the catalog is used at the next start.
+        let again = world.router();
+        again.restore([catalog]);
+        assert_eq!(value(&again, "echo", json!({})).await, json!({}), "{era}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_memory_of_the_era_is_mended() {
+    let world = World::with(
+        "demo",
+        &Script::new()
+            .tool("echo", json!({}))
+            .with("era", json!("modern")),
+    );
+    assert!(world.router().listed().await.is_empty());
+    let mut catalog = world.catalogs.lock().unwrap().last().cloned().unwrap();
+    catalog.era = Era::Legacy;
+    let router = world.router();
+    router.restore([catalog]);
+    assert_eq!(value(&router, "echo", json!({})).await, json!({}));
+}
+
+#[tokio::test]
+async fn a_modern_server_that_is_slow_to_start_is_not_taken_for_a_silent_one() {
+    let script = Script::new()
+        .tool("echo", json!({}))
+        .with("era", json!("modern"))
+        .with("start", json!({"delay_ms": 6000}));
+    let world = World::with("demo", &script);
+    assert_eq!(value(&world.router(), "echo", json!({})).await, json!({}));
+}
+
+#[tokio::test]
+async fn a_server_that_is_silent_about_its_era_costs_little_and_once() {
+    let script = Script::new()
+        .tool("echo", json!({}))
+        .with("start", json!({"silent_probe": true}));
+    let world = World::with("demo", &script);
+    let router = world.router();
+    let started = Instant::now();
+    assert_eq!(value(&router, "echo", json!({})).await, json!({}));
+    assert!(
+        started.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        started.elapsed()
+    );
+    let catalogs = world.catalogs.lock().unwrap().clone();
+    let again = world.router();
+    again.restore(catalogs);
+    let started = Instant::now();
+    assert_eq!(value(&again, "echo", json!({})).await, json!({}));
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn changed_tools_are_followed_in_both_eras() {
+    for era in ["legacy", "modern"] {
+        let script = Script::new()
+            .tool("unlock", json!({"reveal": ["secret"]}))
+            .tool("secret", json!({"hidden": true, "text": "found"}))
+            .with("era", json!(era));
+        let world = World::with("demo", &script);
+        let router = world.router();
+        assert!(router.listed().await.is_empty());
+        assert!(matches!(router.find("secret"), Found::Missing { .. }));
+        let mut changes = router.changes();
+        changes.borrow_and_update();
+        value(&router, "unlock", json!({})).await;
+        until("the tool appears", || {
+            matches!(router.find("secret"), Found::Tool(_))
+        })
+        .await;
+        assert!(changes.has_changed().unwrap());
+        assert_eq!(value(&router, "secret", json!({})).await, json!("found"));
+        assert_eq!(world.catalogs.lock().unwrap().len(), 2, "{era}");
+    }
+}
+
+#[tokio::test]
+async fn tools_are_listed_page_by_page() {
+    let script = (0..25).fold(Script::new().with("page", json!(4)), |script, n| {
+        script.tool(&format!("tool_{n}"), json!({}))
+    });
+    let world = World::with("demo", &script);
+    let router = world.router();
+    assert!(router.listed().await.is_empty());
+    assert_eq!(router.health()[0].tools, 25);
+    assert_eq!(value(&router, "tool_24", json!({})).await, json!({}));
+}
+
+#[tokio::test]
+async fn tools_of_a_stored_catalog_are_known_before_the_server_is() {
+    let world = World::with("demo", &Script::new().tool("echo", json!({})));
+    let first = world.router();
+    assert!(first.listed().await.is_empty());
+    first.shutdown().await;
+    let catalogs = world.catalogs.lock().unwrap().clone();
+    let text = serde_json::to_string(&catalogs).unwrap();
+    let router = world.router();
+    router.restore(serde_json::from_str::<Vec<deft_tools::Catalog>>(&text).unwrap());
+    assert!(matches!(router.find("echo"), Found::Tool(_)));
+    assert!(
+        matches!(router.find("other"), Found::Unknown { .. }),
+        "it may have changed since"
+    );
+    assert_eq!(
+        router.health()[0].state,
+        ServerState::Stopped,
+        "nothing was started"
+    );
+    // A tool that is gone by now is blocked.
+    world.server("demo", &Script::new().tool("other", json!({})));
+    let failure = call(&router, "echo", json!({})).await.unwrap_err();
+    assert!(
+        failure.blocked && failure.message.contains("no longer has the tool"),
+        "{failure}"
+    );
+    assert_eq!(value(&router, "other", json!({})).await, json!({}));
+}
+
+#[tokio::test]
+async fn a_catalog_of_another_server_is_dropped() {
+    let world = World::with("demo", &Script::new().tool("echo", json!({})));
+    assert!(world.router().listed().await.is_empty());
+    let catalogs = world.catalogs.lock().unwrap().clone();
+    let mut other = World::new();
+    other.add("demo", &Script::new().tool("other", json!({})));
+    let router = other.router();
+    router.restore(catalogs);
+    assert!(matches!(router.find("echo"), Found::Unknown { .. }));
+}
+
+#[tokio::test]
+async fn a_reload_leaves_unchanged_servers_alone() {
+    let mut world = World::with("stay", &Script::new().tool("one", json!({})));
+    world.add("edit", &Script::new().tool("two", json!({})));
+    world.add("leave", &Script::new().tool("three", json!({})));
+    let router = world.router();
+    assert!(router.listed().await.is_empty());
+    world.options.servers.remove("leave");
+    world.add("come", &Script::new().tool("four", json!({})));
+    world.options.servers.get_mut("edit").unwrap().timeout = Duration::from_secs(5);
+    router.reload(world.options.clone());
+    assert_eq!(value(&router, "four", json!({})).await, json!({}));
+    for tool in ["one", "two"] {
+        assert_eq!(value(&router, tool, json!({})).await, json!({}));
+    }
+    assert!(matches!(router.find("three"), Found::Missing { .. }));
+    let ups = |server: &str| {
+        world
+            .witness(server)
+            .iter()
+            .filter(|event| event.kind == Kind::Up)
+            .count()
+    };
+    assert_eq!(
+        (ups("stay"), ups("edit"), ups("leave"), ups("come")),
+        (1, 2, 1, 1)
+    );
+    router.reload(Options::default());
+    assert!(router.health().is_empty());
+}
+
+#[tokio::test]
+async fn a_disabled_server_has_no_tools() {
+    let mut world = World::with("demo", &Script::new().tool("echo", json!({})));
+    world.options.servers.get_mut("demo").unwrap().enabled = false;
+    let router = world.router();
+    assert!(matches!(router.find("echo"), Found::Missing { .. }));
+    assert_eq!(router.health()[0].state, ServerState::Disabled);
+    assert!(world.witness("demo").is_empty());
+    let failure = call(&router, "demo.echo", json!({})).await.unwrap_err();
+    assert!(failure.blocked, "{failure}");
+    assert_eq!(failure.message, "the server `demo` is switched off");
+}
+
+fn is_alive(pid: u64) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+#[tokio::test]
+async fn processes_end_with_the_router() {
+    for shutdown in [true, false] {
+        let world = World::with("demo", &Script::new().tool("echo", json!({})));
+        let router = world.router();
+        value(&router, "echo", json!({})).await;
+        let pid = world.witness("demo")[0].pid;
+        assert!(is_alive(pid));
+        if shutdown {
+            router.shutdown().await;
+            assert!(!is_alive(pid), "shutdown waits for the process");
+            assert!(call(&router, "echo", json!({})).await.unwrap_err().blocked);
+        }
+        drop(router);
+        until("the process is gone", || !is_alive(pid)).await;
+    }
+}
+
+#[tokio::test]
+async fn children_of_a_server_end_with_it() {
+    let mut world = World::new();
+    let arguments = Script::new()
+        .tool("echo", json!({}))
+        .write(world.path(), "demo")
+        .list();
+    let binary = deft_testkit::server_binary();
+    // A runner that does not pass the end of its input on, and a stray child.
+    let line = format!(
+        "sleep 1000 & echo $! > {}/stray; exec {} {}",
+        world.path().display(),
+        binary.display(),
+        arguments.join(" ")
+    );
+    let server = deft_tools::ServerOptions::command("sh", &["-c", &line]);
+    world.options.servers.insert("demo".to_owned(), server);
+    let router = world.router();
+    value(&router, "echo", json!({})).await;
+    let stray: u64 = std::fs::read_to_string(world.path().join("stray"))
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(is_alive(stray));
+    router.shutdown().await;
+    until("the stray child is gone", || !is_alive(stray)).await;
+}
+
+#[tokio::test]
+async fn servers_start_side_by_side() {
+    let mut world = World::new();
+    for name in ["a", "b", "c", "d"] {
+        world.add(
+            name,
+            &Script::new()
+                .tool(name, json!({}))
+                .with("start", json!({"delay_ms": 400})),
+        );
+    }
+    let router = world.router();
+    let started = Instant::now();
+    assert!(router.listed().await.is_empty());
+    assert!(
+        started.elapsed() < Duration::from_millis(1500),
+        "{:?}",
+        started.elapsed()
+    );
+}

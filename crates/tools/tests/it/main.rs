@@ -1,0 +1,12 @@
+//! The router against servers that behave and servers that do not.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+mod builtin;
+mod calls;
+mod http;
+mod life;
+mod misbehave;
+mod public;
+mod support;
+mod trouble;
