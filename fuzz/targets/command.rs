@@ -2,7 +2,9 @@
 
 #![no_main]
 
-use deft_command::{Problem, Routed, cast_by_schema, check, extract, fill, from_json, route, split};
+use deft_command::{
+    Problem, Routed, cast_by_schema, check, extract, fill, from_json, route, split,
+};
 use deft_model::Flag;
 use libfuzzer_sys::fuzz_target;
 

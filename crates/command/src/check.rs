@@ -1,0 +1,156 @@
+//! Holds the flags of a command against the flags of the page.
+//!
+//! The seeds leave validation to handlers (S2.42); a skill whose handler is a tool has nobody else,
+//! and a page that says `(required)` should mean it. Everything wrong is reported at once.
+//!
+//! Not here: types. The page says in prose what a flag is; numbers are cast by the schema of the
+//! tool ([`cast_by_schema`](crate::cast_by_schema())) or by the handler.
+
+use deft_model::{Flag, FlagValue, Object};
+use serde_json::Value;
+
+use crate::flags::{described, truth, truths};
+use crate::problem::{Problem, ProblemKind};
+use crate::validate::{require, text, validate_enum};
+
+/// The flags with their defaults, if they are what the page asks for. An empty table asks for
+/// nothing.
+pub fn check(table: &[Flag], flags: Object) -> Result<Object, Vec<Problem>> {
+    if table.is_empty() {
+        return Ok(flags);
+    }
+    let mut problems = Vec::new();
+    let mut flags = named_as_described(table, flags, &mut problems);
+    words_that_are_flags(table, &mut flags);
+    for flag in table {
+        if flags.contains_key(&flag.name) {
+            problems.extend(check_flag(flag, &mut flags).err());
+        } else if let Some(default) = default(flag) {
+            flags.insert(flag.name.clone(), default);
+        }
+    }
+    let required = table.iter().filter(|flag| flag.required);
+    let required: Vec<&str> = required.map(|flag| flag.name.as_str()).collect();
+    problems.extend(require(&flags, &required).err());
+    if problems.is_empty() {
+        Ok(flags)
+    } else {
+        Err(problems)
+    }
+}
+
+/// The flags under the names of the page; those that it does not have are problems.
+fn named_as_described(table: &[Flag], flags: Object, problems: &mut Vec<Problem>) -> Object {
+    let mut named = Object::new();
+    for (name, value) in flags {
+        match described(table, &name) {
+            Some(flag) => {
+                named.insert(flag.name.clone(), value);
+            }
+            None => problems.push(
+                ProblemKind::UnknownFlag {
+                    flag: name,
+                    known: table.iter().map(|flag| flag.name.clone()).collect(),
+                }
+                .into(),
+            ),
+        }
+    }
+    named
+}
+
+/// `--status overdue` means `--overdue` (X16): a word that a closed set does not have, but that is
+/// the name of a flag without value on the same page, is that flag.
+fn words_that_are_flags(table: &[Flag], flags: &mut Object) {
+    let presence = |word: &Value| {
+        let named = |flag: &&Flag| flag.value == FlagValue::Presence && *word == flag.name.as_str();
+        table.iter().find(named).map(|flag| flag.name.clone())
+    };
+    for flag in table {
+        let (FlagValue::OneOf(allowed) | FlagValue::SomeOf(allowed)) = &flag.value else {
+            continue;
+        };
+        let values = match flags.get(&flag.name) {
+            Some(Value::Array(values)) => values.clone(),
+            Some(single) => vec![single.clone()],
+            None => continue,
+        };
+        let is_flag = |value: &Value| presence(value).filter(|name| !allowed.contains(name));
+        let meant: Vec<String> = values.iter().filter_map(is_flag).collect();
+        if meant.is_empty() {
+            continue;
+        }
+        let values = values.into_iter().filter(|value| is_flag(value).is_none());
+        match one_or_list(values.collect()) {
+            Some(rest) => flags.insert(flag.name.clone(), rest),
+            None => flags.shift_remove(&flag.name),
+        };
+        flags.extend(meant.into_iter().map(|name| (name, Value::Bool(true))));
+    }
+}
+
+/// One value alone, several as a list.
+fn one_or_list(mut values: Vec<Value>) -> Option<Value> {
+    match values.len() {
+        0 | 1 => values.pop(),
+        _ => Some(Value::Array(values)),
+    }
+}
+
+fn check_flag(flag: &Flag, flags: &mut Object) -> Result<(), Problem> {
+    let Some(value) = flags.get_mut(&flag.name) else {
+        return Ok(());
+    };
+    let name = flag.name.clone();
+    if *value == Value::Bool(true) && takes_value(flag) {
+        return Err(ProblemKind::MissingValue { flag: name }.into());
+    }
+    match &flag.value {
+        FlagValue::Presence => check_presence(name, value),
+        FlagValue::Any => Ok(()),
+        FlagValue::OneOf(allowed) => match value {
+            Value::Array(values) if values.len() > 1 => {
+                let values = values.iter().map(text).collect();
+                Err(ProblemKind::TooManyValues { flag: name, values }.into())
+            }
+            _ => validate_enum(flags, &name, allowed),
+        },
+        FlagValue::SomeOf(allowed) => validate_enum(flags, &name, allowed),
+    }
+}
+
+/// A page need not say that a flag is boolean, so a flag that nothing is known of may stand alone.
+fn takes_value(flag: &Flag) -> bool {
+    match flag.value {
+        FlagValue::Presence => false,
+        FlagValue::Any => flag.required || !flag.default.is_empty(),
+        FlagValue::OneOf(_) | FlagValue::SomeOf(_) => true,
+    }
+}
+
+fn check_presence(flag: String, value: &mut Value) -> Result<(), Problem> {
+    if value.is_boolean() {
+        return Ok(());
+    }
+    match value.as_str().and_then(truth) {
+        Some(on) => *value = Value::Bool(on),
+        None => {
+            return Err(ProblemKind::InvalidValue {
+                flag,
+                value: text(value),
+                allowed: truths(),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+fn default(flag: &Flag) -> Option<Value> {
+    match (&flag.value, flag.default.as_slice()) {
+        (_, []) => None,
+        (FlagValue::Presence, [word, ..]) => truth(word).map(Value::Bool),
+        (_, [word]) => Some(Value::from(word.as_str())),
+        (_, words) => Some(Value::from(words)),
+    }
+}

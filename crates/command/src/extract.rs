@@ -1,0 +1,123 @@
+//! Finds the `cmd` blocks in the reply of a model (S2.36, S2.37).
+//!
+//! Only fences at the top level count: not those in a quotation, a list, a longer fence or an
+//! indented block (X22), where a block is shown and not meant. A block that is never closed was cut
+//! off, and half a command is never run.
+//!
+//! Not here: tool results and messages of people; the caller passes the model's own text only.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+use crate::problem::{Problem, ProblemKind};
+use crate::split::{Line, split};
+
+/// A reply, taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extracted {
+    /// The blocks, in order; [`lines`](Self::lines) are their commands.
+    pub blocks: Vec<Block>,
+    /// The reply without them.
+    pub text: String,
+    /// A last block that is not closed; it stays in the text.
+    pub unclosed: Option<Problem>,
+}
+
+/// The commands of one fence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What stands between the fences.
+    pub commands: String,
+    /// The place of the whole block in the reply.
+    pub span: Range<usize>,
+}
+
+/// The `cmd` blocks of a reply, and the rest of it.
+pub fn extract(reply: &str) -> Extracted {
+    let mut out = Extracted::default();
+    let mut depth = 0_usize;
+    let mut open: Option<Block> = None;
+    for (event, span) in Parser::new(reply).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                if depth == 0 && is_cmd(&tag) {
+                    let commands = String::new();
+                    open = Some(Block { commands, span });
+                }
+                depth += 1;
+            }
+            Event::End(end) => {
+                depth = depth.saturating_sub(1);
+                if end == TagEnd::CodeBlock
+                    && let Some(block) = open.take()
+                {
+                    out.finish(reply, block);
+                }
+            }
+            Event::Text(text) => {
+                if let Some(block) = &mut open {
+                    block.commands.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    out.text = without(reply, &out.blocks);
+    out
+}
+
+fn is_cmd(tag: &Tag<'_>) -> bool {
+    matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(info)) if info.trim() == "cmd")
+}
+
+impl Extracted {
+    /// The commands of all blocks, in order. Places count from the start of a block.
+    ///
+    /// Behind a quote that is never closed nothing counts, in later blocks neither: a quoted text
+    /// with a fence in it ends its block, and what follows may be the rest of that text (X22).
+    pub fn lines(&self) -> Vec<Result<Line, Problem>> {
+        let mut lines = Vec::new();
+        for block in &self.blocks {
+            lines.extend(split(&block.commands));
+            if lines.last().is_some_and(is_torn) {
+                break;
+            }
+        }
+        lines
+    }
+
+    fn finish(&mut self, reply: &str, block: Block) {
+        if is_closed(&reply[block.span.clone()]) {
+            self.blocks.push(block);
+        } else {
+            self.unclosed = Some(Problem::at(ProblemKind::UnclosedBlock, block.span));
+        }
+    }
+}
+
+fn is_torn(line: &Result<Line, Problem>) -> bool {
+    matches!(line, Err(problem) if matches!(problem.kind, ProblemKind::UnclosedQuote { .. }))
+}
+
+/// Whether the last line of a block is a fence of the kind of the first, and at least as long.
+fn is_closed(block: &str) -> bool {
+    let mut lines = block.trim_end().lines();
+    let fence = lines.next().unwrap_or_default().trim_start();
+    let mark = fence.chars().next().unwrap_or('`');
+    let length = fence.chars().take_while(|c| *c == mark).count();
+    let closes = |line: &str| line.chars().all(|c| c == mark) && line.chars().count() >= length;
+    lines.last().is_some_and(|line| closes(line.trim()))
+}
+
+/// The texts between the blocks, with one empty line for each of them.
+fn without(reply: &str, blocks: &[Block]) -> String {
+    let starts = std::iter::once(0).chain(blocks.iter().map(|block| block.span.end));
+    let ends = blocks.iter().map(|block| block.span.start);
+    let texts = starts.zip(ends.chain([reply.len()]));
+    // Only empty lines go: spaces before a block can be what makes it a quotation.
+    let texts = texts.map(|(start, end)| reply[start..end].trim_end());
+    let texts = texts.map(|text| text.trim_start_matches(['\n', '\r']));
+    let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}

@@ -1,0 +1,243 @@
+//! Reads flags out of words (S2.39, S2.40, under the rules of X21).
+//!
+//! `--flag value`, `--flag=value`, several values make a list, none makes `true`, a repeated flag
+//! goes on with its list. A word in quotes is always a value, and so is a negative number. With
+//! the table of the page, flags that it does not describe are an error, and a flag takes no more
+//! words than it says; without one, a flag takes every word up to the next.
+//!
+//! Not here: whether values are good ones ([`check`](crate::check())), and types: values are texts.
+
+use deft_model::{Flag, FlagValue, Object};
+use serde_json::Value;
+
+use crate::problem::{Problem, ProblemKind, Stray};
+use crate::split::Word;
+
+/// The flags that the words behind a skill's name give. An empty table describes nothing, so
+/// everything is taken.
+pub fn parse_flags(words: &[Word], table: &[Flag]) -> Result<Object, Vec<Problem>> {
+    let mut parser = Parser {
+        table,
+        flags: Object::new(),
+        problems: Vec::new(),
+        place: Place::First,
+    };
+    for word in words {
+        parser.word(word);
+    }
+    if parser.problems.is_empty() {
+        Ok(parser.flags)
+    } else {
+        Err(parser.problems)
+    }
+}
+
+/// The flag of a table that a name means: `due_before` is `due-before`.
+pub(crate) fn described<'t>(table: &'t [Flag], name: &str) -> Option<&'t Flag> {
+    let exact = table.iter().find(|flag| flag.name == name);
+    exact.or_else(|| table.iter().find(|flag| alike(&flag.name, name)))
+}
+
+/// Equal if hyphens and underscores are the same letter.
+pub(crate) fn alike(one: &str, other: &str) -> bool {
+    let even = |c: char| if c == '-' { '_' } else { c };
+    one.chars().map(even).eq(other.chars().map(even))
+}
+
+/// Whether a flag can have this name.
+pub(crate) fn is_flag_name(name: &str) -> bool {
+    name.starts_with(char::is_alphanumeric)
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+/// Whether a word asks for help rather than giving a value.
+pub(crate) fn is_help(word: &Word) -> bool {
+    !word.literal && word.text == "--help"
+}
+
+/// Whether flags end at this word.
+pub(crate) fn is_end(word: &Word) -> bool {
+    !word.literal && word.text == "--"
+}
+
+/// Where the next value goes.
+enum Place {
+    /// No flag was given yet.
+    First,
+    /// To a flag that takes as many as there are.
+    Many(String),
+    /// To a flag that takes one.
+    One(String),
+    /// Nowhere.
+    Full(Stray),
+    /// To a flag that was refused, with which its values go.
+    Refused,
+}
+
+struct Parser<'t> {
+    table: &'t [Flag],
+    flags: Object,
+    problems: Vec<Problem>,
+    place: Place,
+}
+
+impl Parser<'_> {
+    fn word(&mut self, word: &Word) {
+        let behind_the_end = matches!(self.place, Place::Full(Stray::Ended));
+        if behind_the_end || is_value(word) {
+            self.value(word);
+        } else if is_end(word) {
+            self.place = Place::Full(Stray::Ended);
+        } else if let Some(flag) = word.text.strip_prefix("--") {
+            match flag.split_once('=') {
+                Some((name, value)) => self.flag(word, name, Some(value)),
+                None => self.flag(word, flag, None),
+            }
+        } else {
+            let near = self.only_flag_with(&word.text);
+            let text = word.text.clone();
+            self.refuse(word, ProblemKind::ShortFlag { word: text, near });
+        }
+    }
+
+    fn flag(&mut self, word: &Word, name: &str, value: Option<&str>) {
+        if !is_flag_name(name) {
+            let word_text = word.text.clone();
+            return self.refuse(word, ProblemKind::InvalidFlag { word: word_text });
+        }
+        let known = described(self.table, name);
+        if known.is_none() && !self.table.is_empty() {
+            let known = self.table.iter().map(|flag| flag.name.clone()).collect();
+            let flag = name.to_owned();
+            return self.refuse(word, ProblemKind::UnknownFlag { flag, known });
+        }
+        let name = match known {
+            Some(flag) => flag.name.clone(),
+            None => self.as_before(name),
+        };
+        let takes = known.map_or(&FlagValue::Any, |flag| &flag.value);
+        match (takes, value) {
+            (FlagValue::Presence, Some(value)) => self.assign_presence(word, name, value),
+            (FlagValue::Presence, None) => {
+                self.flags.insert(name.clone(), Value::Bool(true));
+                self.place = Place::Full(Stray::TakesNone(name));
+            }
+            (_, Some(value)) => {
+                self.add(&name, Some(value));
+                self.place = Place::Full(Stray::Assigned(name));
+            }
+            (FlagValue::OneOf(_), None) => {
+                self.add(&name, None);
+                self.place = Place::One(name);
+            }
+            (FlagValue::Any | FlagValue::SomeOf(_), None) => {
+                self.add(&name, None);
+                self.place = Place::Many(name);
+            }
+        }
+    }
+
+    /// Without a table, `--due_before` goes on with the list of `--due-before`.
+    fn as_before(&self, name: &str) -> String {
+        let before = self.flags.keys().find(|before| alike(before, name));
+        before.map_or(name, String::as_str).to_owned()
+    }
+
+    /// `--overdue=false` leaves no doubt, so it is understood.
+    fn assign_presence(&mut self, word: &Word, name: String, value: &str) {
+        let Some(on) = truth(value) else {
+            let kind = ProblemKind::InvalidValue {
+                flag: name,
+                value: value.to_owned(),
+                allowed: truths(),
+            };
+            return self.refuse(word, kind);
+        };
+        self.flags.insert(name.clone(), Value::Bool(on));
+        self.place = Place::Full(Stray::Assigned(name));
+    }
+
+    fn value(&mut self, word: &Word) {
+        let stray = match &self.place {
+            Place::Many(name) => {
+                let name = name.clone();
+                return self.add(&name, Some(&word.text));
+            }
+            Place::One(name) => {
+                let name = name.clone();
+                self.add(&name, Some(&word.text));
+                self.place = Place::Full(Stray::TakesOne(name));
+                return;
+            }
+            Place::Refused => return,
+            Place::First => Stray::First(self.first_flag()),
+            Place::Full(stray) => stray.clone(),
+        };
+        let text = word.text.clone();
+        let kind = ProblemKind::StrayPositional { word: text, stray };
+        self.problems.push(Problem::at(kind, word.span.clone()));
+    }
+
+    /// Puts a value to those that the flag has; without one, the flag is at least there.
+    fn add(&mut self, name: &str, value: Option<&str>) {
+        let slot = self.flags.entry(name).or_insert(Value::Bool(true));
+        let Some(value) = value.map(Value::from) else {
+            return;
+        };
+        match slot {
+            Value::Array(values) => values.push(value),
+            Value::String(first) => *slot = Value::Array(vec![std::mem::take(first).into(), value]),
+            _ => *slot = value,
+        }
+    }
+
+    fn refuse(&mut self, word: &Word, kind: ProblemKind) {
+        self.problems.push(Problem::at(kind, word.span.clone()));
+        self.place = Place::Refused;
+    }
+
+    /// A flag to name in a hint: one that must be given, or else the first that takes values.
+    fn first_flag(&self) -> Option<String> {
+        let mut valued = self
+            .table
+            .iter()
+            .filter(|flag| flag.value != FlagValue::Presence);
+        let required = self.table.iter().find(|flag| flag.required);
+        let flag = required.or_else(|| valued.next());
+        flag.map(|flag| flag.name.clone())
+    }
+
+    fn only_flag_with(&self, short: &str) -> Option<String> {
+        let letters = short.trim_start_matches('-');
+        let mut with = self
+            .table
+            .iter()
+            .filter(|flag| !letters.is_empty() && flag.name.starts_with(letters));
+        let found = with.next()?;
+        with.next().is_none().then(|| found.name.clone())
+    }
+}
+
+fn is_value(word: &Word) -> bool {
+    let Some(rest) = word.text.strip_prefix('-') else {
+        return true;
+    };
+    // `-5`, `-.5` and also `-7d`: without short flags it can be nothing else.
+    let digits = rest.strip_prefix('.').unwrap_or(rest);
+    word.literal || rest.is_empty() || digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// What a word means where true or false is asked for.
+pub(crate) fn truth(word: &str) -> Option<bool> {
+    match word.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+pub(crate) fn truths() -> Vec<String> {
+    vec!["true".to_owned(), "false".to_owned()]
+}

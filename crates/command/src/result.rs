@@ -1,0 +1,116 @@
+//! What a command gives back (S2.46), to programs and to models.
+//!
+//! Not here: running commands, and the record of a run, which holds more.
+
+use std::fmt;
+
+use deft_model::Object;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::problem::Problem;
+
+/// The result of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandResult {
+    /// Whether it worked.
+    pub status: CommandStatus,
+    /// What there is to read.
+    pub content: String,
+    /// What it changed, as words such as `skill_created`.
+    #[serde(default)]
+    pub side_effects: Vec<String>,
+    /// More about it.
+    #[serde(default)]
+    pub metadata: Object,
+}
+
+/// Whether a command worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandStatus {
+    /// It did.
+    Ok,
+    /// It did not.
+    Error,
+}
+
+impl CommandResult {
+    /// A command that worked.
+    pub fn ok(content: impl Into<String>) -> Self {
+        Self {
+            status: CommandStatus::Ok,
+            content: content.into(),
+            side_effects: Vec::new(),
+            metadata: Object::new(),
+        }
+    }
+
+    /// A page without a handler: the model that asked follows it (S2.47).
+    pub fn template(page: impl Into<String>) -> Self {
+        let mut result = Self::ok(page);
+        let metadata = [
+            ("type", json!("template")),
+            ("requires_interpretation", json!(true)),
+        ];
+        let metadata = metadata.map(|(name, value)| (name.to_owned(), value));
+        result.metadata.extend(metadata);
+        result
+    }
+
+    /// A command that was not run because of these. The content says everything that a model needs
+    /// to write it better.
+    pub fn refused(problems: &[Problem]) -> Self {
+        let sentence = |problem: &Problem| match problem.hint() {
+            Some(hint) => format!("error: {problem}\nhint: {hint}"),
+            None => format!("error: {problem}"),
+        };
+        let sentences: Vec<String> = problems.iter().map(sentence).collect();
+        let entry = |problem: &Problem| json!({"code": problem.code(), "message": problem.to_string(), "hint": problem.hint()});
+        let errors: Vec<Value> = problems.iter().map(entry).collect();
+        let mut result = Self {
+            status: CommandStatus::Error,
+            ..Self::ok(sentences.join("\n"))
+        };
+        result.metadata.insert("errors".to_owned(), errors.into());
+        result
+    }
+
+    /// True for a page that a model is to follow.
+    pub fn is_template(&self) -> bool {
+        self.metadata.get("requires_interpretation") == Some(&Value::Bool(true))
+    }
+}
+
+impl fmt::Display for CommandStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// The text that a model reads: the status, whatever else is known, an empty line and the content.
+/// The errors of a refused command are its content, so they are not said twice.
+impl fmt::Display for CommandResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "status: {}", self.status)?;
+        if !self.side_effects.is_empty() {
+            writeln!(f, "side_effects: {}", self.side_effects.join(", "))?;
+        }
+        for (name, value) in self.metadata.iter().filter(|(name, _)| *name != "errors") {
+            match value {
+                // A text with line ends could pretend to be another line of the head.
+                Value::String(text) if !text.contains(char::is_control) => {
+                    writeln!(f, "{name}: {text}")?;
+                }
+                other => writeln!(f, "{name}: {other}")?,
+            }
+        }
+        if !self.content.is_empty() {
+            write!(f, "\n{}", self.content)?;
+        }
+        Ok(())
+    }
+}

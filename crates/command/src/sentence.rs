@@ -1,0 +1,241 @@
+//! Problems in words: the sentences and the remedies.
+//!
+//! Messages are lower case, name values in backticks and stay on one line whatever the value is.
+//! Not here: codes and data, which programs read instead.
+
+use std::fmt;
+
+use deft_model::nearest;
+
+use crate::problem::{ProblemKind, Stray};
+
+impl ProblemKind {
+    pub(crate) fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::MissingFlags { .. } => "`--help` shows what each flag takes".to_owned(),
+            Self::InvalidValue { value, allowed, .. } => one_of(value, allowed),
+            Self::InvalidValues { allowed, .. } => format!("any of {}", listed(allowed)),
+            Self::InvalidType { flag, expected, .. } => return form(flag, expected),
+            Self::UnknownSkill { near, .. } => did_you_mean(near.as_deref(), "")
+                .unwrap_or_else(|| "`get_skill` lists what there is".to_owned()),
+            Self::MissingValue { flag } => format!("write `--{flag} VALUE`"),
+            Self::TooManyValues { .. } => {
+                "give it once; put a value with spaces in quotes: `\"two words\"`".to_owned()
+            }
+            Self::UnknownFlag { flag, known } => {
+                let near = nearest(flag, known.iter().map(String::as_str));
+                did_you_mean(near, "--")
+                    .unwrap_or_else(|| format!("there are {}", list(known, "--", "and")))
+            }
+            Self::StrayPositional { word, stray } => stray.hint(word),
+            Self::ShortFlag { near, .. } => match near {
+                Some(near) => format!("flags are written in full: `--{near}`"),
+                None => "flags are written in full, `--name`; put a value in quotes".to_owned(),
+            },
+            Self::InvalidFlag { .. } => {
+                "a flag is `--` and letters, digits, `-` or `_`; put a value in quotes".to_owned()
+            }
+            Self::UnclosedQuote { quote, .. } => unclosed(*quote),
+            Self::UnfinishedEscape => "write `\\\\` for a backslash".to_owned(),
+            Self::CurlyQuote { .. } => "write `\"` or `'`".to_owned(),
+            Self::ShellSyntax { .. } => {
+                "write separate commands, one per line; put text in quotes".to_owned()
+            }
+            Self::UnclosedBlock => "close it with a fence; nothing in it was run".to_owned(),
+            Self::Empty => "`get_skill` lists what there is".to_owned(),
+            Self::NoSkill { .. } => "write `domain.action --flag value`".to_owned(),
+            Self::ExtraTopic { .. } => "ask for one domain or skill at a time".to_owned(),
+            Self::InvalidCall { .. } => {
+                r#"write `{"skill": "domain.action", "flags": {}}`"#.to_owned()
+            }
+            Self::UnknownHandler { name, known } => handlers(name, known),
+            Self::EmptyHandler { of } => format!("write `{of}:NAME`"),
+        })
+    }
+}
+
+impl fmt::Display for ProblemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingFlags { flags } => {
+                let verb = if flags.len() == 1 { "is" } else { "are" };
+                write!(f, "{} {verb} missing", list(flags, "--", "and"))
+            }
+            Self::InvalidValue { flag, value, .. } => {
+                write!(f, "`--{flag}` cannot be `{}`", shown(value))
+            }
+            Self::InvalidValues { flag, values, .. } => {
+                write!(f, "`--{flag}` cannot be {}", list(values, "", "or"))
+            }
+            Self::InvalidType {
+                flag,
+                value,
+                expected,
+            } => {
+                let expected = with_article(expected);
+                write!(f, "`--{flag}` must be {expected}, not `{}`", shown(value))
+            }
+            Self::UnknownSkill { name, .. } => write!(f, "there is no skill `{}`", shown(name)),
+            Self::MissingValue { flag } => write!(f, "`--{flag}` has no value"),
+            Self::TooManyValues { flag, values } => {
+                write!(f, "`--{flag}` takes one value, not {}", values.len())
+            }
+            Self::UnknownFlag { flag, .. } => write!(f, "there is no flag `--{}`", shown(flag)),
+            Self::StrayPositional { word, .. } => {
+                write!(f, "`{}` belongs to no flag", shown(word))
+            }
+            Self::ShortFlag { word, .. } | Self::InvalidFlag { word } => {
+                write!(f, "`{}` is not a flag", shown(word))
+            }
+            Self::UnclosedQuote { quote, before } if before.is_empty() => {
+                write!(f, "the `{quote}` at the end is not closed")
+            }
+            Self::UnclosedQuote { quote, before } => {
+                write!(f, "the `{quote}` before `{before}` is not closed")
+            }
+            Self::UnfinishedEscape => f.write_str("the `\\` at the end escapes nothing"),
+            Self::CurlyQuote { quote } => write!(f, "`{quote}` does not quote"),
+            Self::ShellSyntax { operator: "`" } => {
+                f.write_str("a backtick means nothing here, as no shell runs commands")
+            }
+            Self::ShellSyntax { operator } => {
+                write!(
+                    f,
+                    "`{operator}` means nothing here, as no shell runs commands"
+                )
+            }
+            Self::UnclosedBlock => f.write_str("the `cmd` block is not closed"),
+            Self::Empty => f.write_str("the command is empty"),
+            Self::NoSkill { word } if word.is_empty() => {
+                f.write_str("the command begins with an empty word")
+            }
+            Self::NoSkill { word } => {
+                let word = shown(word);
+                write!(
+                    f,
+                    "the command begins with `{word}`, not with the name of a skill"
+                )
+            }
+            Self::ExtraTopic { word } => {
+                let word = shown(word);
+                write!(f, "`{word}` is one word too many for `get_skill`")
+            }
+            Self::InvalidCall { reason } => f.write_str(reason),
+            Self::UnknownHandler { name, .. } => {
+                write!(f, "there is no built-in handler `{}`", shown(name))
+            }
+            Self::EmptyHandler { of } => write!(f, "the handler names no {of}"),
+        }
+    }
+}
+
+impl Stray {
+    fn hint(&self, word: &str) -> String {
+        match self {
+            Self::First(flag) => {
+                let flag = flag.as_deref().unwrap_or("flag");
+                format!("a value follows its flag: `--{flag} {}`", shown(word))
+            }
+            Self::TakesNone(flag) => format!("`--{flag}` takes no value"),
+            Self::TakesOne(flag) => {
+                format!("`--{flag}` takes one value; put a value with spaces in quotes")
+            }
+            Self::Assigned(flag) => {
+                format!("`--{flag}=` takes one value; repeat the flag, or use quotes")
+            }
+            Self::Ended => {
+                "no flag goes on behind `--`; write `--flag=value` for a value with dashes"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+fn one_of(value: &str, allowed: &[String]) -> String {
+    // Of two numbers, or two letters, one is not a slip for the other.
+    let is_word = value.chars().count() > 2 && value.parse::<f64>().is_err();
+    let near = nearest(value, allowed.iter().map(String::as_str)).filter(|_| is_word);
+    did_you_mean(near, "").unwrap_or_else(|| format!("one of {}", listed(allowed)))
+}
+
+fn did_you_mean(near: Option<&str>, dashes: &str) -> Option<String> {
+    near.map(|near| format!("did you mean `{dashes}{near}`?"))
+}
+
+fn handlers(name: &str, known: &[String]) -> String {
+    let others = "`tool:NAME` or `skill:NAME`";
+    if known.is_empty() {
+        return format!("there are no built-in handlers yet; name {others}");
+    }
+    let near = nearest(name, known.iter().map(String::as_str));
+    did_you_mean(near, "")
+        .unwrap_or_else(|| format!("there are {}; or name {others}", list(known, "", "and")))
+}
+
+fn unclosed(quote: char) -> String {
+    if quote == '\'' {
+        "close it; put a text with an apostrophe in double quotes".to_owned()
+    } else {
+        "close it, or write `\\\"` for a quote that is meant literally".to_owned()
+    }
+}
+
+/// How a value of a type is written, where its name does not say so.
+fn form(flag: &str, expected: &str) -> Option<String> {
+    match expected {
+        "boolean" => Some("write `true` or `false`".to_owned()),
+        "object" => Some(format!("write JSON: `--{flag} '{{\"key\": \"value\"}}'`")),
+        _ => None,
+    }
+}
+
+fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {noun}")
+}
+
+/// The most names that a message lists.
+const MOST: usize = 20;
+
+/// `a`, `b` and `c`.
+fn list(words: &[String], dashes: &str, and: &str) -> String {
+    let shown = marked(words, dashes);
+    match shown.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} {and} {last}", rest.join(", ")),
+        _ => shown.concat(),
+    }
+}
+
+/// `a`, `b`, `c`, to choose from.
+fn listed(words: &[String]) -> String {
+    marked(words, "").join(", ")
+}
+
+fn marked(words: &[String], dashes: &str) -> Vec<String> {
+    let shown = words.iter().take(MOST);
+    let mut shown: Vec<String> = shown
+        .map(|word| format!("`{dashes}{}`", self::shown(word)))
+        .collect();
+    if words.len() > MOST {
+        shown.push(format!("{} more", words.len() - MOST));
+    }
+    shown
+}
+
+/// A value as messages show it: one line, not too long.
+pub(crate) fn shown(value: &str) -> String {
+    const WIDTH: usize = 60;
+    let mut out: String = value.chars().take(WIDTH).map(plain).collect();
+    if value.chars().nth(WIDTH).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+fn plain(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}

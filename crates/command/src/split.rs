@@ -1,0 +1,260 @@
+//! Cuts a text into commands and commands into words, as a shell would (S2.38).
+//!
+//! A command ends with its line, but a quoted value may span lines, so the text is read as a whole.
+//! Inside `'…'` everything is plain; inside `"…"` a backslash escapes `"`, `\`, `$` and a backtick;
+//! outside it escapes anything, and joins lines. A line that begins with `#` is a comment; `#` means
+//! nothing anywhere else.
+//!
+//! Not here: variables, globs, pipes, redirections, substitutions. In quotes they are plain text;
+//! bare, they are an error, because whoever wrote them expects something that will not happen
+//! (S2.51). Our own reader instead of `shlex`: it has to know places and what was quoted.
+
+use std::ops::Range;
+
+use crate::problem::{Problem, ProblemKind};
+use crate::sentence::shown;
+
+/// One word of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word without its quotes.
+    pub text: String,
+    /// Its place in the text, quotes included.
+    pub span: Range<usize>,
+    /// It begins inside quotes or with an escape, so it is a value whatever its first letters are.
+    pub literal: bool,
+}
+
+/// The words of one command; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The words.
+    pub words: Vec<Word>,
+    /// The command as it was written.
+    pub raw: String,
+    /// Its place in the text.
+    pub span: Range<usize>,
+}
+
+/// The commands of a text, in order. A command that cannot be read does not hide the others, except
+/// that nobody knows what stands behind a quote that is never closed.
+pub fn split(text: &str) -> Vec<Result<Line, Problem>> {
+    let mut scanner = Scanner { text, at: 0 };
+    std::iter::from_fn(|| scanner.line()).collect()
+}
+
+/// Stands in for a character that was quoted or escaped, which is no operator.
+const QUOTED: char = '\0';
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// A word while it is read: its text, and the same with quoted characters blotted out.
+#[derive(Default)]
+struct Draft {
+    text: String,
+    bare: String,
+}
+
+impl Scanner<'_> {
+    fn line(&mut self) -> Option<Result<Line, Problem>> {
+        self.skip_to_command()?;
+        let mut words: Vec<Word> = Vec::new();
+        let mut problem = None;
+        while self.skip_blanks() {
+            match self.word() {
+                Ok((word, found)) => {
+                    words.push(word);
+                    problem = problem.or(found);
+                }
+                Err(unfinished) => {
+                    self.at = self.text.len();
+                    return Some(Err(unfinished));
+                }
+            }
+        }
+        let (first, last) = (words.first()?, words.last()?);
+        let span = first.span.start..last.span.end;
+        let raw = self.text[span.clone()].to_owned();
+        Some(match problem {
+            Some(problem) => Err(problem),
+            None => Ok(Line { words, raw, span }),
+        })
+    }
+
+    /// Goes to the first word of the next command; `None` at the end of the text.
+    fn skip_to_command(&mut self) -> Option<()> {
+        loop {
+            match self.peek()? {
+                '#' => self.skip_while(|c| c != '\n'),
+                '\n' => self.at += 1,
+                _ => {
+                    let here = self.at;
+                    self.skip_blanks();
+                    if self.at == here {
+                        return Some(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Skips blanks and joined lines; false at the end of the command.
+    fn skip_blanks(&mut self) -> bool {
+        loop {
+            self.skip_while(|c| c.is_whitespace() && c != '\n');
+            match joined_line(self.rest()) {
+                Some(length) => self.at += length,
+                None => return self.peek().is_some_and(|c| c != '\n'),
+            }
+        }
+    }
+
+    /// A word, and what is wrong with it if nothing stops the reading there.
+    fn word(&mut self) -> Result<(Word, Option<Problem>), Problem> {
+        let start = self.at;
+        let mut draft = Draft::default();
+        while let Some(c) = self.peek().filter(|c| !c.is_whitespace()) {
+            match c {
+                '\'' => self.single(&mut draft)?,
+                '"' => self.double(&mut draft)?,
+                '\\' => self.escape(&mut draft)?,
+                plain => {
+                    draft.text.push(plain);
+                    draft.bare.push(plain);
+                    self.at += plain.len_utf8();
+                }
+            }
+        }
+        let span = start..self.at;
+        let problem = draft.problem().map(|kind| Problem::at(kind, span.clone()));
+        let literal = draft.bare.is_empty() || draft.bare.starts_with(QUOTED);
+        let text = draft.text;
+        Ok((
+            Word {
+                text,
+                span,
+                literal,
+            },
+            problem,
+        ))
+    }
+
+    fn single(&mut self, draft: &mut Draft) -> Result<(), Problem> {
+        let inner = &self.text[self.at + 1..];
+        let Some(length) = inner.find('\'') else {
+            return Err(self.unclosed('\''));
+        };
+        inner[..length].chars().for_each(|c| draft.push_quoted(c));
+        self.at += length + 2;
+        Ok(())
+    }
+
+    fn double(&mut self, draft: &mut Draft) -> Result<(), Problem> {
+        let inner = &self.text[self.at + 1..];
+        let mut characters = inner.char_indices();
+        while let Some((at, c)) = characters.next() {
+            match c {
+                '"' => {
+                    self.at += at + 2;
+                    return Ok(());
+                }
+                '\\' => match inner[at + 1..].chars().next() {
+                    Some(escaped @ ('"' | '\\' | '$' | '`')) => {
+                        characters.next();
+                        draft.push_quoted(escaped);
+                    }
+                    _ => draft.push_quoted(c),
+                },
+                _ => draft.push_quoted(c),
+            }
+        }
+        Err(self.unclosed('"'))
+    }
+
+    fn escape(&mut self, draft: &mut Draft) -> Result<(), Problem> {
+        if let Some(length) = joined_line(self.rest()) {
+            self.at += length;
+            return Ok(());
+        }
+        let Some(escaped) = self.rest().chars().nth(1) else {
+            let span = self.at..self.text.len();
+            return Err(Problem::at(ProblemKind::UnfinishedEscape, span));
+        };
+        draft.push_quoted(escaped);
+        self.at += 1 + escaped.len_utf8();
+        Ok(())
+    }
+
+    /// The place is the quote with the rest of its line; the text may be long.
+    fn unclosed(&self, quote: char) -> Problem {
+        let rest = self.rest();
+        let line = rest.lines().next().unwrap_or(rest);
+        let before = line.get(1..).unwrap_or_default().trim();
+        let before: String = before.chars().take(20).collect();
+        let before = shown(&before);
+        let kind = ProblemKind::UnclosedQuote { quote, before };
+        Problem::at(kind, self.at..self.at + line.len().max(1))
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip_while(&mut self, skip: impl Fn(char) -> bool) {
+        let rest = self.rest();
+        let length = rest.find(|c| !skip(c)).unwrap_or(rest.len());
+        self.at += length;
+    }
+}
+
+/// The length of a backslash with a line end behind it.
+fn joined_line(rest: &str) -> Option<usize> {
+    let rest = rest.strip_prefix('\\')?;
+    if rest.starts_with('\n') {
+        Some(2)
+    } else {
+        rest.starts_with("\r\n").then_some(3)
+    }
+}
+
+impl Draft {
+    fn push_quoted(&mut self, c: char) {
+        self.text.push(c);
+        self.bare.push(QUOTED);
+    }
+
+    fn problem(&self) -> Option<ProblemKind> {
+        if let Some(operator) = operator(&self.bare) {
+            return Some(ProblemKind::ShellSyntax { operator });
+        }
+        // `--subject=“Q1` or `“Q1`; inside a word it may be an apostrophe.
+        let value = match self.bare.strip_prefix("--") {
+            Some(flag) => flag.split_once('=')?.1,
+            None => &self.bare,
+        };
+        let quote = value.chars().next()?;
+        matches!(quote, '“' | '”' | '„' | '‘').then_some(ProblemKind::CurlyQuote { quote })
+    }
+}
+
+/// The shell operator that a word is, begins with or ends with. Inside a word, as in `a|b` and
+/// `?x=1&y=2`, they are text: models write addresses and patterns without quotes.
+fn operator(bare: &str) -> Option<&'static str> {
+    const LEADING: [&str; 9] = ["&&", "||", ">>", "<<", "2>", "|", "&", ";", ">"];
+    const TRAILING: [&str; 5] = ["&&", "||", "|", "&", ";"];
+    const ANYWHERE: [&str; 2] = ["$(", "`"];
+    let found = |operators: &'static [&'static str], test: &dyn Fn(&str) -> bool| {
+        operators.iter().copied().find(|operator| test(operator))
+    };
+    found(&LEADING, &|operator| bare.starts_with(operator))
+        .or_else(|| found(&TRAILING, &|operator| bare.ends_with(operator)))
+        .or_else(|| found(&ANYWHERE, &|operator| bare.contains(operator)))
+        .or_else(|| (bare == "<").then_some("<"))
+}

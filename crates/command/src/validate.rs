@@ -1,0 +1,126 @@
+//! Helpers for handlers that check their own flags (S2.43).
+//!
+//! Each does one thing to one flag and says nothing about a flag that was not given. Not here: the
+//! page of the skill, which [`check`](crate::check()) reads.
+
+use deft_model::Object;
+use jiff::civil::Date;
+use serde_json::Value;
+
+use crate::problem::{Problem, ProblemKind};
+
+/// All of these flags must be given.
+pub fn require(flags: &Object, names: &[&str]) -> Result<(), Problem> {
+    let missing = names.iter().filter(|name| !flags.contains_key(**name));
+    let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(ProblemKind::MissingFlags { flags: missing }.into())
+    }
+}
+
+/// A flag, or each value of its list, must be one of these.
+pub fn validate_enum(
+    flags: &Object,
+    name: &str,
+    allowed: &[impl AsRef<str>],
+) -> Result<(), Problem> {
+    let fits = |value: &Value| {
+        let value = text(value);
+        allowed.iter().any(|word| word.as_ref() == value)
+    };
+    let allowed_words = || {
+        allowed
+            .iter()
+            .map(|word| word.as_ref().to_owned())
+            .collect()
+    };
+    match flags.get(name) {
+        None => Ok(()),
+        Some(Value::Array(values)) => {
+            let strangers = values.iter().filter(|value| !fits(value));
+            let values: Vec<String> = strangers.map(text).collect();
+            if values.is_empty() {
+                return Ok(());
+            }
+            Err(ProblemKind::InvalidValues {
+                flag: name.to_owned(),
+                values,
+                allowed: allowed_words(),
+            }
+            .into())
+        }
+        Some(value) if fits(value) => Ok(()),
+        Some(value) => Err(ProblemKind::InvalidValue {
+            flag: name.to_owned(),
+            value: text(value),
+            allowed: allowed_words(),
+        }
+        .into()),
+    }
+}
+
+/// Turns a flag into a whole number, and returns it.
+pub fn cast_integer(flags: &mut Object, name: &str) -> Result<Option<i64>, Problem> {
+    let Some(value) = flags.get_mut(name) else {
+        return Ok(None);
+    };
+    let number = match &*value {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_i64(),
+    };
+    let number: i64 = number.ok_or_else(|| invalid_type(name, value, "integer"))?;
+    *value = number.into();
+    Ok(Some(number))
+}
+
+/// Reads a flag as a date of the form YYYY-MM-DD, and returns it. The flag stays a text: JSON has
+/// no dates.
+pub fn cast_date(flags: &Object, name: &str) -> Result<Option<Date>, Problem> {
+    let Some(value) = flags.get(name) else {
+        return Ok(None);
+    };
+    let date = value.as_str().filter(|text| is_dashed(text));
+    let date = date.and_then(|text| text.parse::<Date>().ok());
+    date.map(Some)
+        .ok_or_else(|| invalid_type(name, value, "date (YYYY-MM-DD)"))
+}
+
+/// The parser of dates would also take a time, and drop it.
+fn is_dashed(text: &str) -> bool {
+    let form = |(at, c): (usize, u8)| match at {
+        4 | 7 => c == b'-',
+        _ => c.is_ascii_digit(),
+    };
+    text.len() == 10 && text.bytes().enumerate().all(form)
+}
+
+/// Gives flags that were not given their defaults.
+pub fn apply_defaults(flags: &mut Object, defaults: &Object) {
+    for (name, value) in defaults {
+        flags.entry(name).or_insert_with(|| value.clone());
+    }
+}
+
+/// The problem of a value that is of another type.
+pub(crate) fn invalid_type(flag: &str, value: &Value, expected: &str) -> Problem {
+    ProblemKind::InvalidType {
+        flag: flag.to_owned(),
+        value: text(value),
+        expected: expected.to_owned(),
+    }
+    .into()
+}
+
+/// A value as it would be written in a command.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => {
+            let words: Vec<String> = values.iter().map(text).collect();
+            words.join(" ")
+        }
+        other => other.to_string(),
+    }
+}

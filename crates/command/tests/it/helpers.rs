@@ -1,0 +1,165 @@
+//! The helpers of handlers, and results.
+
+use deft_command::{
+    CommandResult, ProblemKind, apply_defaults, cast_date, cast_integer, fill_flags, reads_only,
+    require, validate_enum,
+};
+use deft_model::Object;
+use serde_json::{Value, json};
+
+use crate::cases::start;
+
+fn flags(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("not an object: {other}"),
+    }
+}
+
+#[test]
+fn missing_flags_are_told_together() {
+    let given = flags(json!({"to": "bob"}));
+    assert_eq!(require(&given, &["to"]), Ok(()));
+    let problem = require(&given, &["to", "subject", "body"]).expect_err("two are missing");
+    let flags = vec!["subject".to_owned(), "body".to_owned()];
+    assert_eq!(problem.kind, ProblemKind::MissingFlags { flags });
+    assert_eq!(problem.code(), "missing_flags");
+}
+
+#[test]
+fn closed_sets_take_a_value_or_a_list() {
+    let allowed = ["todo", "done"];
+    let check = |value: Value| validate_enum(&flags(json!({"status": value})), "status", &allowed);
+    assert_eq!(validate_enum(&Object::new(), "status", &allowed), Ok(()));
+    assert_eq!(check(json!("todo")), Ok(()));
+    assert_eq!(check(json!(["done", "todo"])), Ok(()));
+    let one = check(json!("doen")).expect_err("not in the set");
+    assert_eq!(one.code(), "invalid_value");
+    assert_eq!(one.hint().as_deref(), Some("did you mean `done`?"));
+    let allowed: Vec<String> = allowed.map(str::to_owned).to_vec();
+    assert_eq!(
+        one.kind,
+        ProblemKind::InvalidValue {
+            flag: "status".to_owned(),
+            value: "doen".to_owned(),
+            allowed: allowed.clone(),
+        }
+    );
+    let several = check(json!(["x", "todo", "y"])).expect_err("not in the set");
+    assert_eq!(several.to_string(), "`--status` cannot be `x` or `y`");
+    assert_eq!(
+        several.kind,
+        ProblemKind::InvalidValues {
+            flag: "status".to_owned(),
+            values: vec!["x".to_owned(), "y".to_owned()],
+            allowed,
+        }
+    );
+}
+
+#[test]
+fn integers_are_cast_in_place() {
+    let mut given = flags(json!({"limit": "20", "offset": -5, "page": "2x", "all": true}));
+    assert_eq!(cast_integer(&mut given, "limit"), Ok(Some(20)));
+    assert_eq!(cast_integer(&mut given, "offset"), Ok(Some(-5)));
+    assert_eq!(cast_integer(&mut given, "other"), Ok(None));
+    assert_eq!(given["limit"], json!(20));
+    let problem = cast_integer(&mut given, "page").expect_err("not a number");
+    assert_eq!(problem.code(), "invalid_type");
+    assert_eq!(problem.to_string(), "`--page` must be an integer, not `2x`");
+    assert!(cast_integer(&mut given, "all").is_err());
+}
+
+#[test]
+fn dates_have_one_form() {
+    let date = |text: &str| cast_date(&flags(json!({"due": text})), "due");
+    assert_eq!(date("2026-03-01"), Ok(Some(jiff::civil::date(2026, 3, 1))));
+    assert_eq!(cast_date(&Object::new(), "due"), Ok(None));
+    let wrong = [
+        "2026-02-30",
+        "2026-3-1",
+        "20260301",
+        "2026-03-01T10:00",
+        "+2026-3-01",
+        "tomorrow",
+        "",
+    ];
+    for text in wrong {
+        let problem = date(text).expect_err("not a date");
+        let message = format!("`--due` must be a date (YYYY-MM-DD), not `{text}`");
+        assert_eq!(problem.to_string(), message);
+    }
+}
+
+#[test]
+fn defaults_fill_gaps_only() {
+    let mut given = flags(json!({"sort": "priority"}));
+    apply_defaults(&mut given, &flags(json!({"sort": "due_date", "limit": 20})));
+    assert_eq!(json!(given), json!({"sort": "priority", "limit": 20}));
+}
+
+#[test]
+fn dates_are_filled_in_everywhere() {
+    let mut given = flags(json!({
+        "on": "{today}", "days": ["{yesterday}", "{someday}"], "deep": {"at": "{now}"}, "n": 1,
+    }));
+    fill_flags(&mut given, &start());
+    assert_eq!(
+        json!(given),
+        json!({
+            "on": "2026-03-01", "days": ["2026-02-28", "{someday}"],
+            "deep": {"at": "2026-03-01T00:30:00+01:00"}, "n": 1,
+        })
+    );
+}
+
+#[test]
+fn a_page_without_a_handler_is_a_template() {
+    let result = CommandResult::template("# workflows.daily_digest\n\nDo it.");
+    assert!(result.is_template());
+    let value = serde_json::to_value(&result).expect("JSON");
+    assert_eq!(
+        value,
+        json!({
+            "status": "ok",
+            "content": "# workflows.daily_digest\n\nDo it.",
+            "side_effects": [],
+            "metadata": {"type": "template", "requires_interpretation": true},
+        })
+    );
+    let back: CommandResult = serde_json::from_value(value).expect("a result");
+    assert_eq!(back, result);
+    assert_eq!(
+        result.to_string(),
+        "status: ok\ntype: template\nrequires_interpretation: true\n\n\
+         # workflows.daily_digest\n\nDo it."
+    );
+}
+
+#[test]
+fn side_effects_are_shown_and_cannot_be_forged() {
+    let mut result = CommandResult::ok("Created.");
+    result.side_effects.push("skill_created".to_owned());
+    let path = Value::from("a\nstatus: error");
+    result.metadata.insert("skill_path".to_owned(), path);
+    assert_eq!(
+        result.to_string(),
+        "status: ok\nside_effects: skill_created\nskill_path: \"a\\nstatus: error\"\n\nCreated."
+    );
+}
+
+#[test]
+fn names_say_who_only_reads() {
+    for name in ["tasks.search", "tasks.get", "calendar.list", "drive.read"] {
+        assert!(reads_only(name), "{name}");
+    }
+    for name in [
+        "tasks.create",
+        "email.send",
+        "search",
+        "tasks.searching",
+        "",
+    ] {
+        assert!(!reads_only(name), "{name}");
+    }
+}

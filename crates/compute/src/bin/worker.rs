@@ -1,0 +1,5 @@
+//! The worker alone, for the tests and benches of this crate.
+
+fn main() -> std::process::ExitCode {
+    deft_compute::worker_main()
+}

@@ -1,0 +1,101 @@
+//! One child of the worker: its data socket, its lifeline, and one message at a time.
+//!
+//! Dropping a connection closes the lifeline, which makes the worker kill the child, whatever it is
+//! doing. Nothing here decides what to do about a child that is gone.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdStream;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+
+use crate::job::Isolation;
+use crate::wire::{Ended, PREFIX, PRINTED_BYTES, Reply};
+
+/// How long the worker may take to say how a child ended.
+const OBITUARY: Duration = Duration::from_secs(2);
+
+/// What a reply may have beside the value: printed text, in which each byte may need six, and an error.
+const SLACK: usize = 6 * PRINTED_BYTES + (64 << 10);
+
+/// A child of the worker.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// The worker it belongs to.
+    pub(super) worker: u64,
+    data: UnixStream,
+    lifeline: UnixStream,
+}
+
+/// Why a message did not come.
+#[derive(Debug)]
+pub(super) enum Lost {
+    /// The child is gone, and the worker knows how.
+    Child(Ended),
+    /// The worker is gone.
+    Worker,
+    /// What came is not what a child of ours says.
+    Nonsense(String),
+}
+
+impl Connection {
+    /// A connection, and the two ends that the worker gets.
+    pub(super) fn pair(worker: u64) -> std::io::Result<(Connection, OwnedFd, OwnedFd)> {
+        let (data, their_data) = StdStream::pair()?;
+        let (lifeline, their_lifeline) = StdStream::pair()?;
+        data.set_nonblocking(true)?;
+        lifeline.set_nonblocking(true)?;
+        let connection = Connection {
+            worker,
+            data: UnixStream::from_std(data)?,
+            lifeline: UnixStream::from_std(lifeline)?,
+        };
+        Ok((connection, their_data.into(), their_lifeline.into()))
+    }
+
+    /// Waits until the child serves.
+    pub(super) async fn ready(&mut self) -> Result<Isolation, Lost> {
+        match self.receive(SLACK).await? {
+            Reply::Ready(isolation) => Ok(isolation),
+            Reply::Compiled | Reply::Done { .. } | Reply::Failed(_) => {
+                Err(Lost::Nonsense("a reply before it was ready".to_owned()))
+            }
+        }
+    }
+
+    /// Sends a framed request and waits for the reply.
+    pub(super) async fn exchange(&mut self, request: &[u8], output: usize) -> Result<Reply, Lost> {
+        if self.data.write_all(request).await.is_err() {
+            return Err(self.end().await);
+        }
+        self.receive(output.saturating_add(SLACK)).await
+    }
+
+    async fn receive<T: DeserializeOwned>(&mut self, limit: usize) -> Result<T, Lost> {
+        let mut prefix = [0; PREFIX];
+        if self.data.read_exact(&mut prefix).await.is_err() {
+            return Err(self.end().await);
+        }
+        let length = u32::from_le_bytes(prefix) as usize;
+        if length > limit {
+            return Err(Lost::Nonsense(format!("a reply of {length} bytes")));
+        }
+        let mut body = vec![0; length];
+        if self.data.read_exact(&mut body).await.is_err() {
+            return Err(self.end().await);
+        }
+        serde_json::from_slice(&body).map_err(|error| Lost::Nonsense(error.to_string()))
+    }
+
+    /// The child's end of the data socket is closed: what the worker says about it.
+    async fn end(&mut self) -> Lost {
+        let mut words = Vec::new();
+        let read = self.lifeline.read_to_end(&mut words);
+        match tokio::time::timeout(OBITUARY, read).await {
+            Ok(_) => serde_json::from_slice(&words).map_or(Lost::Worker, Lost::Child),
+            Err(_) => Lost::Child(Ended::default()),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The light half: starts the worker, opens sessions, sends jobs and keeps the time.
+//!
+//! [`Compute`] is the handle that everybody shares. What happens to a worker that died, and which
+//! child a job goes to, is decided here; what code means is not.
+
+mod connection;
+mod session;
+mod zygote;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use session::Session;
+
+use crate::error::Error;
+use crate::job::{Isolation, Kind, Options};
+use connection::Connection;
+use zygote::Zygote;
+
+/// A handle on the worker. Clones share one; it is started by the first job, or by `warm`.
+///
+/// Everything here must be called inside a tokio runtime with I/O and time enabled.
+#[derive(Debug, Clone)]
+pub struct Compute {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    options: Options,
+    zygote: Mutex<Option<Zygote>>,
+}
+
+impl Compute {
+    /// A handle; nothing is started yet.
+    pub fn new(options: Options) -> Compute {
+        Compute {
+            inner: Arc::new(Inner {
+                options,
+                zygote: Mutex::new(None),
+            }),
+        }
+    }
+
+    /// Starts the worker ahead of the first job. A failure is left for that job to report.
+    pub fn warm(&self) {
+        let mut slot = self.slot();
+        if slot.is_none() {
+            *slot = Zygote::start(&self.inner.options).ok();
+        }
+    }
+
+    /// A session for one run. Its child is forked by its first job.
+    pub fn session(&self) -> Session {
+        Session::new(self.clone())
+    }
+
+    /// Whether the code compiles, asked of a child of its own.
+    pub async fn check(&self, code: &str, kind: Kind) -> Result<(), Error> {
+        self.session().check(code, kind).await
+    }
+
+    /// What holds children back on this kernel, as one of them reports it.
+    pub async fn isolation(&self) -> Result<Isolation, Error> {
+        self.session().isolation().await
+    }
+
+    /// The process id of the worker, if it has been started.
+    pub fn worker_id(&self) -> Option<u32> {
+        self.slot().as_ref().and_then(Zygote::process_id)
+    }
+
+    /// Ends the worker and all children. A later job starts it again.
+    pub async fn shutdown(&self) {
+        let zygote = self.slot().take();
+        if let Some(zygote) = zygote {
+            zygote.stop().await;
+        }
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    /// A new child, of a worker that was alive a moment ago.
+    pub(crate) async fn connect(&self) -> Result<Connection, Error> {
+        let mut replaced = false;
+        loop {
+            let (id, asked) = {
+                let mut slot = self.slot();
+                let zygote = self.living(&mut slot)?;
+                (zygote.id, zygote.spawn(self.options().limits.memory_bytes))
+            };
+            match asked {
+                Ok(Some(connection)) => return Ok(connection),
+                // The queue is full of sessions that the worker has not come to yet.
+                Ok(None) => tokio::time::sleep(zygote::QUEUE_WAIT).await,
+                Err(_) if !replaced => {
+                    replaced = true;
+                    drop(self.bury(id).await);
+                }
+                Err(_) => return Err(self.bury(id).await),
+            }
+        }
+    }
+
+    /// Lets go of the worker with this id, which is gone, and says what is known of its end.
+    pub(crate) async fn bury(&self, id: u64) -> Error {
+        // Somebody else may have started the next one already.
+        let gone = self.slot().take_if(|zygote| zygote.id == id);
+        zygote::obituary(gone, "it ended before it answered").await
+    }
+
+    fn living<'a>(
+        &self,
+        slot: &'a mut MutexGuard<'_, Option<Zygote>>,
+    ) -> Result<&'a mut Zygote, Error> {
+        if !slot.as_mut().is_some_and(Zygote::is_alive) {
+            **slot = None;
+        }
+        match &mut **slot {
+            Some(zygote) => Ok(zygote),
+            empty @ None => Ok(empty.insert(Zygote::start(&self.inner.options)?)),
+        }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Zygote>> {
+        // The slot holds a process or nothing, both of which are fine after a panic elsewhere.
+        self.inner
+            .zygote
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

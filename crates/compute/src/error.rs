@@ -1,0 +1,196 @@
+//! Why a job gave no value, in words that a person can act on.
+
+use std::time::Duration;
+
+use deft_model::FailureClass;
+
+use crate::wire::{Ended, Fault};
+
+/// A job that gave no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The code raised an exception.
+    #[error("{}", python(kind, message, *line))]
+    Python {
+        /// The type of the exception.
+        kind: String,
+        /// What it says.
+        message: String,
+        /// The last line of the code that was involved, from 1.
+        line: Option<u32>,
+        /// The lines and functions on the way there, one per line, outermost first.
+        trace: String,
+    },
+    /// The code is not Python.
+    #[error("line {line}, column {column}: {message}")]
+    Syntax {
+        /// What is wrong.
+        message: String,
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+    },
+    /// It took too long and was stopped.
+    #[error("the code took longer than {} and was stopped", seconds(*after))]
+    Timeout {
+        /// The time it had.
+        after: Duration,
+    },
+    /// It wanted more memory than there is for it.
+    #[error("the code needs more than {} of memory", bytes_of(*limit))]
+    Memory {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// It took the interpreter down.
+    #[error("the code ended its interpreter: {}", death(*signal, *status))]
+    Died {
+        /// The signal that ended it.
+        signal: Option<i32>,
+        /// Or the status it ended with.
+        status: Option<i32>,
+    },
+    /// Its value is too long to be kept.
+    #[error("the value is {} or more as JSON, the limit is {}", bytes_of(*bytes as u64), bytes_of(*limit as u64))]
+    TooLarge {
+        /// How much of it was written when the limit was passed.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// There is no worker that could run it.
+    #[error("the compute worker is not available: {why}")]
+    Unavailable {
+        /// What went wrong.
+        why: String,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Error::Python { kind, .. } => exception_hint(kind),
+            Error::Syntax { .. } => None,
+            Error::Timeout { .. } => {
+                Some("look for a loop that does not end, or give the step a longer `timeout`")
+            }
+            Error::Memory { .. } => Some("work on the data in parts, or leave it to a tool"),
+            Error::Died { .. } => Some("look for recursion or nesting without end"),
+            Error::TooLarge { .. } => Some("keep in `result` only what later steps read"),
+            Error::Unavailable { .. } => Some("`deft doctor` shows whether the worker starts"),
+        }
+    }
+
+    /// Why it failed, in the words that policies use.
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Error::Python { .. } | Error::Died { .. } | Error::Unavailable { .. } => {
+                FailureClass::Other
+            }
+            Error::Syntax { .. } => FailureClass::Invalid,
+            Error::Timeout { .. } => FailureClass::Timeout,
+            Error::Memory { .. } | Error::TooLarge { .. } => FailureClass::Limit,
+        }
+    }
+
+    pub(crate) fn unavailable(why: impl Into<String>) -> Error {
+        Error::Unavailable { why: why.into() }
+    }
+
+    pub(crate) fn from_fault(fault: Fault, memory: u64, output: usize) -> Error {
+        match fault {
+            Fault::Python {
+                kind,
+                message,
+                line,
+                trace,
+            } => Error::Python {
+                kind,
+                message,
+                line,
+                trace,
+            },
+            Fault::Syntax {
+                message,
+                line,
+                column,
+            } => Error::Syntax {
+                message,
+                line,
+                column,
+            },
+            Fault::Memory => Error::Memory { limit: memory },
+            Fault::TooLarge { bytes } => Error::TooLarge {
+                bytes,
+                limit: output,
+            },
+            Fault::Refused { why } => Error::Unavailable { why },
+        }
+    }
+
+    /// An end that the worker saw. The runtime says on standard error when memory ran out.
+    pub(crate) fn from_end(ended: &Ended, memory: u64, time: Duration) -> Error {
+        if ended.words.contains("memory allocation of") || ended.words.contains("out of memory") {
+            return Error::Memory { limit: memory };
+        }
+        if ended.signal == Some(SIGXCPU) {
+            return Error::Timeout { after: time };
+        }
+        Error::Died {
+            signal: ended.signal,
+            status: ended.status,
+        }
+    }
+}
+
+/// The number of the signal that ends a process out of processor time, the same on all of Linux.
+const SIGXCPU: i32 = 24;
+
+/// The status of a process that panicked.
+const PANICKED: i32 = 101;
+
+fn exception_hint(kind: &str) -> Option<&'static str> {
+    match kind {
+        "NameError" => Some("a name comes from inputs, earlier outputs or the block itself"),
+        "AttributeError" | "KeyError" => {
+            Some("use `.get('key')` where a key may be missing, or check it in a condition")
+        }
+        _ => None,
+    }
+}
+
+fn python(kind: &str, message: &str, line: Option<u32>) -> String {
+    let at = line
+        .map(|line| format!("line {line}: "))
+        .unwrap_or_default();
+    match message {
+        "" => format!("{at}{kind}"),
+        _ => format!("{at}{kind}: {message}"),
+    }
+}
+
+fn death(signal: Option<i32>, status: Option<i32>) -> String {
+    match (signal, status) {
+        (Some(11), _) => "the stack ran over (signal 11)".to_owned(),
+        (Some(6), _) => "it gave up (signal 6)".to_owned(),
+        (Some(9), _) => "it was killed (signal 9)".to_owned(),
+        (Some(signal), _) => format!("signal {signal}"),
+        (None, Some(PANICKED)) => "a fault in the interpreter (status 101)".to_owned(),
+        (None, Some(status)) => format!("status {status}"),
+        (None, None) => "for a reason that is not known".to_owned(),
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
+fn bytes_of(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 2] = [(1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(size, _)| bytes >= *size) {
+        Some((size, unit)) => format!("{} {unit}", bytes / size),
+        None => format!("{bytes} bytes"),
+    }
+}

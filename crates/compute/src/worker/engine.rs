@@ -1,0 +1,137 @@
+//! One job: compile, run, write the value, clean up. The reply is made only when all that is done, so
+//! that code which ends the process in its own clean-up ends its own job.
+
+use rustpython_vm::builtins::{PyCode, PyDictRef, PyList, PyStr};
+use rustpython_vm::compiler::Mode;
+use rustpython_vm::scope::Scope;
+use rustpython_vm::{Interpreter, PyObjectRef, PyRef, PyResult, VirtualMachine};
+
+use super::python::{self, Loaded, Moment, Writer, from_exception, from_syntax, may_tamper};
+use crate::job::Kind;
+use crate::wire::{Fault, PREFIX, PRINTED_BYTES, Reply, Run, set_length};
+
+pub use super::python::modules::module_names;
+
+/// The loaded interpreter.
+pub(super) struct Engine {
+    // Never dropped: a child ends without unwinding, and the zygote with its process.
+    interpreter: &'static Interpreter,
+    loaded: Loaded,
+}
+
+impl Engine {
+    /// Loads everything; this is what takes time.
+    pub(super) fn load() -> Result<Engine, String> {
+        let (interpreter, loaded) = python::load()?;
+        Ok(Engine {
+            interpreter: Box::leak(Box::new(interpreter)),
+            loaded,
+        })
+    }
+
+    /// Whether the code compiles.
+    pub(super) fn check(&self, code: &str, kind: Kind) -> Reply {
+        self.interpreter.enter(|vm| match compile(code, kind, vm) {
+            Ok(_) => Reply::Compiled,
+            Err(fault) => Reply::Failed(fault),
+        })
+    }
+
+    /// Runs the job; the bytes are a framed reply with its value.
+    pub(super) fn run(&self, run: &Run) -> Result<Vec<u8>, Fault> {
+        self.interpreter.enter(|vm| {
+            let code = compile(&run.code, run.kind, vm)?;
+            Moment::set(run.now, &run.zone, run.seed).map_err(|why| Fault::Refused { why })?;
+            let raised = |exception| from_exception(&exception, vm);
+            let printed = self.begin(run, vm).map_err(raised)?;
+            let globals = python::globals(&run.scope, &self.loaded, vm).map_err(raised)?;
+            let tampered = may_tamper(&code);
+            let written = self.evaluate(run, code, &globals, vm);
+            let printed = text_of(&printed, vm);
+            // Functions hold the globals that hold them; without this they would stay.
+            globals.clear();
+            drop(globals);
+            if tampered {
+                self.loaded.snapshot.restore(vm).map_err(raised)?;
+                self.loaded.mend.call((), vm).map_err(raised)?;
+            }
+            Ok(seal(written?, &printed))
+        })
+    }
+
+    /// Sets the stage: the zone, the seed, and a place for what is printed.
+    fn begin(&self, run: &Run, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
+        let (zone, offset) = Moment::zone();
+        self.loaded.begin.call((run.seed, zone, offset), vm)?;
+        let printed = self.loaded.printed.call((PRINTED_BYTES,), vm)?;
+        for name in ["stdout", "stderr"] {
+            self.loaded.shown.set_attr(name, printed.clone(), vm)?;
+        }
+        Ok(printed)
+    }
+
+    /// The start of a reply, up to and with the value.
+    fn evaluate(
+        &self,
+        run: &Run,
+        code: PyRef<PyCode>,
+        globals: &PyDictRef,
+        vm: &VirtualMachine,
+    ) -> Result<Vec<u8>, Fault> {
+        let raised = |exception| from_exception(&exception, vm);
+        let scope = Scope::with_builtins(None, globals.clone(), vm);
+        let value = vm.run_code_obj(code, scope).map_err(raised)?;
+        let value = match run.kind {
+            Kind::Expression => value,
+            Kind::Condition => vm
+                .ctx
+                .new_bool(value.try_to_bool(vm).map_err(raised)?)
+                .into(),
+            Kind::Block => globals
+                .get_item_opt("result", vm)
+                .map_err(raised)?
+                .unwrap_or_else(|| vm.ctx.none()),
+        };
+        let mut bytes = vec![0; PREFIX];
+        bytes.extend_from_slice(br#"{"done":{"value":"#);
+        Writer::new(bytes, run.output_bytes, &self.loaded, vm).finish(&value)
+    }
+}
+
+fn compile(code: &str, kind: Kind, vm: &VirtualMachine) -> Result<PyRef<PyCode>, Fault> {
+    let (text, mode) = match kind {
+        Kind::Block => (code, Mode::Exec),
+        Kind::Condition | Kind::Expression => (code.trim(), Mode::Eval),
+    };
+    vm.compile(text, mode, python::SOURCE.to_owned())
+        .map_err(|error| from_syntax(&error))
+}
+
+/// Finishes the reply that the value began.
+fn seal(mut bytes: Vec<u8>, printed: &str) -> Vec<u8> {
+    bytes.extend_from_slice(br#","printed":"#);
+    // Writing to a vector does not fail.
+    drop(serde_json::to_writer(&mut bytes, printed));
+    bytes.extend_from_slice(b"}}");
+    set_length(&mut bytes);
+    bytes
+}
+
+/// What was printed; code may have tampered with the object, and then it is what is left.
+fn text_of(printed: &PyObjectRef, vm: &VirtualMachine) -> String {
+    let mut text = String::new();
+    if let Ok(parts) = printed.get_attr("parts", vm)
+        && let Some(parts) = parts.downcast_ref::<PyList>()
+    {
+        for part in parts.borrow_vec().iter() {
+            if let Some(part) = part.downcast_ref::<PyStr>() {
+                text.push_str(&part.to_string_lossy());
+            }
+            if text.len() > PRINTED_BYTES {
+                break;
+            }
+        }
+    }
+    text.truncate(text.floor_char_boundary(PRINTED_BYTES));
+    text
+}

@@ -1,0 +1,67 @@
+//! Exceptions and syntax errors as they travel: type, message, line, and a short way there.
+//!
+//! The message is made by code of the exception's class, which may itself fail; then it is empty.
+
+use rustpython_vm::builtins::PyBaseExceptionRef;
+use rustpython_vm::compiler::CompileError;
+use rustpython_vm::{AsObject as _, VirtualMachine};
+
+use super::SOURCE;
+use crate::wire::Fault;
+
+/// A longer message is cut.
+const MESSAGE: usize = 2000;
+
+/// More frames than this are left out, in the middle of a deep recursion.
+const FRAMES: usize = 8;
+
+/// What an exception tells.
+pub(crate) fn from_exception(exception: &PyBaseExceptionRef, vm: &VirtualMachine) -> Fault {
+    if exception.fast_isinstance(vm.ctx.exceptions.memory_error) {
+        return Fault::Memory;
+    }
+    let message = exception
+        .as_object()
+        .str(vm)
+        .map(|text| text.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let (line, trace) = way(exception);
+    Fault::Python {
+        kind: exception.class().name().to_string(),
+        message: message.chars().take(MESSAGE).collect(),
+        line,
+        trace,
+    }
+}
+
+/// The last line of the code that was involved, and the lines on the way.
+fn way(exception: &PyBaseExceptionRef) -> (Option<u32>, String) {
+    let mut steps = Vec::new();
+    let mut last = None;
+    if let Some(traceback) = exception.__traceback__() {
+        for step in traceback.iter() {
+            let code = &step.frame.code;
+            if code.source_path().as_str() == SOURCE {
+                let line = u32::try_from(step.lineno.get()).unwrap_or(u32::MAX);
+                last = Some(line);
+                steps.push(format!("line {line}, in {}", code.obj_name.as_str()));
+            }
+        }
+    }
+    if steps.len() > FRAMES {
+        let left_out = steps.len() - FRAMES;
+        let half = FRAMES / 2;
+        steps.splice(half..half + left_out, [format!("… {left_out} more …")]);
+    }
+    (last, steps.join("\n"))
+}
+
+/// What the compiler tells.
+pub(crate) fn from_syntax(error: &CompileError) -> Fault {
+    let (line, column) = error.python_location();
+    Fault::Syntax {
+        message: error.to_string(),
+        line: u32::try_from(line).unwrap_or(1).max(1),
+        column: u32::try_from(column).unwrap_or(1).max(1),
+    }
+}

@@ -1,0 +1,24 @@
+//! The language: an interpreter with a prelude, and what goes in and out of it.
+//!
+//! Everything here runs in one thread. The zygote loads it once; children use it after the fork.
+
+mod clock;
+mod fault;
+mod import;
+mod load;
+pub(crate) mod modules;
+mod restore;
+mod rounding;
+mod scope;
+mod tamper;
+mod value;
+
+pub(super) use clock::Moment;
+pub(super) use fault::{from_exception, from_syntax};
+pub(super) use load::{Loaded, load};
+pub(super) use scope::globals;
+pub(super) use tamper::may_tamper;
+pub(super) use value::Writer;
+
+/// The name under which code is compiled; lines of a traceback are told apart by it.
+pub(super) const SOURCE: &str = "<compute>";

@@ -1,0 +1,128 @@
+//! Undoes what a job did to modules and classes, so that the next job of the session finds them as
+//! they were.
+//!
+//! Dictionaries of modules and attributes of classes are looked after, entry by entry. What code does
+//! inside other objects of the standard library, such as caches, lasts until the session ends; it
+//! cannot leave it.
+
+use rustpython_vm::builtins::{PyDictRef, PyStrInterned, PyType, PyTypeRef};
+use rustpython_vm::types::PyTypeFlags;
+use rustpython_vm::{AsObject as _, Py, PyObjectRef, PyResult, VirtualMachine};
+
+/// How everything looked.
+pub(crate) struct Snapshot {
+    dictionaries: Vec<(PyDictRef, Vec<(PyObjectRef, PyObjectRef)>)>,
+    classes: Vec<(PyTypeRef, Vec<Attribute>)>,
+    /// `type.__setattr__` and `type.__delattr__`: those of a metaclass may refuse.
+    set: PyObjectRef,
+    delete: PyObjectRef,
+}
+
+type Attribute = (&'static PyStrInterned, PyObjectRef);
+
+impl Snapshot {
+    /// Remembers every entry of the dictionaries, and of all classes that can be changed.
+    pub(super) fn take(dictionaries: Vec<PyDictRef>, vm: &VirtualMachine) -> PyResult<Snapshot> {
+        let dictionaries = dictionaries
+            .into_iter()
+            .map(|dictionary| {
+                let items = dictionary.items_vec();
+                (dictionary, items)
+            })
+            .collect();
+        let mut classes = Vec::new();
+        collect(vm.ctx.types.object_type, &mut classes);
+        let kind = vm.ctx.types.type_type.as_object();
+        Ok(Snapshot {
+            dictionaries,
+            classes,
+            set: kind.get_attr("__setattr__", vm)?,
+            delete: kind.get_attr("__delattr__", vm)?,
+        })
+    }
+
+    /// Puts back what differs.
+    pub(crate) fn restore(&self, vm: &VirtualMachine) -> PyResult<()> {
+        for (class, attributes) in &self.classes {
+            if !same_attributes(class, attributes) {
+                self.mend(class, attributes, vm);
+            }
+        }
+        for (dictionary, items) in &self.dictionaries {
+            if !same_items(dictionary, items) {
+                dictionary.clear();
+                for (key, value) in items {
+                    dictionary.set_item(&**key, value.clone(), vm)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Attribute by attribute, since the interpreter keeps tables beside them.
+    fn mend(&self, class: &PyTypeRef, attributes: &[Attribute], vm: &VirtualMachine) {
+        let now: Vec<Attribute> = class
+            .attributes
+            .read()
+            .iter()
+            .map(|(name, value)| (*name, value.clone()))
+            .collect();
+        for (name, _) in &now {
+            if !attributes.iter().any(|(old, _)| name.is(*old)) {
+                // One that cannot be removed stays; the session is the boundary.
+                drop(self.delete.call((class.clone(), name.to_owned()), vm));
+            }
+        }
+        for (name, value) in attributes {
+            let kept = now.iter().any(|(new, now)| new.is(*name) && now.is(value));
+            if !kept {
+                drop(
+                    self.set
+                        .call((class.clone(), name.to_owned(), value.clone()), vm),
+                );
+            }
+        }
+    }
+}
+
+fn collect(class: &Py<PyType>, found: &mut Vec<(PyTypeRef, Vec<Attribute>)>) {
+    let subclasses: Vec<PyObjectRef> = class
+        .subclasses
+        .read()
+        .iter()
+        .filter_map(|subclass| subclass.upgrade())
+        .collect();
+    for subclass in subclasses {
+        let Ok(subclass) = subclass.downcast::<PyType>() else {
+            continue;
+        };
+        if found.iter().any(|(known, _)| known.is(&subclass)) {
+            continue;
+        }
+        if subclass.slots.flags.has_feature(PyTypeFlags::HEAPTYPE) {
+            let attributes = subclass.attributes.read();
+            let attributes = attributes
+                .iter()
+                .map(|(name, value)| (*name, value.clone()));
+            found.push((subclass.clone(), attributes.collect()));
+        }
+        collect(&subclass, found);
+    }
+}
+
+fn same_attributes(class: &PyTypeRef, attributes: &[Attribute]) -> bool {
+    let now = class.attributes.read();
+    now.len() == attributes.len()
+        && now
+            .iter()
+            .zip(attributes)
+            .all(|((name, value), (old, then))| name.is(*old) && value.is(then))
+}
+
+fn same_items(dictionary: &PyDictRef, items: &[(PyObjectRef, PyObjectRef)]) -> bool {
+    dictionary.__len__() == items.len()
+        && dictionary
+            .into_iter()
+            .zip(items)
+            .all(|((key, value), (old_key, old_value))| key.is(old_key) && value.is(old_value))
+}

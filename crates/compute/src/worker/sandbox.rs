@@ -1,0 +1,301 @@
+//! What a child may not do: limits on resources, no files, and only a few system calls.
+//!
+//! The interpreter has no primitive for files, sockets or processes compiled in. This module is what
+//! holds when that is not enough. Where a kernel lacks landlock or seccomp the limits remain, and the
+//! child reports what it has. All `unsafe` of this crate is here.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use landlock::{ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetStatus};
+use rustix::process::{
+    DumpableBehavior, Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_dumpable_behavior,
+    set_parent_process_death_signal, setrlimit,
+};
+use rustix::time::{ClockId, clock_gettime};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+use crate::job::Isolation;
+use crate::wire::Spawn;
+
+/// The stack of the one thread. The kernel leaves at least 128 MiB of address space below it.
+const STACK_BYTES: u64 = 64 << 20;
+
+/// The memory that the loaded interpreter takes, roughly.
+const HEAP_BYTES: usize = 32 << 20;
+
+/// Asks for the heap in one piece and in large pages: loading touches all of it, and forking copies a
+/// table with an entry for each page. Nothing depends on it.
+#[expect(
+    unsafe_code,
+    reason = "the allocator of the C library has no safe face"
+)]
+pub(super) fn widen_heap() {
+    let Ok(bytes) = i32::try_from(HEAP_BYTES) else {
+        return;
+    };
+    // SAFETY: the process has one thread. The first call changes a number that the allocator reads,
+    // the second reads where the heap ends. The range that is advised lies inside the heap, since the
+    // allocation has made it grow by that much, and advice does not change what is in it.
+    unsafe {
+        let start = libc::sbrk(0);
+        libc::mallopt(libc::M_TOP_PAD, bytes);
+        // What is free at the end is not given back: it is the room to load into.
+        libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
+        // Together more than the heap has at the start, each too small for a mapping of its own.
+        drop(std::hint::black_box([
+            vec![1_u8; 100 << 10],
+            vec![1_u8; 100 << 10],
+        ]));
+        let grown = libc::sbrk(0) as usize - start as usize;
+        if grown >= HEAP_BYTES {
+            let page = start.map_addr(|address| address.next_multiple_of(1 << 21));
+            libc::madvise(page, HEAP_BYTES - (1 << 21), libc::MADV_HUGEPAGE);
+        }
+        libc::mallopt(libc::M_TOP_PAD, 1 << 17);
+    }
+}
+
+/// Makes the zygote a process that has nothing of its surroundings but three descriptors.
+pub(super) fn strip() -> Result<(), String> {
+    let input = rustix::net::sockopt::socket_type(rustix::stdio::stdin());
+    if input.is_err() {
+        return Err("this command is started by deft itself, with a socket as input".to_owned());
+    }
+    close_from(3);
+    clear_environment();
+    let told = |error: rustix::io::Errno| error.to_string();
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(told)?;
+    limit(Resource::Core, 0).map_err(told)?;
+    let hard = getrlimit(Resource::Stack).maximum;
+    let soft = STACK_BYTES.min(hard.unwrap_or(u64::MAX));
+    let stack = Rlimit {
+        current: Some(soft),
+        maximum: hard,
+    };
+    setrlimit(Resource::Stack, stack).map_err(told)
+}
+
+/// What is prepared once, in the zygote, for all children.
+pub(super) struct Guard {
+    /// The address space that the loaded interpreter takes.
+    base_bytes: u64,
+    filter: Option<BpfProgram>,
+    isolation: Isolation,
+    zygote: Option<Pid>,
+}
+
+impl Guard {
+    /// Takes files from this process and all its children, and compiles the filter for those.
+    pub(super) fn prepare() -> Guard {
+        // Read first: afterwards there are no files.
+        let base_bytes = address_space().unwrap_or(1 << 30);
+        let no_new_privileges = rustix::thread::set_no_new_privs(true).is_ok();
+        let isolation = Isolation {
+            seccomp: false,
+            landlock: no_new_privileges && restrict_files(),
+            no_new_privileges,
+        };
+        Guard {
+            base_bytes,
+            filter: filter(),
+            isolation,
+            zygote: Some(rustix::process::getpid()),
+        }
+    }
+
+    /// Shuts the calling child in, and says how far that went.
+    pub(super) fn close(&self, spawn: &Spawn) -> rustix::io::Result<Isolation> {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if getppid() != self.zygote {
+            // It died between the fork and the line above.
+            exit(0);
+        }
+        let memory = self.base_bytes.saturating_add(spawn.memory_bytes);
+        limit(Resource::As, memory)?;
+        limit(Resource::Data, memory)?;
+        limit(Resource::Fsize, 0)?;
+        limit(Resource::Nofile, 0)?;
+        limit(Resource::Nproc, 0)?;
+        limit(Resource::Memlock, 0)?;
+        let seccomp = self
+            .filter
+            .as_ref()
+            .is_some_and(|filter| seccompiler::apply_filter(filter).is_ok());
+        Ok(Isolation {
+            seccomp,
+            ..self.isolation
+        })
+    }
+}
+
+/// Gives the child so much more processor time, after which the kernel ends it.
+pub(super) fn allow_cpu(seconds: u64) {
+    let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
+    let total = u64::try_from(used).unwrap_or(0).saturating_add(seconds);
+    let rule = Rlimit {
+        current: Some(total),
+        maximum: None,
+    };
+    // The client keeps the time; this is for when it cannot.
+    let _ = setrlimit(Resource::Cpu, rule);
+}
+
+fn limit(resource: Resource, value: u64) -> rustix::io::Result<()> {
+    let rule = Rlimit {
+        current: Some(value),
+        maximum: Some(value),
+    };
+    setrlimit(resource, rule)
+}
+
+fn address_space() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().next()?.parse().ok()?;
+    let page = u64::try_from(rustix::param::page_size()).ok()?;
+    Some(pages.saturating_mul(page))
+}
+
+/// A rule set that allows nothing of what it governs.
+fn restrict_files() -> bool {
+    let abi = ABI::V5;
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(abi))
+        .and_then(|ruleset| ruleset.handle_access(AccessNet::from_all(abi)))
+        .and_then(Ruleset::create)
+        .and_then(landlock::RulesetCreated::restrict_self);
+    ruleset.is_ok_and(|status| status.ruleset != RulesetStatus::NotEnforced)
+}
+
+/// The filter: what is not in the table fails with EPERM.
+fn filter() -> Option<BpfProgram> {
+    let rules = always()
+        .into_iter()
+        .map(|call| (call, Vec::new()))
+        .chain(sometimes()?)
+        .collect();
+    let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
+    // An error and not a kill: the C library tries a file or two on the way to an abort.
+    let denied = SeccompAction::Errno(u32::try_from(libc::EPERM).ok()?);
+    let filter = SeccompFilter::new(rules, denied, SeccompAction::Allow, arch).ok()?;
+    BpfProgram::try_from(filter).ok()
+}
+
+/// System calls that an interpreter without files needs.
+fn always() -> [i64; 19] {
+    [
+        // The data socket, and last words.
+        libc::SYS_read,
+        libc::SYS_write,
+        // Memory.
+        libc::SYS_brk,
+        libc::SYS_munmap,
+        libc::SYS_mremap,
+        libc::SYS_madvise,
+        // Locks of the C library and of Rust's runtime.
+        libc::SYS_futex,
+        libc::SYS_sched_yield,
+        // How long a job took.
+        libc::SYS_clock_gettime,
+        // Handlers for a stack that ran over, and the way to an abort.
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_sigaltstack,
+        libc::SYS_getpid,
+        libc::SYS_gettid,
+        libc::SYS_restart_syscall,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+        libc::SYS_close,
+    ]
+}
+
+/// System calls that are fine with some arguments.
+fn sometimes() -> Option<Vec<(i64, Vec<SeccompRule>)>> {
+    let is = |argument, value| {
+        SeccompCondition::new(
+            argument,
+            SeccompCmpArgLen::Dword,
+            SeccompCmpOp::Eq,
+            u64::try_from(value).ok()?,
+        )
+        .ok()
+    };
+    let data_only = || {
+        let exec = u64::try_from(libc::PROT_EXEC).ok()?;
+        let operator = SeccompCmpOp::MaskedEq(exec);
+        let no_code = SeccompCondition::new(2, SeccompCmpArgLen::Dword, operator, 0).ok()?;
+        SeccompRule::new(vec![no_code]).ok()
+    };
+    let own_cpu = SeccompRule::new(vec![is(0, 0)?, is(1, RLIMIT_CPU)?]).ok()?;
+    let abort = SeccompRule::new(vec![is(2, libc::SIGABRT)?]).ok()?;
+    Some(vec![
+        (libc::SYS_mmap, vec![data_only()?]),
+        (libc::SYS_mprotect, vec![data_only()?]),
+        (libc::SYS_prlimit64, vec![own_cpu]),
+        (libc::SYS_tgkill, vec![abort]),
+    ])
+}
+
+/// `libc` gives it different types on different C libraries.
+const RLIMIT_CPU: i32 = 0;
+
+/// In the child nothing is left open but the data socket, as standard input, and its last words.
+pub(super) fn keep_only(data: OwnedFd, words: OwnedFd) -> rustix::io::Result<()> {
+    rustix::stdio::dup2_stdin(data.as_fd())?;
+    rustix::stdio::dup2_stderr(words.as_fd())?;
+    // The numbers are closed below, with all the zygote's own; nothing may close them again.
+    std::mem::forget((data, words));
+    close_range(1, 1);
+    close_from(3);
+    Ok(())
+}
+
+fn close_from(first: u32) {
+    close_range(first, u32::MAX);
+}
+
+#[expect(
+    unsafe_code,
+    reason = "no safe call closes descriptors that nobody holds"
+)]
+fn close_range(first: u32, last: u32) {
+    // SAFETY: the process has one thread, and no value that owns one of these descriptors is used or
+    // dropped afterwards: the zygote has none yet, and a child never returns to its structures.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, first, last, 0);
+    }
+}
+
+#[expect(unsafe_code, reason = "the environment has no safe way to be changed")]
+fn clear_environment() {
+    // SAFETY: the process has one thread, so nobody reads the environment at the same time.
+    unsafe {
+        libc::clearenv();
+    }
+}
+
+/// The pid of the child, or `None` in the child.
+#[expect(unsafe_code, reason = "a fork has no safe form")]
+pub(super) fn fork() -> rustix::io::Result<Option<Pid>> {
+    // SAFETY: the process has one thread, so the child's copy of memory is whole: no lock is held by
+    // a thread that it does not have.
+    let pid = unsafe { libc::fork() };
+    match pid {
+        ..0 => Err(rustix::io::Errno::AGAIN),
+        _ => Ok(Pid::from_raw(pid)),
+    }
+}
+
+/// Ends the process without running what was registered to run at its end.
+#[expect(
+    unsafe_code,
+    reason = "std's exit runs handlers that belong to the zygote"
+)]
+pub(super) fn exit(status: i32) -> ! {
+    // SAFETY: it does not return and touches no memory.
+    unsafe { libc::_exit(status) }
+}

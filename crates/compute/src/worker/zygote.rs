@@ -1,0 +1,175 @@
+//! The zygote: one thread that forks, watches, kills and reaps.
+//!
+//! It waits for three things at once: requests on the control socket, lifelines that close, and
+//! children that end. It never reads what a child writes, save for its last words.
+
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, read, write};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid,
+};
+
+use super::engine::Engine;
+use super::{child, sandbox};
+use crate::wire::{Ended, Spawn};
+
+/// How much of what a child wrote to standard error is kept.
+const WORDS: usize = 1024;
+
+/// A child and what the zygote holds of it.
+struct Child {
+    pid: Pid,
+    /// Readable when the child has ended.
+    ended: OwnedFd,
+    lifeline: OwnedFd,
+    /// What the child writes to standard error.
+    words: OwnedFd,
+}
+
+/// Loads the interpreter and serves until the control socket closes.
+pub(super) fn serve() -> Result<(), String> {
+    sandbox::strip()?;
+    sandbox::widen_heap();
+    let engine = Engine::load()?;
+    let zygote = Zygote {
+        guard: sandbox::Guard::prepare(),
+        engine,
+    };
+    let mut children = Vec::new();
+    loop {
+        match zygote.wait(&mut children) {
+            Ok(true) => {}
+            // Children also have a signal that follows the end of this process.
+            Ok(false) => {
+                children.iter().for_each(Child::kill);
+                return Ok(());
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+struct Zygote {
+    engine: Engine,
+    guard: sandbox::Guard,
+}
+
+impl Zygote {
+    /// Waits for something to happen and acts on it; `false` when the client is gone.
+    fn wait(&self, children: &mut Vec<Child>) -> rustix::io::Result<bool> {
+        let (control, events) = ready(children)?;
+        // From the back, so that removing one does not move those still to come.
+        for (index, (hung_up, ended)) in events.into_iter().enumerate().rev() {
+            if ended {
+                children.swap_remove(index).bury();
+            } else if hung_up && let Some(child) = children.get(index) {
+                child.kill();
+            }
+        }
+        if control {
+            return self.accept(children);
+        }
+        Ok(true)
+    }
+
+    /// Reads one request and forks for it.
+    fn accept(&self, children: &mut Vec<Child>) -> rustix::io::Result<bool> {
+        let mut bytes = [0; 256];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut beside = RecvAncillaryBuffer::new(&mut space);
+        let received = recvmsg(
+            rustix::stdio::stdin(),
+            &mut [IoSliceMut::new(&mut bytes)],
+            &mut beside,
+            RecvFlags::CMSG_CLOEXEC,
+        )?;
+        let mut descriptors = Vec::new();
+        for message in beside.drain() {
+            if let RecvAncillaryMessage::ScmRights(sent) = message {
+                descriptors.extend(sent);
+            }
+        }
+        if received.bytes == 0 {
+            return Ok(false);
+        }
+        let spawn = serde_json::from_slice(bytes.get(..received.bytes).unwrap_or_default());
+        if let (Ok(spawn), Ok([data, lifeline])) = (spawn, <[OwnedFd; 2]>::try_from(descriptors)) {
+            // Without a child both ends close here, which the client reads as a worker that is gone.
+            children.extend(self.fork(&spawn, data, lifeline).ok());
+        }
+        Ok(true)
+    }
+
+    fn fork(&self, spawn: &Spawn, data: OwnedFd, lifeline: OwnedFd) -> rustix::io::Result<Child> {
+        let (words, their_words) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        match sandbox::fork()? {
+            None => child::live(&self.engine, &self.guard, spawn, data, their_words),
+            Some(pid) => Ok(Child {
+                pid,
+                ended: pidfd_open(pid, PidfdFlags::empty())?,
+                lifeline,
+                words,
+            }),
+        }
+    }
+}
+
+/// Whether the control socket has something, and for each child whether its lifeline or it ended.
+fn ready(children: &[Child]) -> rustix::io::Result<(bool, Vec<(bool, bool)>)> {
+    let mut watched = vec![PollFd::from_borrowed_fd(
+        rustix::stdio::stdin(),
+        PollFlags::IN,
+    )];
+    for child in children {
+        watched.push(PollFd::new(&child.lifeline, PollFlags::IN));
+        watched.push(PollFd::new(&child.ended, PollFlags::IN));
+    }
+    match poll(&mut watched, None) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error),
+    }
+    let mut happened = watched.iter().map(|fd| !fd.revents().is_empty());
+    let control = happened.next().unwrap_or(false);
+    let mut events = Vec::with_capacity(children.len());
+    while let (Some(hung_up), Some(ended)) = (happened.next(), happened.next()) {
+        events.push((hung_up, ended));
+    }
+    Ok((control, events))
+}
+
+impl Child {
+    fn kill(&self) {
+        // It may have ended by itself; it is a zombie until it is buried, so the number is still its.
+        let _ = kill_process(self.pid, Signal::KILL);
+    }
+
+    /// Reaps the child and tells the client how it ended.
+    fn bury(self) {
+        let mut ended = Ended::default();
+        if let Ok(Some((_, status))) = waitpid(Some(self.pid), WaitOptions::empty()) {
+            describe(status, &mut ended);
+        }
+        ended.words = last_words(self.words.as_fd());
+        if let Ok(report) = serde_json::to_vec(&ended) {
+            // The client may have gone away, and then nobody needs to know.
+            let _ = write(&self.lifeline, &report);
+        }
+    }
+}
+
+fn describe(status: WaitStatus, ended: &mut Ended) {
+    ended.signal = status.terminating_signal();
+    ended.status = status.exit_status();
+}
+
+/// What is in the pipe; the child is gone, so there is an end to it.
+fn last_words(pipe: BorrowedFd<'_>) -> String {
+    let mut bytes = [0; WORDS];
+    let length = read(pipe, &mut bytes).unwrap_or(0);
+    String::from_utf8_lossy(bytes.get(..length).unwrap_or_default()).into_owned()
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Records what CPython gives for every snippet, or with --check compares.
+
+usage: record.py [--check]
+
+snippets.txt has a heading `=== name` before each block, `=== C name` before a condition and
+`=== E name` before an expression. The values go to expected.json. Written for Python 3.11.
+"""
+
+import contextlib
+import dataclasses
+import datetime
+import decimal
+import enum
+import fractions
+import io
+import json
+import math
+import pathlib
+import sys
+import types
+import uuid
+
+HERE = pathlib.Path(__file__).parent
+
+
+class AttrDict(dict):
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+    def __delattr__(self, name):
+        del self[name]
+
+    def copy(self):
+        return AttrDict(self)
+
+
+AttrDict.__name__ = AttrDict.__qualname__ = "dict"
+
+
+def snippets():
+    found, name = {}, None
+    for line in (HERE / "snippets.txt").read_text().splitlines(keepends=True):
+        if line.startswith("=== "):
+            name = line[4:].strip()
+            assert name not in found, name
+            found[name] = ""
+        else:
+            found[name] += line
+    return found
+
+
+def plain(value):
+    """The value as the worker writes it: see `worker/python/value.rs`."""
+    if isinstance(value, enum.Enum):
+        return plain(value.value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else as_key(key): plain(v) for key, v in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return [plain(v) for v in sorted(value)]
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (datetime.timedelta, decimal.Decimal, fractions.Fraction, uuid.UUID)):
+        return str(value)
+    if dataclasses.is_dataclass(value):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    return [plain(v) for v in value]
+
+
+def as_key(key):
+    written = plain(key)
+    return written if isinstance(written, str) else json.dumps(written)
+
+
+def value_of(name, code):
+    # Data classes look their module up by name.
+    sys.modules["__main__"] = main = types.ModuleType("__main__")
+    scope = main.__dict__
+    scope.update(json.loads((HERE / "context.json").read_text(), object_hook=AttrDict))
+    with contextlib.redirect_stdout(io.StringIO()):
+        if name.startswith("C "):
+            return bool(eval(code.strip(), scope))
+        if name.startswith("E "):
+            return plain(eval(code.strip(), scope))
+        exec(code, scope)
+        return plain(scope.get("result"))
+
+
+def main():
+    recorded = {name: value_of(name, code) for name, code in snippets().items()}
+    text = json.dumps(recorded, indent=1, ensure_ascii=False) + "\n"
+    target = HERE / "expected.json"
+    if "--check" not in sys.argv:
+        target.write_text(text)
+    elif target.read_text() != text:
+        sys.exit("expected.json is not what this Python gives; run record.py")
+    print(f"{len(recorded)} snippets")
+
+
+if __name__ == "__main__":
+    main()

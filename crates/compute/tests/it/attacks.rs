@@ -1,0 +1,122 @@
+//! Hostile code: none may read, write, start or outlive anything, and the next session is healthy.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use deft_compute::{Compute, Error, Kind, Output};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::support::{block, cases_folder, children_of, compute, corpus, job, text, wait_for};
+
+/// What code has; the tests wait for many attacks to run out of it.
+const TIME: Duration = Duration::from_millis(900);
+
+/// How many attacks run at once.
+const WIDTH: usize = 3;
+
+/// Text that no attack may get hold of: the first line of `/etc/passwd`, names of the root folder, the
+/// environment of the tests, what `id` prints.
+const SECRETS: [&str; 6] = ["root:x:", "\"etc\"", "'etc'", "CARGO", "LD_LIBRARY", "uid="];
+
+#[tokio::test]
+async fn the_shared_attacks_are_survived() {
+    let file = corpus("attacks.json");
+    let attacks = file["attacks"].as_array().unwrap().iter();
+    let attacks = attacks.map(|attack| (text(attack, "name").into(), text(attack, "code").into()));
+    survive(attacks.collect(), file["ctx"].clone()).await;
+}
+
+#[tokio::test]
+async fn our_own_attacks_are_survived() {
+    let text = std::fs::read_to_string(cases_folder().join("attacks.txt")).unwrap();
+    let attacks: Vec<(String, String)> = text
+        .split("=== ")
+        .filter_map(|attack| attack.split_once('\n'))
+        .map(|(name, code)| (name.to_owned(), code.to_owned()))
+        .collect();
+    assert!(attacks.len() >= 40);
+    survive(attacks, corpus("battery.json")["ctx"].clone()).await;
+    let canary = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.starts_with("deft-compute-canary").then_some(name)
+    };
+    let written: Vec<String> = std::fs::read_dir(Path::new("/tmp"))
+        .unwrap()
+        .filter_map(|entry| canary(entry.unwrap()))
+        .collect();
+    assert!(written.is_empty(), "{written:?}");
+}
+
+/// Runs all attacks, each in a session of its own and followed by a healthy one.
+async fn survive(attacks: Vec<(String, String)>, context: Value) {
+    let compute = compute();
+    let gate = Arc::new(Semaphore::new(WIDTH));
+    let mut running = JoinSet::new();
+    for (name, code) in attacks {
+        let (compute, gate, context) = (compute.clone(), gate.clone(), context.clone());
+        running.spawn(async move {
+            let _turn = gate.acquire().await.unwrap();
+            let fault = attack(&compute, &code, &context).await.err();
+            fault.map_or_else(|| Ok(name.clone()), |fault| Err(format!("{name}: {fault}")))
+        });
+    }
+    let mut failed = Vec::new();
+    let mut count = 0;
+    while let Some(done) = running.join_next().await {
+        count += 1;
+        failed.extend(done.unwrap().err());
+    }
+    assert!(
+        failed.is_empty(),
+        "{} of {count}:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
+    // Sessions are gone, so are their children, and nobody has started anything else.
+    let worker = compute.worker_id().unwrap();
+    wait_for("no children", || children_of(worker).is_empty()).await;
+}
+
+async fn attack(compute: &Compute, code: &str, context: &Value) -> Result<(), String> {
+    let started = Instant::now();
+    let mut session = compute.session();
+    let got = session
+        .run(job(Kind::Block, code, context), Some(TIME))
+        .await;
+    let took = started.elapsed();
+    let shown = format!("{got:?}");
+    if let Some(secret) = SECRETS.iter().find(|secret| shown.contains(**secret)) {
+        return Err(format!("got hold of {secret}: {}", clip(&shown)));
+    }
+    if took > TIME * 8 {
+        return Err(format!("took {took:?}: {}", clip(&shown)));
+    }
+    if let Err(Error::Unavailable { why }) = &got {
+        return Err(format!("made the worker unavailable: {why}"));
+    }
+    outcome(code, &got);
+    // In the same session and in a new one.
+    for mut session in [session, compute.session()] {
+        let one = session.run(block("result = 1 + 1"), None).await;
+        if !one.as_ref().is_ok_and(|one| one.value == 2) {
+            return Err(format!("after {}: {one:?}", clip(&shown)));
+        }
+    }
+    Ok(())
+}
+
+/// Printed with `--nocapture`, to see which end by a limit.
+fn outcome(code: &str, got: &Result<Output, Error>) {
+    let shown = match got {
+        Ok(output) => format!("value {}", clip(&output.value.to_string())),
+        Err(error) => clip(&error.to_string()),
+    };
+    println!("{shown}   <- {}", code.lines().last().unwrap_or_default());
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(300).collect()
+}

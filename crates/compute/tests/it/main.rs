@@ -1,0 +1,15 @@
+//! Integration tests: every one starts real workers and forks real children.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "clippy does not see that helpers of tests are tests"
+)]
+
+mod attacks;
+mod battery;
+mod cases;
+mod clock;
+mod lifecycle;
+mod support;
+mod values;
