@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Effects, Failure, FailureClass, RunId};
+use deft_model::{Effects, Failure, FailureClass, Object, RunId};
 use deft_store::{Lease, RunRow, Then, Write};
 use deft_tools::Router;
 use deft_workflow::{Action, Event, Facts, Machine};
@@ -50,8 +50,8 @@ pub(crate) struct Driver {
 pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
 
 impl Facts for RouterFacts<'_> {
-    fn effects(&self, tool: &str) -> Option<Effects> {
-        self.0.effects(tool)
+    fn effects(&self, tool: &str, args: &Object) -> Option<Effects> {
+        self.0.effects_of(tool, args)
     }
 }
 

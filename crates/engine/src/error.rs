@@ -19,7 +19,7 @@ pub enum Error {
     #[error("{}", problems(.0))]
     Inputs(Vec<InputProblem>),
     /// Flags that the page or the tool of a command does not take.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    #[error("{}", flags(.0))]
     Flags(Vec<Problem>),
     /// No such run.
     #[error("there is no run `{id}`")]
@@ -117,10 +117,28 @@ impl Error {
     }
 }
 
+/// One problem is the message; several are listed below it.
 fn problems(problems: &[InputProblem]) -> String {
-    let one = |problem: &InputProblem| match &problem.hint {
-        Some(hint) if problems.len() > 1 => format!("{} ({hint})", problem.message),
-        _ => problem.message.clone(),
-    };
-    problems.iter().map(one).collect::<Vec<_>>().join("; ")
+    let lines = problems.iter().map(|problem| {
+        let hint = problem.hint.as_ref().filter(|_| problems.len() > 1);
+        let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
+        format!("{}{hint}", problem.message)
+    });
+    listed(lines.collect(), "inputs are wrong")
+}
+
+fn flags(problems: &[Problem]) -> String {
+    let lines = problems.iter().map(|problem| {
+        let hint = problem.hint().filter(|_| problems.len() > 1);
+        let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
+        format!("{problem}{hint}")
+    });
+    listed(lines.collect(), "flags are wrong")
+}
+
+fn listed(mut lines: Vec<String>, what: &str) -> String {
+    match lines.len() {
+        1 => lines.remove(0),
+        count => format!("{count} {what}\n  {}", lines.join("\n  ")),
+    }
 }

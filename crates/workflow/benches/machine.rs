@@ -26,7 +26,7 @@ fn main() {
 struct NoFacts;
 
 impl Facts for NoFacts {
-    fn effects(&self, _: &str) -> Option<Effects> {
+    fn effects(&self, _: &str, _: &deft_model::Object) -> Option<Effects> {
         Some(Effects::Idempotent)
     }
 }

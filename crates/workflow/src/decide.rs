@@ -187,7 +187,7 @@ impl Machine {
             return self.settle_failed(at, failure);
         }
         let tool = match &call {
-            Call::Tool { tool, .. } => Some(tool.as_str()),
+            Call::Tool { tool, args } => Some((tool.as_str(), args)),
             _ => None,
         };
         let effects = planned.effects(frame.plan.effects, tool, facts);

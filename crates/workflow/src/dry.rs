@@ -179,13 +179,16 @@ impl DryScope<'_> {
         looking.unknown.clear();
         let (name, args) = looking.work(&planned.work);
         let (unknown, problems) = (looking.unknown, looking.problems);
+        let given = args.as_ref().and_then(Value::as_object).cloned();
+        let given = given.unwrap_or_default();
+        let tool = name.as_deref().map(|name| (name, &given));
         DryStep {
             id: planned.step.id.clone(),
             kind: planned.step.action.kind(),
             wave,
             verdict,
             condition: planned.step.condition.clone(),
-            effects: planned.effects(self.plan.effects, name.as_deref(), facts),
+            effects: planned.effects(self.plan.effects, tool, facts),
             name,
             args,
             unknown,

@@ -70,7 +70,7 @@ pub enum Action {
 /// What a machine has to be told about the world before it decides.
 pub trait Facts {
     /// What repeating a call of a tool would do, as far as the tool says.
-    fn effects(&self, tool: &str) -> Option<Effects>;
+    fn effects(&self, tool: &str, args: &Object) -> Option<Effects>;
 }
 
 /// The stored events do not fit the plan.

@@ -249,7 +249,7 @@ impl Planned {
     pub(crate) fn effects(
         &self,
         of_skill: Option<Effects>,
-        tool: Option<&str>,
+        tool: Option<(&str, &Object)>,
         facts: &dyn Facts,
     ) -> Effects {
         let said = self.step.effects.or(of_skill);
@@ -258,7 +258,7 @@ impl Planned {
             (Work::Compute | Work::Skill { .. }, _) => Effects::None,
             (_, Some(effects)) => effects,
             (Work::Tool { .. }, None) => {
-                let known = tool.and_then(|tool| facts.effects(tool));
+                let known = tool.and_then(|(tool, args)| facts.effects(tool, args));
                 known.unwrap_or(Effects::Once)
             }
             (Work::Agent { .. }, None) => Effects::Once,

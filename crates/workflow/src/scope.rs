@@ -95,15 +95,19 @@ impl View<'_> {
             .cloned()
     }
 
-    /// The value of a step's name: that of the last step in order that has one.
+    /// The value of a step's name: that of the last step in order that has one. The name of a step
+    /// that cannot be seen from here means nothing here, so that a step may be called `sum` and
+    /// still use Python's.
     fn result(&self, name: &str) -> Option<Lookup> {
         let providers = self.frame.plan.providers.get(name)?;
-        let value = providers
+        let mut seen = providers
             .iter()
             .rev()
             .filter(|step| self.sees(**step))
-            .find_map(|step| self.frame.steps[*step].value.as_ref());
-        Some(match value {
+            .map(|step| self.frame.steps[*step].value.as_ref())
+            .peekable();
+        seen.peek()?;
+        Some(match seen.flatten().next() {
             Some(value) if self.frame.plan.results_wrapped => Lookup::Value(wrap(value)),
             Some(value) => Lookup::Value(Arc::clone(value)),
             None => Lookup::Absent,
@@ -169,7 +173,8 @@ impl View<'_> {
             }
             let value = match self.get(name) {
                 Lookup::Value(value) => (*value).clone(),
-                Lookup::Absent | Lookup::Unknown => Value::Null,
+                Lookup::Absent => Value::Null,
+                Lookup::Unknown => continue,
             };
             map.insert(name.to_owned(), value);
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Effects, Failure, FailureClass};
+use deft_model::{Effects, Failure, FailureClass, Object};
 use deft_workflow::{Action, Answer, Facts, Path, Plan};
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ pub(crate) enum Pick {
 }
 
 impl Facts for World {
-    fn effects(&self, tool: &str) -> Option<Effects> {
+    fn effects(&self, tool: &str, _: &Object) -> Option<Effects> {
         self.effects.get(tool).copied()
     }
 }
