@@ -24,12 +24,23 @@ pub(crate) fn user_home() -> Option<PathBuf> {
     get(HOME).map(PathBuf::from)
 }
 
-/// The settings given as `DEFT__SECTION__KEY`, as `section__key` with their
+/// The value of a variable that must be a text.
+pub(crate) fn text(name: &str) -> Result<String, &'static str> {
+    match get(name) {
+        None => Err("is not set"),
+        Some(value) => value.into_string().map_err(|_| "is not UTF-8"),
+    }
+}
+
+/// The settings given as `DEFT__SECTION__KEY`, as `SECTION__KEY` with their
 /// values.
 pub(crate) fn overrides() -> Vec<(String, String)> {
     let named = |(name, value): (OsString, OsString)| {
-        let name = name.to_str()?.strip_prefix("DEFT__")?.to_lowercase();
+        let name = name.to_str()?.strip_prefix("DEFT__")?.to_owned();
         Some((name, value.into_string().ok()?))
     };
-    std::env::vars_os().filter_map(named).collect()
+    let mut all: Vec<_> = std::env::vars_os().filter_map(named).collect();
+    // The environment has no order; what two variables say must not depend on it.
+    all.sort();
+    all
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::args::{Global, Roots};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::env;
 use crate::failure::{Done, Failure};
 
@@ -23,6 +23,13 @@ pub(crate) struct Home {
 impl Home {
     /// Finds the home and reads its configuration; it need not exist.
     pub(crate) fn open(global: &Global) -> Done<Self> {
+        let path = Self::locate(global)?;
+        let config = Config::read(&config_file(&path))?;
+        Ok(Self { path, config })
+    }
+
+    /// Finds the home without looking into it.
+    pub(crate) fn locate(global: &Global) -> Done<PathBuf> {
         let path = match global
             .home
             .clone()
@@ -31,9 +38,7 @@ impl Home {
             Some(path) => path,
             None => default_home()?,
         };
-        let path = std::path::absolute(&path).unwrap_or(path);
-        let config = Config::read(&path.join("config.toml"))?;
-        Ok(Self { path, config })
+        Ok(std::path::absolute(&path).unwrap_or(path))
     }
 
     /// Where the skills of the home are.
@@ -43,11 +48,16 @@ impl Home {
 
     /// The home, made if need be; only its owner may look inside.
     pub(crate) fn ensure(&self) -> Done<()> {
-        if self.path.is_dir() {
-            return Ok(());
+        ensure(&self.path)
+    }
+
+    /// Where the database is; its folder is made if need be.
+    pub(crate) fn store_path(&self) -> Done<PathBuf> {
+        let path = self.config.store.path.clone();
+        if let Some(folder) = path.parent() {
+            create_folder(folder)?;
         }
-        create_folder(&self.path)?;
-        restrict(&self.path).map_err(|problem| Failure::file(&self.path, "protect", &problem))
+        Ok(path)
     }
 
     /// All folders of skills, the most important first.
@@ -56,15 +66,8 @@ impl Home {
             .config
             .skill_paths
             .iter()
-            .map(|path| self.resolve(path));
+            .map(|path| config::resolve(&self.path, path));
         std::iter::once(self.skills()).chain(listed).collect()
-    }
-
-    fn resolve(&self, path: &str) -> PathBuf {
-        let user = path
-            .strip_prefix("~/")
-            .and_then(|rest| env::user_home().map(|home| home.join(rest)));
-        user.unwrap_or_else(|| self.path.join(path))
     }
 
     /// The present, and the zone of times that name none.
@@ -74,6 +77,20 @@ impl Home {
             zone: self.config.zone.clone().unwrap_or_else(TimeZone::system),
         }
     }
+}
+
+/// The configuration of a home.
+pub(crate) fn config_file(home: &Path) -> PathBuf {
+    home.join("config.toml")
+}
+
+/// A home, made if need be; only its owner may look inside.
+pub(crate) fn ensure(home: &Path) -> Done<()> {
+    if home.is_dir() {
+        return Ok(());
+    }
+    create_folder(home)?;
+    restrict(home).map_err(|problem| Failure::file(home, "protect", &problem))
 }
 
 fn default_home() -> Done<PathBuf> {

@@ -1,5 +1,6 @@
 //! The `deft` binary: arguments in, text or JSON out, an exit code.
 
+mod app;
 mod args;
 mod commands;
 mod config;
@@ -7,7 +8,10 @@ mod env;
 mod failure;
 mod home;
 mod output;
+mod progress;
+mod prompt;
 mod report;
+mod secrets;
 mod view;
 
 use std::process::ExitCode;
@@ -18,7 +22,7 @@ use args::Args;
 use output::Output;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let args = match Args::try_parse_from(args::rewrite(std::env::args_os())) {
         Ok(args) => args,
         Err(problem) => return failure::usage(&problem),
     };

@@ -92,7 +92,7 @@ impl Output {
         self.styles(io::stdout().is_terminal())
     }
 
-    fn styles_stderr(&self) -> bool {
+    pub(crate) fn styles_stderr(&self) -> bool {
         self.styles(io::stderr().is_terminal())
     }
 

@@ -9,7 +9,7 @@ use deft_workflow::{Event, Machine, Started};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::drive::{Driver, RouterFacts};
+use crate::drive::{Driven, Driver, RouterFacts};
 use crate::engine::Inner;
 use crate::record::Journal;
 use crate::secrets::RunSecrets;
@@ -130,10 +130,13 @@ impl Engine {
         } else if let Some(secrets) = draft.secrets {
             let begun = draft.machine.take_actions();
             let deadline = inner.deadline(&draft.pinned, inner.now());
-            Driver::new(inner, run, lease, draft.machine, secrets, attention)
+            let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
                 .until(deadline)
                 .drive(begun)
                 .await?;
+            if let Driven::Finished(row) = driven {
+                return Ok(Admission::Run(*row));
+            }
         }
         self.finished_row(&id).await
     }

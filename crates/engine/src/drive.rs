@@ -21,9 +21,10 @@ use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
 /// What came of driving a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Driven {
-    Finished,
+    /// It is over; the row as it is stored.
+    Finished(Box<RunRow>),
     /// It waits, and nobody holds its lease.
     Parked,
 }
@@ -126,9 +127,9 @@ impl Driver {
             if let Some(finished) = self.machine.finished() {
                 let finished = finished.clone();
                 let then = finish::row(&finished, now);
-                self.commit(then).await?;
+                self.commit(then.clone()).await?;
                 self.engine.log_session(&self.run, &finished, now);
-                return Ok(Driven::Finished);
+                return Ok(Driven::Finished(Box::new(finish::ended(&self.run, then))));
             }
             self.note_questions(now, &fresh);
             if fresh.iter().any(must_be_stored) {

@@ -1,5 +1,6 @@
 //! The end of a run: one transaction writes outcome, outputs and error, then people hear of it.
 
+use deft_model::RunStatus;
 use deft_store::{Finish, RunRow, Then};
 use deft_workflow::Finished;
 use jiff::Timestamp;
@@ -21,6 +22,24 @@ pub(crate) fn row(finished: &Finished, at: Timestamp) -> Then {
         usage: None,
         at,
     })
+}
+
+/// The row of a run after its end is stored, so that nobody has to read it back.
+pub(crate) fn ended(run: &RunRow, then: Then) -> RunRow {
+    let mut run = run.clone();
+    if let Then::Finish(finish) = then {
+        run.status = RunStatus::Done;
+        run.outcome = Some(finish.outcome);
+        run.outputs = finish.outputs;
+        run.error = finish.error;
+        run.usage = finish.usage;
+        run.finished_at = Some(finish.at);
+        run.finish_ordinal += 1;
+        run.owner = None;
+        run.wake_at = None;
+        run.waiting_for = None;
+    }
+    run
 }
 
 impl Inner {

@@ -24,7 +24,10 @@ pub struct Failure {
     pub blocked: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
 fn is_false(flag: &bool) -> bool {
     !*flag
 }

@@ -1,72 +1,187 @@
-//! `deft cmd`: one command line, as a model would write it.
+//! `deft cmd`: command lines, as a model would write them.
 
 use std::process::ExitCode;
 
+use deft_command::{Command, CommandResult, CommandStatus, Line, Problem, Routed, route, split};
+use deft_engine::{Admission, Attention, Fire};
+use deft_model::{Body, Outcome};
 use deft_registry::Snapshot;
 use deft_registry::discovery::{Topic, Unknown, get_skill, help};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
 use crate::home::Library;
 use crate::output::Output;
 
-/// What a command line asks for.
-enum Line {
-    /// The skills, or one of them.
-    GetSkill(Topic),
-    /// The page of a skill.
-    Help(String),
-    /// A skill is to be run.
-    Run(String),
-}
-
-pub(crate) fn run(line: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
-    let line = parse(line)?;
+pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
+    let lines = split(text);
     let library = Library::open(global, roots)?;
-    let snapshot = library.load();
-    let answer = match line {
-        Line::GetSkill(topic) => {
-            get_skill(&snapshot, &topic).map_err(|problem| unknown(&problem))?
-        }
-        Line::Help(name) => help(&snapshot, &name).map_err(|problem| unknown(&problem))?,
-        Line::Run(name) => return Err(cannot_run(&snapshot, &name)),
+    let shell = Shell {
+        snapshot: library.load(),
+        global,
+        roots,
     };
-    if output.json {
-        output.document(&json!({"ok": true, "status": "ok", "content": answer}))?;
-    } else {
-        output.data(&answer)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn parse(line: &str) -> Done<Line> {
-    let words = shlex::split(line).ok_or_else(|| {
-        Failure::input(
-            "invalid_command",
-            "a quote in the command line is not closed",
-        )
-        .hint("close it, or write `\\\"` for a quote that is meant literally")
-    })?;
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
+    match lines.as_slice() {
         [] => Err(
             Failure::input("invalid_command", "the command line is empty")
                 .hint("try `deft cmd get_skill`"),
         ),
-        ["get_skill" | "get_skill:"] => Ok(Line::GetSkill(Topic::All)),
-        ["get_skill" | "get_skill:", topic] => Ok(Line::GetSkill(Topic::parse(topic))),
-        ["get_skill" | "get_skill:", _, extra, ..] => Err(Failure::input(
-            "invalid_command",
-            format!("`{extra}` is one word too many for `get_skill`"),
-        )
-        .hint("ask for one domain or skill at a time")),
-        [first] if first.starts_with("get_skill:") => Ok(Line::GetSkill(Topic::parse(
-            first.trim_start_matches("get_skill:"),
-        ))),
-        [name, rest @ ..] if rest.contains(&"--help") => Ok(Line::Help((*name).to_owned())),
-        [name, ..] => Ok(Line::Run((*name).to_owned())),
+        [Ok(only)] => shell.single(only, output),
+        [Err(problem)] => Err(refusal(std::slice::from_ref(problem))),
+        several => shell.several(several, output),
     }
+}
+
+/// Where command lines find their skills.
+struct Shell<'a> {
+    snapshot: Snapshot,
+    global: &'a Global,
+    roots: &'a Roots,
+}
+
+impl Shell<'_> {
+    /// One line: its answer is the output, its failure is the failure of the command.
+    fn single(&self, line: &Line, output: &Output) -> Done {
+        let result = self.answer(line)?;
+        self.print(&[result], output)
+    }
+
+    /// Several lines, in order; one that fails does not hide the others (S2.48).
+    fn several(&self, lines: &[Result<Line, Problem>], output: &Output) -> Done {
+        let results: Vec<CommandResult> = lines
+            .iter()
+            .map(|line| match line {
+                Ok(line) => self.answer(line).unwrap_or_else(|failure| failed(&failure)),
+                Err(problem) => CommandResult::refused(std::slice::from_ref(problem)),
+            })
+            .collect();
+        self.print(&results, output)
+    }
+
+    fn answer(&self, line: &Line) -> Done<CommandResult> {
+        let routed = route(line, |name| self.flags(name)).map_err(|problems| refusal(&problems))?;
+        match routed {
+            Routed::GetSkill { topic } => get_skill(&self.snapshot, &Topic::parse(&topic))
+                .map(CommandResult::ok)
+                .map_err(|problem| unknown(&problem)),
+            Routed::Command(command) if command.help => help(&self.snapshot, &command.skill_name)
+                .map(CommandResult::ok)
+                .map_err(|problem| unknown(&problem)),
+            Routed::Command(command) => self.perform(command),
+        }
+    }
+
+    /// The flags of a skill's page, so that a line can be read.
+    fn flags(&self, name: &str) -> Result<Vec<deft_model::Flag>, Problem> {
+        match self.snapshot.find(name) {
+            Some(loaded) => Ok(match &loaded.skill.body {
+                Body::Manual { text, .. } => deft_skillfile::flags(&text.read()),
+                _ => Vec::new(),
+            }),
+            None => {
+                let near = help(&self.snapshot, name).err();
+                let near = near.and_then(|unknown| unknown.near().map(str::to_owned));
+                Err(Problem::unknown_skill(name, near))
+            }
+        }
+    }
+
+    fn perform(&self, command: Command) -> Done<CommandResult> {
+        let loaded = self.snapshot.find(&command.skill_name);
+        if let Some(Body::Manual {
+            handler: None,
+            text,
+        }) = loaded.map(|loaded| &loaded.skill.body)
+        {
+            return Ok(CommandResult::template(text.read()));
+        }
+        let app = App::open(self.global, self.roots)?;
+        let fire = Fire {
+            skill: command.skill_name,
+            inputs: command.flags,
+            cause: "cmd".to_owned(),
+            ..Fire::default()
+        };
+        let admitted = app.block_on(app.engine.run(fire, Attention::default()));
+        let admitted = admitted.map_err(|error| app::failure(&error))?;
+        let (Admission::Run(row) | Admission::Existing(row)) = admitted;
+        let shown = app.block_on(app.engine.show(&row));
+        let shown = shown.map_err(|error| app::failure(&error))?;
+        app.close();
+        Ok(result(&shown, row.outcome))
+    }
+
+    fn print(&self, results: &[CommandResult], output: &Output) -> Done {
+        let worked = results
+            .iter()
+            .all(|result| result.status == CommandStatus::Ok);
+        if output.json {
+            let shown: Vec<Value> = results
+                .iter()
+                .map(|result| {
+                    let mut shown = json!(result);
+                    shown["ok"] = json!(result.status == CommandStatus::Ok);
+                    shown
+                })
+                .collect();
+            match shown.as_slice() {
+                [only] => output.document(only)?,
+                several => output.document(&json!({ "ok": worked, "results": several }))?,
+            }
+        } else {
+            for result in results {
+                output.data(&result.content)?;
+            }
+        }
+        Ok(if worked {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(1)
+        })
+    }
+}
+
+/// A run as the result of a command.
+fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
+    let content = match (&run["outputs"], &run["error"]["message"]) {
+        (_, Value::String(message)) => {
+            let hint = run["error"]["hint"].as_str();
+            hint.map_or_else(
+                || message.clone(),
+                |hint| format!("{message}\nhint: {hint}"),
+            )
+        }
+        (Value::String(text), _) => text.clone(),
+        (Value::Null, _) => "done".to_owned(),
+        (other, _) => format!("{other:#}"),
+    };
+    let mut result = CommandResult::ok(content);
+    if !matches!(outcome, Some(Outcome::Success | Outcome::Skipped)) {
+        result.status = CommandStatus::Error;
+    }
+    result.metadata.insert("run".to_owned(), run["id"].clone());
+    result
+        .metadata
+        .insert("outcome".to_owned(), run["outcome"].clone());
+    result
+}
+
+fn failed(failure: &Failure) -> CommandResult {
+    let hint = failure.hint.as_ref();
+    let hint = hint.map_or(String::new(), |hint| format!("\nhint: {hint}"));
+    CommandResult {
+        status: CommandStatus::Error,
+        ..CommandResult::ok(format!("error: {}{hint}", failure.message))
+    }
+}
+
+fn refusal(problems: &[Problem]) -> Failure {
+    let code = problems.first().map_or("invalid_command", Problem::code);
+    let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let hint = problems.iter().find_map(Problem::hint);
+    Failure::input(code, messages.join("; ")).maybe_hint(hint)
 }
 
 fn unknown(problem: &Unknown) -> Failure {
@@ -75,16 +190,4 @@ fn unknown(problem: &Unknown) -> Failure {
         None => "`deft cmd get_skill` lists what there is".to_owned(),
     };
     Failure::input(problem.code(), problem.to_string()).hint(hint)
-}
-
-/// Skills are only read so far; nothing runs them yet, and nothing pretends to.
-fn cannot_run(snapshot: &Snapshot, name: &str) -> Failure {
-    match help(snapshot, name) {
-        Err(problem) => unknown(&problem),
-        Ok(_) => Failure::input(
-            "cannot_run",
-            format!("`{name}` is a skill, but this version of deft cannot run skills"),
-        )
-        .hint(format!("`deft cmd '{name} --help'` shows its page")),
-    }
 }

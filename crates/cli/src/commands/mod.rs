@@ -1,9 +1,15 @@
 //! One file per command.
 
+mod approvals;
 mod cmd;
+mod config;
+mod mcp;
 mod overview;
+mod run;
+mod runs;
 mod schema;
 mod skills;
+pub(crate) mod tools;
 
 use std::process::ExitCode;
 
@@ -18,6 +24,13 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
     let global = &args.global;
     match args.command {
         None => overview::run(global, output),
+        Some(Command::Run(args)) => run::run(&args, global, output),
+        Some(Command::Runs(command)) => runs::run(&command, global, output),
+        Some(Command::Approvals(command)) => approvals::run(&command, global, output),
+        Some(Command::Tools(command)) => tools::run(&command, global, output),
+        Some(Command::Mcp(command)) => mcp::run(&command, global, output),
+        Some(Command::Config(command)) => config::run(&command, global, output),
+        Some(Command::ComputeWorker) => Ok(deft_compute::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),
         Some(Command::Completions { shell }) => {

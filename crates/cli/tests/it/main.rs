@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod cmd;
+mod config;
 mod files;
 mod home;
+mod mcp;
+mod runs;
 mod support;
+mod tools;
 mod validate;
 mod watch;

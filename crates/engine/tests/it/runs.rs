@@ -225,3 +225,11 @@ async fn each_run_leaves_an_entry_in_the_session_log() {
     );
     assert_eq!(std::fs::read_to_string(log).unwrap(), expected);
 }
+
+#[tokio::test]
+async fn the_row_that_a_run_returns_is_the_row_that_is_stored() {
+    let world = World::new(&[("greet.yaml", GREET)]);
+    let row = world.run("greet", json!({ "who": "Ada" })).await;
+    let stored = world.store.run(&row.id).await.unwrap();
+    assert_eq!(Some(row), stored);
+}

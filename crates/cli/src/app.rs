@@ -1,0 +1,141 @@
+//! Puts the engine together from a home: its store, its skills, its tools.
+//!
+//! Not here: what any command does with it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use deft_compute::Compute;
+use deft_engine::{Engine, Options, Parts, SystemClock};
+use deft_registry::Snapshot;
+use deft_store::{Sqlite, SqliteOptions, Store};
+use jiff::tz::TimeZone;
+use tokio::runtime::Runtime;
+
+use crate::args::{Global, Roots};
+use crate::commands::tools;
+use crate::failure::{Done, Failure};
+use crate::home::{Home, Library, create_folder};
+use crate::secrets;
+
+/// The engine of a home, and the threads it runs on.
+pub(crate) struct App {
+    pub runtime: Runtime,
+    pub engine: Engine,
+    pub zone: TimeZone,
+}
+
+impl App {
+    /// Opens the home with its skills, or with those of `--root`.
+    pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
+        let home = Home::open(global)?;
+        let library = if roots.roots.is_empty() {
+            Library::of(&home)
+        } else {
+            Library::open(global, roots)?
+        };
+        Self::with(&home, Arc::new(library.load()))
+    }
+
+    /// Opens the home for commands that look at runs and need no skill.
+    pub(crate) fn without_skills(global: &Global) -> Done<Self> {
+        let home = Home::open(global)?;
+        let nothing = deft_registry::Options::new(Vec::<PathBuf>::new());
+        let snapshot = Snapshot::load(&nothing, &home.moment());
+        Self::with(&home, Arc::new(snapshot))
+    }
+
+    fn with(home: &Home, skills: Arc<Snapshot>) -> Done<Self> {
+        let runtime = runtime()?;
+        let store = open_store(home)?;
+        let router = runtime.block_on(tools::router(home, Some(&store)))?;
+        let zone = home.moment().zone;
+        let parts = Parts {
+            store,
+            skills: Arc::new(skills),
+            router,
+            compute: Compute::new(worker()?),
+            clock: Arc::new(SystemClock),
+            secrets: secrets::source(&home.config),
+        };
+        let engine = Engine::new(parts, options(home, &zone)).map_err(|error| failure(&error))?;
+        Ok(Self {
+            runtime,
+            engine,
+            zone,
+        })
+    }
+
+    /// Waits for something, and keeps the leases alive meanwhile.
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        let engine = self.engine.clone();
+        let leases = self
+            .runtime
+            .spawn(async move { engine.keep_leases().await });
+        let result = self.runtime.block_on(work);
+        leases.abort();
+        result
+    }
+
+    /// Ends what was started for the command.
+    pub(crate) fn close(self) {
+        self.runtime.block_on(self.engine.router().shutdown());
+    }
+}
+
+pub(crate) fn runtime() -> Done<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_all().build();
+    runtime.map_err(|error| Failure::input("runtime", format!("cannot start threads: {error}")))
+}
+
+/// Opens the store of a home, which is made on first use.
+pub(crate) fn open_store(home: &Home) -> Done<Arc<dyn Store>> {
+    home.ensure()?;
+    let path = home.store_path()?;
+    if let Some(folder) = path.parent() {
+        create_folder(folder)?;
+    }
+    let store = Sqlite::open(&path, &SqliteOptions::default()).map_err(|error| store(&error))?;
+    Ok(Arc::new(store))
+}
+
+fn options(home: &Home, zone: &TimeZone) -> Options {
+    let mut options = Options::at(&home.path);
+    options.zone = deft_schedule::zone_name(zone);
+    options.workspace_uri = std::env::current_dir()
+        .map(|folder| format!("file://{}", folder.display()))
+        .unwrap_or_default();
+    home.config.engine.apply(&mut options);
+    options
+}
+
+/// The sandbox is this very program, started again.
+fn worker() -> Done<deft_compute::Options> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::input("worker", format!("cannot find deft itself: {error}")))?;
+    Ok(deft_compute::Options {
+        program,
+        args: vec!["compute-worker".into()],
+        limits: deft_compute::Limits::default(),
+    })
+}
+
+/// What the engine could not do, for people.
+pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
+    use deft_engine::Error;
+    let code = match error {
+        Error::UnknownSkill { .. } => "unknown_skill",
+        Error::Inputs(_) => "invalid_input",
+        Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
+        Error::UnknownStep { .. } => "unknown_step",
+        Error::NotResumable { .. } => "not_resumable",
+        Error::Store(problem) => return store(problem),
+        _ => "engine",
+    };
+    Failure::input(code, error.to_string()).maybe_hint(error.hint())
+}
+
+pub(crate) fn store(error: &deft_store::Error) -> Failure {
+    Failure::input("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
+}

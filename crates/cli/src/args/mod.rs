@@ -1,0 +1,124 @@
+//! The command line.
+
+mod rewrite;
+mod runs;
+mod skills;
+mod tools;
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+pub(crate) use rewrite::rewrite;
+pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, Runs};
+pub(crate) use skills::{
+    Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
+    Skills, Validate,
+};
+pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
+
+/// A skill engine for AI assistants.
+#[derive(Debug, Parser)]
+#[command(name = "deft", version, about, after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done or skipped, 1 it ran and did not succeed, or errors were found, \
+     2 usage or bad input, 4 timed out waiting, 5 stopped at an approval, \
+     6 a limit was reached, 130 interrupted.";
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct Global {
+    /// The folder that holds everything [default: `$DEFT_HOME`, else `~/.deft`]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// One JSON document on stdout, also on failure
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Only results and errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Never ask anything
+    #[arg(long, global = true)]
+    pub no_input: bool,
+    /// Colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Skill files: list, check, write and move them
+    #[command(subcommand)]
+    Skills(Skills),
+    /// Run a skill now and show how it goes
+    Run(Run),
+    /// Past and present runs
+    #[command(subcommand)]
+    Runs(Runs),
+    /// Questions that wait for an answer
+    #[command(subcommand)]
+    Approvals(Approvals),
+    /// Tools of servers and of deft itself
+    #[command(subcommand)]
+    Tools(Tools),
+    /// MCP servers
+    #[command(subcommand)]
+    Mcp(Mcp),
+    /// The configuration
+    #[command(subcommand)]
+    Config(Config),
+    /// Run one command line exactly as a model would write it
+    Cmd {
+        /// For example `get_skill: email` or `tasks.search --help`
+        line: String,
+        #[command(flatten)]
+        roots: Roots,
+    },
+    /// JSON Schemas for editors and other programs
+    Schema {
+        /// What the schema describes
+        what: SchemaName,
+    },
+    /// Completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// The sandbox that compute blocks run in; deft starts it by itself
+    #[command(hide = true)]
+    ComputeWorker,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaName {
+    /// The frontmatter of a SKILL.md
+    Skill,
+    /// A YAML workflow
+    Workflow,
+    /// A record, as `memory_store_skill` takes it
+    Record,
+    /// `config.toml`
+    Config,
+    /// The events of a run
+    Events,
+}
+
+/// Where skills are looked for.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct Roots {
+    /// Look here instead of in the home (can be given more than once)
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
+}

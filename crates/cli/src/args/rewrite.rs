@@ -1,0 +1,153 @@
+//! Inputs of a skill among the flags of `deft run`.
+//!
+//! `deft run NAME --flag value` takes flags that only the skill knows, mixed with deft's own. Here
+//! the former become `--input flag=value` before clap sees them. What clap knows wins; an input of
+//! the same name is given with `--input`.
+
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory};
+
+use super::Args;
+
+/// The command line as clap can read it.
+pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let Some(at) = run_command(&words) else {
+        return words;
+    };
+    let known = Known::of(&Args::command());
+    let (head, tail) = words.split_at(at + 1);
+    let mut out = head.to_vec();
+    let mut rest = tail.iter().cloned().peekable();
+    let mut named = false;
+    while let Some(word) = rest.next() {
+        let text = word.to_string_lossy().into_owned();
+        let Some(flag) = text.strip_prefix("--").filter(|flag| !flag.is_empty()) else {
+            // The first bare word is the skill; a second one is for clap to complain about.
+            named |= !text.starts_with('-');
+            out.push(word);
+            continue;
+        };
+        let (name, value) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (flag, None),
+        };
+        match known.takes_value(name) {
+            Some(takes) => {
+                out.push(word.clone());
+                if takes && value.is_none() {
+                    out.extend(rest.next());
+                }
+            }
+            None if !named => out.push(word),
+            None => {
+                let mut values: Vec<String> = value.into_iter().collect();
+                while values.is_empty() || !flag.contains('=') {
+                    match rest.next_if(|word| !is_flag(&word.to_string_lossy())) {
+                        Some(word) => values.push(word.to_string_lossy().into_owned()),
+                        None => break,
+                    }
+                }
+                out.extend(inputs(name, &values));
+            }
+        }
+    }
+    out
+}
+
+/// Where `run` stands, if it is the command.
+fn run_command(words: &[OsString]) -> Option<usize> {
+    let known = Known::of(&Args::command());
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let text = word.to_string_lossy();
+        match text.strip_prefix("--") {
+            Some(flag) => {
+                let takes = known.takes_value(flag) == Some(true);
+                at += if takes { 2 } else { 1 };
+            }
+            None if text.starts_with('-') => at += 1,
+            None => return (text == "run").then_some(at),
+        }
+    }
+    None
+}
+
+/// A number may begin with a minus sign and is a value.
+fn is_flag(word: &str) -> bool {
+    word.starts_with("--")
+        || word.starts_with('-') && word.len() > 1 && word.parse::<f64>().is_err()
+}
+
+fn inputs(name: &str, values: &[String]) -> Vec<OsString> {
+    if values.is_empty() {
+        return vec!["--input".into(), name.into()];
+    }
+    values
+        .iter()
+        .flat_map(|value| ["--input".into(), format!("{name}={value}").into()])
+        .collect()
+}
+
+/// The flags that clap knows for `deft run`.
+struct Known(Vec<(String, bool)>);
+
+impl Known {
+    fn of(command: &Command) -> Self {
+        let run = command.find_subcommand("run").into_iter();
+        let flags = std::iter::once(command)
+            .chain(run)
+            .flat_map(Command::get_arguments)
+            .filter_map(|arg| Some((arg.get_long()?.to_owned(), arg.get_action().takes_values())));
+        let own = ["help", "version"].map(|name| (name.to_owned(), false));
+        Self(flags.chain(own).collect())
+    }
+
+    fn takes_value(&self, name: &str) -> Option<bool> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, takes)| *takes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rewrite;
+
+    #[test]
+    fn flags_of_the_skill_become_inputs() {
+        for (given, expected) in [
+            (
+                "deft run greet --who Ada --json",
+                "deft run greet --input who=Ada --json",
+            ),
+            (
+                "deft --home h run g --n -3 --dry-run",
+                "deft --home h run g --input n=-3 --dry-run",
+            ),
+            (
+                "deft run g --tags a b --yes",
+                "deft run g --input tags=a --input tags=b --yes",
+            ),
+            (
+                "deft run g --deep --key k",
+                "deft run g --input deep --key k",
+            ),
+            ("deft run g --a=b c", "deft run g --input a=b c"),
+            (
+                "deft run --yes g --inputs f.json",
+                "deft run --yes g --inputs f.json",
+            ),
+            ("deft run g --input key=1", "deft run g --input key=1"),
+            (
+                "deft skills list --domain run",
+                "deft skills list --domain run",
+            ),
+            ("deft run --frobnicate", "deft run --frobnicate"),
+        ] {
+            let words = rewrite(given.split(' ').map(Into::into));
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            assert_eq!(words.join(" "), expected);
+        }
+    }
+}

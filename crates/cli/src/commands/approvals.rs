@@ -1,0 +1,132 @@
+//! `deft approvals …`: questions that wait for an answer.
+
+use std::process::ExitCode;
+
+use deft_engine::Answered;
+use deft_store::ApprovalRow;
+use deft_workflow::Answer;
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::args::{Approvals, Global};
+use crate::failure::{Done, Failure};
+use crate::output::{Output, table};
+
+pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done {
+    let app = App::without_skills(global)?;
+    match command {
+        Approvals::List { all } => list(&app, *all, output),
+        Approvals::Approve { id, always } => answer(&app, id, Answer::Yes, *always, output),
+        Approvals::Reject { id, skip } => {
+            let answer_given = if *skip { Answer::Skip } else { Answer::No };
+            answer(&app, id, answer_given, false, output)
+        }
+    }
+}
+
+fn list(app: &App, all: bool, output: &Output) -> Done {
+    let rows = app.block_on(app.engine.store().approvals(all));
+    let rows = rows.map_err(|error| app::store(&error))?;
+    if output.json {
+        let shown: Vec<Value> = rows.iter().map(shown).collect();
+        output.document(&json!({ "approvals": shown }))?;
+    } else if rows.is_empty() {
+        output.note("nothing waits for an answer");
+    } else {
+        let mut lines = vec![
+            ["id", "skill", "step", "question", "answer"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        lines.extend(rows.iter().map(line));
+        output.data(&table(&lines, output.width()))?;
+        output.note("hint: `deft approvals approve ID` or `deft approvals reject ID`");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(row: &ApprovalRow) -> Vec<String> {
+    let decision = row.decision.as_ref();
+    vec![
+        row.asked.id.clone(),
+        row.skill.clone(),
+        row.asked.path.clone(),
+        row.asked.message.replace('\n', " "),
+        decision.map_or(String::new(), |made| {
+            format!("{} by {}", made.answer, made.by)
+        }),
+    ]
+}
+
+fn shown(row: &ApprovalRow) -> Value {
+    let text = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
+    json!({
+        "id": row.asked.id,
+        "run": row.run.as_str(),
+        "skill": row.skill,
+        "revision": row.revision,
+        "step_id": row.asked.path,
+        "message": row.asked.message,
+        "options": text(&row.asked.options),
+        "operation": text(&row.asked.operation),
+        "asked_at": row.asked.at.to_string(),
+        "answer": row.decision.as_ref().map(|made| made.answer.clone()),
+        "by": row.decision.as_ref().map(|made| made.by.clone()),
+        "answered_at": row.decision.as_ref().map(|made| made.at.to_string()),
+    })
+}
+
+fn answer(app: &App, id: &str, given: Answer, always: bool, output: &Output) -> Done {
+    let row = find(app, id)?;
+    let answered = app.block_on(app.engine.answer(&row, given, "deft approvals", always));
+    let answered = answered.map_err(|error| app::failure(&error))?;
+    let (row, said) = match answered {
+        Answered::Accepted(row) => (row, "the answer counts"),
+        Answered::Already(row) => {
+            let by = row
+                .decision
+                .as_ref()
+                .map_or("somebody", |made| made.by.as_str());
+            let message = format!("`{}` was answered already by {by}", row.asked.id);
+            return Err(Failure::input("already_answered", message));
+        }
+        Answered::Gone => {
+            return Err(unknown(id));
+        }
+    };
+    if output.json {
+        output.document(&json!({ "approval": shown(&row) }))?;
+    } else {
+        output.note(&format!("{said}; run {} can go on", row.run));
+        output.note(&format!(
+            "hint: a daemon goes on with it, or `deft runs resume {}`",
+            row.run
+        ));
+        if always {
+            output.note("it will not be asked again for this revision and operation");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The question that an id, or the beginning of one, means.
+fn find(app: &App, id: &str) -> Done<ApprovalRow> {
+    let rows = app.block_on(app.engine.store().approvals(true));
+    let rows = rows.map_err(|error| app::store(&error))?;
+    let mut found = rows.into_iter().filter(|row| row.asked.id.starts_with(id));
+    let Some(row) = found.next() else {
+        return Err(unknown(id));
+    };
+    match found.next() {
+        Some(_) => Err(
+            Failure::input("ambiguous", format!("`{id}` fits several questions"))
+                .hint("give more of the id"),
+        ),
+        None => Ok(row),
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::input("unknown_approval", format!("there is no question `{id}`"))
+        .hint("`deft approvals list` shows what waits")
+}

@@ -1,0 +1,231 @@
+//! One server of another host's file, as deft would write it.
+//!
+//! Pure: an entry in, fields and remarks out, or why it cannot be taken.
+
+use serde_json::{Map, Value, json};
+
+use super::variables::{self, Text};
+
+/// A server that can be taken over.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Taken {
+    pub fields: Map<String, Value>,
+    /// What a person should know.
+    pub remarks: Vec<String>,
+}
+
+/// Keys that are read, by what they become.
+const READ: [&str; 15] = [
+    "args",
+    "command",
+    "cwd",
+    "disabled",
+    "enabled",
+    "env",
+    "excludeTools",
+    "headers",
+    "httpUrl",
+    "includeTools",
+    "type",
+    "url",
+    "serverUrl",
+    "transport",
+    "http_headers",
+];
+
+/// Reads an entry.
+pub(super) fn read(entry: &Value) -> Result<Taken, String> {
+    let Some(entry) = entry.as_object() else {
+        return Err("it is not an object".to_owned());
+    };
+    let mut taken = Taken::default();
+    match reach(entry)? {
+        Reach::Command(command) => {
+            taken.put_text("command", command);
+            taken.arguments(entry)?;
+            if let Some(folder) = entry.get("cwd").and_then(Value::as_str) {
+                taken.put_text("cwd", folder);
+            }
+            taken.map("env", entry.get("env"))?;
+        }
+        Reach::Url(url) => {
+            taken.put_text("url", url);
+            taken.map(
+                "headers",
+                entry.get("headers").or_else(|| entry.get("http_headers")),
+            )?;
+            if url.trim_end_matches('/').ends_with("/sse") {
+                taken.remark(
+                    "its address looks like one of the older SSE transport, which deft does not speak",
+                );
+            }
+        }
+    }
+    taken.choices(entry);
+    taken.strangers(entry);
+    Ok(taken)
+}
+
+enum Reach<'a> {
+    Command(&'a str),
+    Url(&'a str),
+}
+
+/// A command makes it a program and an address one over HTTP, whatever `type` says.
+fn reach(entry: &Map<String, Value>) -> Result<Reach<'_>, String> {
+    let text = |key: &str| {
+        entry
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+    };
+    if let Some(command) = text("command") {
+        return Ok(Reach::Command(command));
+    }
+    if let Some(url) = text("httpUrl") {
+        return Ok(Reach::Url(url));
+    }
+    let Some(url) = text("url").or_else(|| text("serverUrl")) else {
+        return Err("it has neither `command` nor `url`".to_owned());
+    };
+    if text("type").or_else(|| text("transport")) == Some("sse") {
+        return Err(
+            "it speaks the older SSE transport only, which deft does not; ask for its streamable \
+             HTTP address"
+                .to_owned(),
+        );
+    }
+    Ok(Reach::Url(url))
+}
+
+impl Taken {
+    fn remark(&mut self, text: impl Into<String>) {
+        self.remarks.push(text.into());
+    }
+
+    fn put(&mut self, key: &str, value: Value) {
+        self.fields.insert(key.to_owned(), value);
+    }
+
+    /// A text in which deft expands nothing.
+    fn put_text(&mut self, key: &str, text: &str) {
+        let text = self.fixed(&format!("`{key}`"), text);
+        self.put(key, json!(text));
+    }
+
+    fn fixed(&mut self, what: &str, text: &str) -> String {
+        let text = variables::with_user_home(text);
+        if let Some(variable) = variables::first(&text) {
+            if variable.starts_with("input:") {
+                self.remark(format!(
+                    "{what} has `${{{variable}}}`, which asks a person; write the value and set \
+                     `enabled = true`"
+                ));
+                self.put("enabled", json!(false));
+            } else {
+                self.remark(format!(
+                    "{what} has `${{{variable}}}`, which deft does not expand there"
+                ));
+            }
+        }
+        text
+    }
+
+    fn arguments(&mut self, entry: &Map<String, Value>) -> Result<(), String> {
+        let Some(args) = entry.get("args") else {
+            return Ok(());
+        };
+        let wrong = || "its `args` is not a list of texts".to_owned();
+        let args = args.as_array().ok_or_else(wrong)?;
+        let mut texts = Vec::new();
+        for arg in args {
+            let text = match arg {
+                Value::String(text) => text.clone(),
+                Value::Number(number) => number.to_string(),
+                _ => return Err(wrong()),
+            };
+            texts.push(self.fixed("an argument", &text));
+        }
+        if !texts.is_empty() {
+            self.put("args", json!(texts));
+        }
+        Ok(())
+    }
+
+    /// Variables or headers, in which references to variables work.
+    fn map(&mut self, key: &str, map: Option<&Value>) -> Result<(), String> {
+        let Some(map) = map.filter(|map| !map.is_null()) else {
+            return Ok(());
+        };
+        let map = map
+            .as_object()
+            .ok_or_else(|| format!("its `{key}` is not an object"))?;
+        let mut fields = Map::new();
+        for (name, value) in map {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                _ => return Err(format!("its `{key}.{name}` is not a text")),
+            };
+            if let Some(text) = self.reference(&format!("{key}.{name}"), &text) {
+                fields.insert(name.clone(), json!(text));
+            }
+        }
+        if !fields.is_empty() {
+            self.put(key, Value::Object(fields));
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, place: &str, text: &str) -> Option<String> {
+        match variables::read(text) {
+            Text::Plain => Some(text.to_owned()),
+            Text::Reference(reference) => Some(reference),
+            Text::WithDefault { reference, default } => {
+                self.remark(format!(
+                    "`{place}` had the default `{default}`, which is left out: it is `{reference}` now"
+                ));
+                Some(reference)
+            }
+            Text::Input(name) => {
+                self.remark(format!(
+                    "`{place}` is left out: `${{input:{name}}}` asks a person; set it to `env:NAME`"
+                ));
+                None
+            }
+            Text::Mixed(variable) => {
+                self.remark(format!(
+                    "`{place}` has `${{{variable}}}` inside a longer text, which deft does not expand"
+                ));
+                Some(text.to_owned())
+            }
+        }
+    }
+
+    fn choices(&mut self, entry: &Map<String, Value>) {
+        let truth = |key: &str| entry.get(key).and_then(Value::as_bool);
+        if truth("disabled") == Some(true) || truth("enabled") == Some(false) {
+            self.put("enabled", json!(false));
+        }
+        for (theirs, ours) in [
+            ("includeTools", "include_tools"),
+            ("excludeTools", "exclude_tools"),
+        ] {
+            let list = entry.get(theirs).and_then(Value::as_array);
+            if let Some(list) = list.filter(|list| list.iter().all(Value::is_string)) {
+                self.put(ours, json!(list));
+            }
+        }
+    }
+
+    fn strangers(&mut self, entry: &Map<String, Value>) {
+        let strangers = entry.keys().filter(|key| !READ.contains(&key.as_str()));
+        let names: Vec<String> = strangers.map(|key| format!("`{key}`")).collect();
+        if !names.is_empty() {
+            self.remark(format!(
+                "{} left out: deft has no such key",
+                names.join(", ")
+            ));
+        }
+    }
+}

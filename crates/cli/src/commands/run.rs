@@ -1,0 +1,292 @@
+//! `deft run`: one run, from here to its end, with its steps on the screen.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_engine::{Admission, Attention, Engine, Error, Fire, run_json};
+use deft_model::{FailureClass, Object, Outcome, RunStatus};
+use deft_store::RunRow;
+use deft_workflow::{Plan, read_input};
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::args::{Global, Run};
+use crate::failure::{Done, Failure};
+use crate::output::Output;
+use crate::progress::{Screen, Tree, duration};
+use crate::prompt::Prompt;
+
+mod dry;
+
+/// How often the spinner turns.
+const TURN: Duration = Duration::from_millis(120);
+
+pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
+    let app = App::open(global, &args.roots)?;
+    let plan = app
+        .engine
+        .plan(&args.name)
+        .map_err(|error| app::failure(&error))?;
+    let inputs = inputs(args, &plan)?;
+    if args.only_show {
+        let shown = app.block_on(app.engine.dry_run(&args.name, &inputs));
+        let shown = shown.map_err(|error| app::failure(&error))?;
+        return dry::print(&shown, output);
+    }
+    let fire = Fire {
+        skill: args.name.clone(),
+        inputs,
+        cause: "cli".to_owned(),
+        key: args.key.clone(),
+        ..Fire::default()
+    };
+    if args.detach {
+        return detach(&app, fire, output);
+    }
+    let engine = app.engine.clone();
+    let watched = Watch {
+        plan: Some(plan),
+        yes: args.yes,
+        global,
+        output,
+    };
+    let row = watched.drive(&app, |attention| async move {
+        engine.run(fire, attention).await
+    })?;
+    let code = print(&app, &row, output);
+    app.close();
+    code
+}
+
+fn detach(app: &App, fire: Fire, output: &Output) -> Done {
+    let admitted = app.block_on(app.engine.admit(fire));
+    let admitted = admitted.map_err(|error| app::failure(&error))?;
+    let row = admitted.run();
+    if output.json {
+        output.document(&run_json(row))?;
+    } else {
+        output.data(row.id.as_str())?;
+        output.note("it is queued; a daemon or `deft runs resume` drives it");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a person sees while a run is driven, here or by `runs resume` and `runs rerun`.
+pub(crate) struct Watch<'a> {
+    pub plan: Option<Arc<Plan>>,
+    pub yes: bool,
+    pub global: &'a Global,
+    pub output: &'a Output,
+}
+
+impl Watch<'_> {
+    /// Drives a run to its end, draws it, and asks what it asks.
+    pub(crate) fn drive<F, W>(&self, app: &App, work: F) -> Done<RunRow>
+    where
+        F: FnOnce(Attention) -> W,
+        W: Future<Output = Result<Admission, Error>> + Send + 'static,
+    {
+        let tree = Tree::new(self.steps(), self.output.styles_stderr());
+        let screen = Screen::start(tree, self.output.json || self.output.quiet);
+        let attention = Attention {
+            asker: Prompt::new(&screen, self.global).map(|prompt| Arc::new(prompt) as Arc<_>),
+            assume_yes: self.yes.then(|| "--yes".to_owned()),
+            parks: false,
+        };
+        let admitted = app.block_on(watch(&app.engine, &screen, work(attention)))?;
+        let row = match &admitted {
+            Admission::Existing(row) => {
+                self.output.note(&format!(
+                    "run {} has this key already; nothing was run again",
+                    row.id
+                ));
+                row
+            }
+            Admission::Run(row) => row,
+        };
+        Ok(row.clone())
+    }
+
+    fn steps(&self) -> Vec<(String, String)> {
+        let plan = self.plan.iter();
+        plan.flat_map(|plan| plan.steps())
+            .map(|step| (step.id.clone(), what(&step.action)))
+            .collect()
+    }
+}
+
+fn what(action: &deft_model::Action) -> String {
+    match action {
+        deft_model::Action::Tool { tool, .. } => tool.clone(),
+        deft_model::Action::Skill { skill, .. } => format!("skill {skill}"),
+        other => other.kind().to_owned(),
+    }
+}
+
+async fn watch(
+    engine: &Engine,
+    screen: &Arc<Screen>,
+    work: impl Future<Output = Result<Admission, Error>>,
+) -> Done<Admission> {
+    let mut events = engine.subscribe();
+    let mut turn = tokio::time::interval(TURN);
+    let mut stopping = false;
+    let mut running = None;
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            event = events.recv() => if let Ok(event) = event {
+                running.get_or_insert_with(|| event.run.clone());
+                screen.apply(&event);
+            },
+            done = &mut work => {
+                while let Ok(event) = events.try_recv() {
+                    screen.apply(&event);
+                }
+                if stopping {
+                    return Err(interrupted(running.as_ref()));
+                }
+                return done.map_err(|error| app::failure(&error));
+            }
+            _ = turn.tick(), if screen.is_live() => screen.tick(),
+            _ = tokio::signal::ctrl_c() => {
+                let Some(run) = &running else {
+                    return Err(interrupted(None));
+                };
+                if stopping {
+                    return Err(interrupted(Some(run)));
+                }
+                stopping = true;
+                engine.cancel(run, "ctrl-c").await.map_err(|error| app::failure(&error))?;
+            }
+        }
+    }
+}
+
+fn interrupted(run: Option<&deft_model::RunId>) -> Failure {
+    let mut failure = Failure::input("interrupted", "interrupted");
+    failure.exit = 130;
+    match run {
+        Some(run) => failure.hint(format!("`deft runs show {run}` says how far it came")),
+        None => failure,
+    }
+}
+
+/// Inputs from a file, from `--input`, and from flags that became `--input`.
+fn inputs(args: &Run, plan: &Plan) -> Done<Object> {
+    let mut inputs = match &args.file {
+        Some(path) => read_file(path)?,
+        None => Object::new(),
+    };
+    let mut given: Vec<(String, Vec<Value>)> = Vec::new();
+    for pair in &args.inputs {
+        let (name, value) = match pair.split_once('=') {
+            Some((name, text)) => (name, read_input(plan.inputs(), name, text)),
+            None => (pair.as_str(), Value::Bool(true)),
+        };
+        match given.iter_mut().find(|(known, _)| known == name) {
+            Some((_, values)) => values.push(value),
+            None => given.push((name.to_owned(), vec![value])),
+        }
+    }
+    for (name, mut values) in given {
+        let value = if values.len() == 1 {
+            values.remove(0)
+        } else {
+            Value::Array(values.into_iter().flat_map(flat).collect())
+        };
+        inputs.insert(name, value);
+    }
+    Ok(inputs)
+}
+
+/// Several values make one list, also where each was read as a list already.
+fn flat(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        other => vec![other],
+    }
+}
+
+fn read_file(path: &Path) -> Done<Object> {
+    let text = if path.as_os_str() == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(path)
+    };
+    let text = text.map_err(|problem| Failure::file(path, "read", &problem))?;
+    let wrong = |why: String| Failure::input("invalid_input", format!("{}: {why}", path.display()));
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(wrong(
+            "inputs are a JSON object, `{\"name\": value}`".to_owned(),
+        )),
+        Err(problem) => Err(wrong(format!("not JSON: {problem}"))),
+    }
+}
+
+/// Prints what became of a run, and gives the exit code for it.
+pub(crate) fn print(app: &App, row: &RunRow, output: &Output) -> Done {
+    let shown = app
+        .block_on(app.engine.show(row))
+        .map_err(|error| app::failure(&error))?;
+    if output.json {
+        output.document(&shown)?;
+        return Ok(exit_code(row, &shown));
+    }
+    say_outcome(row, &shown, output);
+    match &shown["outputs"] {
+        Value::Null => {}
+        Value::String(text) => output.data(text)?,
+        Value::Object(map) if map.is_empty() => {}
+        other => output.document(other)?,
+    }
+    Ok(exit_code(row, &shown))
+}
+
+fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
+    let took = shown["duration_ms"].as_u64().map(Duration::from_millis);
+    let took = took.map_or(String::new(), |took| format!(" after {}", duration(took)));
+    match (row.status, row.outcome) {
+        (RunStatus::Waiting, _) => {
+            let what = row.waiting_for.as_deref().unwrap_or("something");
+            output.note(&format!("run {} waits for {what}", row.id));
+            output.note("hint: `deft approvals list` shows what to answer");
+        }
+        (_, Some(outcome @ (Outcome::Success | Outcome::Skipped))) => {
+            output.note(&format!("{outcome}{took}  {}", row.id));
+        }
+        (_, Some(outcome)) => {
+            let error = &shown["error"];
+            let message = error["message"].as_str().unwrap_or_default();
+            let step = error["step"].as_str();
+            let place = step.map_or(String::new(), |step| format!(" in `{step}`"));
+            output.note(&format!("{outcome}{place}{took}: {message}  {}", row.id));
+            if let Some(hint) = error["hint"].as_str() {
+                output.note(&format!("hint: {hint}"));
+            }
+            if matches!(outcome, Outcome::Interrupted | Outcome::Error) {
+                let id = &row.id;
+                output.note(&format!("hint: `deft runs resume {id}` goes on from there"));
+            }
+        }
+        (status, None) => output.note(&format!("run {} is {status}", row.id)),
+    }
+}
+
+pub(crate) fn exit_code(row: &RunRow, shown: &Value) -> ExitCode {
+    let limit = json!(FailureClass::Limit) == shown["error"]["class"]
+        || json!(FailureClass::Budget) == shown["error"]["class"];
+    let code = match (row.status, row.outcome) {
+        (RunStatus::Waiting, _) => 5,
+        (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,
+        (_, Some(Outcome::Error)) if limit => 6,
+        (_, Some(_)) => 1,
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,119 @@
+//! `deft runs show`: a run like a story.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::find;
+use crate::app::{self, App};
+use crate::args::Global;
+use crate::failure::Done;
+use crate::output::Output;
+use crate::progress::duration;
+
+/// The longest value on a line; `--json` shows all of it.
+const VALUE: usize = 160;
+
+pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
+    let app = App::without_skills(global)?;
+    let row = find(&app, id)?;
+    let shown = app.block_on(app.engine.show(&row));
+    let shown = shown.map_err(|error| app::failure(&error))?;
+    if output.json {
+        output.document(&json!({ "run": shown }))?;
+    } else {
+        output.data(&story(&shown))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn story(run: &Value) -> String {
+    let word = |key: &str| run[key].as_str().unwrap_or_default();
+    let state = match word("outcome") {
+        "" => word("status"),
+        outcome => outcome,
+    };
+    let mut text = format!("{}  {}  {state}\n", word("id"), word("skill"));
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("  {name:<10} {value}\n"));
+        }
+    };
+    line("revision", word("revision").get(..12).unwrap_or_default());
+    line("cause", word("cause"));
+    line("key", word("key"));
+    line("made from", word("parent"));
+    line("started", word("started_at"));
+    line("took", &took(&run["duration_ms"]));
+    line("waits for", word("waiting_for"));
+    line("inputs", &short(&run["inputs"]));
+    line("outputs", &short(&run["outputs"]));
+    if let Some(message) = run["error"]["message"].as_str() {
+        let class = run["error"]["class"].as_str().unwrap_or("other");
+        line("error", &format!("{message} ({class})"));
+        line("hint", run["error"]["hint"].as_str().unwrap_or_default());
+    }
+    for step in run["steps"].as_array().into_iter().flatten() {
+        text.push_str(&step_line(step));
+    }
+    text
+}
+
+fn step_line(step: &Value) -> String {
+    let word = |key: &str| step[key].as_str().unwrap_or_default();
+    let sign = match word("status") {
+        "success" => "✓",
+        "error" => "✗",
+        "skipped" => "-",
+        "waiting" => "?",
+        "running" => "▸",
+        _ => "·",
+    };
+    let indent = "  ".repeat(word("id").matches('/').count() + 1);
+    let attempts = step["attempts"].as_u64().unwrap_or(0);
+    let tried = if attempts > 1 {
+        format!("{attempts} attempts")
+    } else {
+        String::new()
+    };
+    let items = step["items"].as_object().map_or(String::new(), |items| {
+        format!("{}/{} items", items["done"], items["total"])
+    });
+    let said = match word("status") {
+        "error" => step["error"]["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        "success" => short(&step["result"]),
+        _ => word("reason").to_owned(),
+    };
+    let parts = [
+        word("type").to_owned(),
+        took(&step["duration_ms"]),
+        tried,
+        items,
+        said,
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{indent}{sign} {}  {}\n", word("id"), parts.join("  "))
+}
+
+fn took(ms: &Value) -> String {
+    let ms = ms.as_u64().map(Duration::from_millis);
+    ms.map_or(String::new(), duration)
+}
+
+/// A value on one line.
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::Null => return String::new(),
+        Value::Object(map) if map.is_empty() => return String::new(),
+        Value::String(text) => text.replace('\n', " "),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(VALUE) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

@@ -1,0 +1,24 @@
+//! `deft schema`: JSON Schemas for editors and for programs that listen.
+
+mod events;
+
+use std::process::ExitCode;
+
+use deft_skillfile::{Schema, schema};
+
+use crate::args::SchemaName;
+use crate::config;
+use crate::failure::Done;
+use crate::output::Output;
+
+pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
+    let document = match what {
+        SchemaName::Skill => schema(Schema::Skill),
+        SchemaName::Workflow => schema(Schema::Workflow),
+        SchemaName::Record => schema(Schema::Record),
+        SchemaName::Config => config::schema(),
+        SchemaName::Events => events::schema(),
+    };
+    output.document(&document)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,183 @@
+//! `deft tools call`: one call, with nothing around it. No run is recorded, and
+//! nothing is tried twice.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use deft_model::{Choice, Failure as ToolFailure, FailureClass, Object};
+use deft_tools::{Call, Found, Reply, Router};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::Opened;
+use crate::args::ToolCall;
+use crate::failure::{Done, Failure};
+use crate::home::Home;
+use crate::output::Output;
+
+pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
+    let object = given(args)?;
+    let opened = Opened::to_ask(home).await?;
+    let arguments = add_pairs(object, &args.pairs, &opened.router, &args.name).await?;
+    let result = call(args, arguments, &opened.router).await;
+    opened.close(output).await;
+    match result {
+        Ok(reply) => print(&reply, output),
+        Err(failure) => refused(&failure, &args.name, output),
+    }
+}
+
+async fn call(args: &ToolCall, arguments: Object, router: &Router) -> Result<Reply, ToolFailure> {
+    let mut call = Call::new(&args.name, arguments);
+    // Each call by hand is one of its own.
+    let now = Timestamp::now().as_nanosecond();
+    call.key = format!("cli:{}:{now}", std::process::id());
+    call.deadline = args.timeout.map(Duration::from_secs);
+    let cancel = call.cancel.clone();
+    let stop = tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            cancel.cancel();
+        }
+    });
+    let result = Box::pin(router.call(call)).await;
+    stop.abort();
+    result
+}
+
+/// The arguments of `--args`.
+fn given(args: &ToolCall) -> Done<Object> {
+    let Some(text) = &args.args else {
+        return Ok(Object::new());
+    };
+    let wrong = |message: String| {
+        Failure::input("invalid_input", message)
+            .hint("write it as `--args '{\"name\": \"value\"}'`")
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(wrong("`--args` takes a JSON object".to_owned())),
+        Err(problem) => Err(wrong(format!("`--args` is not JSON: {problem}"))),
+    }
+}
+
+/// Arguments as `name=value`, read as the tool's schema says. A server is asked
+/// for it only if there are such arguments.
+async fn add_pairs(
+    mut object: Object,
+    pairs: &[String],
+    router: &Router,
+    tool: &str,
+) -> Done<Object> {
+    if pairs.is_empty() {
+        return Ok(object);
+    }
+    let schema = schema(router, tool).await;
+    for pair in pairs {
+        let (name, text) = pair.split_once('=').ok_or_else(|| {
+            Failure::input(
+                "invalid_input",
+                format!("`{pair}` is not of the form `name=value`"),
+            )
+            .hint("put quotes around a value with blanks: `text='two words'`")
+        })?;
+        let value = cast(text, &schema["properties"][name]);
+        object.insert(name.to_owned(), value);
+    }
+    Ok(object)
+}
+
+async fn schema(router: &Router, tool: &str) -> Value {
+    if !matches!(router.find(tool), Found::Tool(_)) {
+        // Why a server cannot be asked is said when the call fails.
+        drop(router.listed().await);
+    }
+    match router.find(tool) {
+        Found::Tool(tool) => Value::clone(&tool.input_schema),
+        Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => Value::Null,
+    }
+}
+
+/// A text where the schema has a text; else JSON if it is any.
+fn cast(text: &str, schema: &Value) -> Value {
+    let is_text = match &schema["type"] {
+        Value::String(name) => name == "string",
+        Value::Array(names) => names.iter().all(|name| name == "string" || name == "null"),
+        _ => false,
+    };
+    if is_text {
+        return json!(text);
+    }
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+fn print(reply: &Reply, output: &Output) -> Done {
+    if output.json {
+        output.document(&json!({
+            "ok": true,
+            "tool": reply.tool,
+            "server": reply.server,
+            "value": reply.value,
+            "duration_ms": millis(reply.took),
+        }))?;
+    } else {
+        match &reply.value {
+            Value::String(text) => output.data(text)?,
+            value => output.data(&format!("{value:#}"))?,
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The tool was asked, or could not be: that is an answer, and not a misuse.
+fn refused(failure: &ToolFailure, tool: &str, output: &Output) -> Done {
+    let exit = if failure.class == FailureClass::Cancelled {
+        130
+    } else {
+        1
+    };
+    if output.json {
+        output.document(&json!({
+            "ok": false,
+            "tool": tool,
+            "error": {
+                "code": failure.class,
+                "class": failure.class,
+                "message": failure.message,
+                "hint": failure.hint,
+                "in_doubt": failure.in_doubt,
+                "blocked": failure.blocked,
+            },
+        }))?;
+        return Ok(ExitCode::from(exit));
+    }
+    Err(Failure {
+        code: failure.class.word(),
+        message: format!("{} ({})", failure.message, failure.class.word()),
+        hint: failure.hint.clone(),
+        exit,
+    })
+}
+
+fn millis(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_cast_by_the_schema() {
+        for (text, schema, expected) in [
+            ("42", json!({"type": "string"}), json!("42")),
+            ("42", json!({"type": "integer"}), json!(42)),
+            ("42", json!({"type": ["string", "null"]}), json!("42")),
+            ("[1]", json!({"type": "array"}), json!([1])),
+            ("true", json!({}), json!(true)),
+            ("two words", Value::Null, json!("two words")),
+            ("x", json!({"type": "integer"}), json!("x")),
+        ] {
+            assert_eq!(cast(text, &schema), expected, "{text} as {schema}");
+        }
+    }
+}

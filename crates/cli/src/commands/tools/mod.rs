@@ -1,0 +1,28 @@
+//! `deft tools`: what there is to call, and calling it.
+//!
+//! Reading commands start no server: they show what servers said when they were
+//! last asked, and say which were never asked.
+
+mod call;
+mod list;
+mod open;
+
+use crate::app;
+use crate::args::{Global, Tools};
+use crate::failure::Done;
+use crate::home::Home;
+use crate::output::Output;
+
+pub(crate) use list::no_such_server;
+pub(crate) use open::{Opened, router};
+
+pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
+    let home = Home::open(global)?;
+    let runtime = app::runtime()?;
+    match command {
+        Tools::List(args) => runtime.block_on(list::list(args, &home, output)),
+        Tools::Show { name } => runtime.block_on(list::show(name, &home, output)),
+        Tools::Call(args) => runtime.block_on(call::run(args, &home, output)),
+        Tools::Catalog => runtime.block_on(list::catalog(&home, output)),
+    }
+}

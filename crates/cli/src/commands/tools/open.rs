@@ -1,0 +1,198 @@
+//! The router of a home: its servers, its secrets, and the catalogs that were
+//! stored when servers were last asked.
+//!
+//! Opening starts no server. New catalogs are stored as they come in.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use deft_store::{Sqlite, SqliteOptions, Store};
+use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Options, Router};
+use jiff::Timestamp;
+use tokio::task::JoinHandle;
+
+use crate::app;
+use crate::failure::Done;
+use crate::home::Home;
+use crate::output::Output;
+use crate::progress::say_above;
+use crate::secrets::Secrets;
+
+/// The router of a home, for whoever keeps the store itself.
+pub(crate) async fn router(home: &Home, store: Option<&Arc<dyn Store>>) -> Done<Router> {
+    Ok(Opened::with(home, store.cloned()).await?.router)
+}
+
+/// A router and what a command wants to know about it.
+pub(crate) struct Opened {
+    pub router: Router,
+    keeper: Arc<Keeper>,
+    secrets: Arc<Secrets>,
+}
+
+impl Opened {
+    /// For commands that only read: what is stored is used, and nothing is made.
+    pub(crate) async fn to_read(home: &Home, output: &Output) -> Done<Self> {
+        let path = &home.config.store.path;
+        let store = path
+            .exists()
+            .then(|| Sqlite::open(path, &SqliteOptions::default()));
+        let store = match store {
+            None => None,
+            Some(Ok(store)) => Some(Arc::new(store) as Arc<dyn Store>),
+            Some(Err(problem)) => {
+                // Tools can be shown without what was stored about them.
+                output.note(&format!("warning: {problem}"));
+                None
+            }
+        };
+        Self::with(home, store).await
+    }
+
+    /// For commands that ask servers: what they say is stored.
+    pub(crate) async fn to_ask(home: &Home) -> Done<Self> {
+        Self::with(home, Some(app::open_store(home)?)).await
+    }
+
+    /// The same for one server; the others do not exist.
+    pub(crate) async fn to_ask_one(home: &Home, store: Arc<dyn Store>, server: &str) -> Done<Self> {
+        let mut options = home.config.tools.clone();
+        options.servers.retain(|name, _| name == server);
+        Self::with_options(home, options, Some(store)).await
+    }
+
+    async fn with(home: &Home, store: Option<Arc<dyn Store>>) -> Done<Self> {
+        Self::with_options(home, home.config.tools.clone(), store).await
+    }
+
+    async fn with_options(
+        home: &Home,
+        options: Options,
+        store: Option<Arc<dyn Store>>,
+    ) -> Done<Self> {
+        let stored = match &store {
+            Some(store) => read_catalogs(&**store).await?,
+            None => Vec::new(),
+        };
+        let keeper = Arc::new(Keeper::new(store, &stored));
+        let secrets = Arc::new(Secrets::new(&home.config));
+        let environment = Environment {
+            secrets: secrets.clone(),
+            notices: Arc::new(|notice| {
+                say_notice(&notice);
+                Ok(())
+            }),
+            logs: Arc::new(|line| say_log(&line)),
+            catalogs: Arc::new({
+                let keeper = keeper.clone();
+                move |catalog| keeper.keep(catalog)
+            }),
+            zone: home.moment().zone,
+            ..Environment::default()
+        };
+        let router = Router::new(options, environment);
+        router.restore(stored.into_iter().map(|(catalog, _)| catalog));
+        Ok(Self {
+            router,
+            keeper,
+            secrets,
+        })
+    }
+
+    /// What a server said when it was last asked, and when that was.
+    pub(crate) fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
+        lock(&self.keeper.known).get(server).cloned()
+    }
+
+    /// Ends the servers, waits until everything is stored, and says what is to
+    /// be said about secrets.
+    pub(crate) async fn close(self, output: &Output) {
+        self.router.shutdown().await;
+        let pending = std::mem::take(&mut *lock(&self.keeper.pending));
+        for write in pending {
+            if let Ok(Err(problem)) = write.await {
+                output.note(&format!(
+                    "warning: what a server said could not be stored: {problem}"
+                ));
+            }
+        }
+        for warning in self.secrets.take_warnings() {
+            output.note(&format!("warning: {warning}"));
+        }
+    }
+}
+
+type Pending = JoinHandle<Result<(), deft_store::Error>>;
+
+/// Stores catalogs as they come in.
+struct Keeper {
+    store: Option<Arc<dyn Store>>,
+    known: Mutex<BTreeMap<String, (Catalog, Timestamp)>>,
+    pending: Mutex<Vec<Pending>>,
+}
+
+impl Keeper {
+    fn new(store: Option<Arc<dyn Store>>, stored: &[(Catalog, Timestamp)]) -> Self {
+        let known = stored.iter().map(|one| (one.0.server.clone(), one.clone()));
+        Self {
+            store,
+            known: Mutex::new(known.collect()),
+            pending: Mutex::default(),
+        }
+    }
+
+    fn keep(&self, catalog: &Catalog) {
+        let now = Timestamp::now();
+        lock(&self.known).insert(catalog.server.clone(), (catalog.clone(), now));
+        let text = serde_json::to_string(catalog);
+        // The router tells from inside the runtime, and must not wait.
+        let runtime = tokio::runtime::Handle::try_current();
+        let (Some(store), Ok(text), Ok(runtime)) = (self.store.clone(), text, runtime) else {
+            return;
+        };
+        let server = catalog.server.clone();
+        let write = runtime.spawn(async move { store.keep_catalog(&server, &text, now).await });
+        lock(&self.pending).push(write);
+    }
+}
+
+/// Catalogs that were stored. One that a newer version wrote otherwise is as
+/// good as none: the server is asked again.
+async fn read_catalogs(store: &dyn Store) -> Done<Vec<(Catalog, Timestamp)>> {
+    let rows = store
+        .catalogs()
+        .await
+        .map_err(|problem| app::store(&problem))?;
+    let read =
+        |(_, text, at): (String, String, Timestamp)| Some((serde_json::from_str(&text).ok()?, at));
+    Ok(rows.into_iter().filter_map(read).collect())
+}
+
+/// There is no chat to send to yet, so the person at the terminal is told.
+fn say_notice(notice: &Notice) {
+    let title = notice.title.as_ref().map(|title| format!("{title}: "));
+    say_above(&format!(
+        "notice: {}{}",
+        title.unwrap_or_default(),
+        notice.message
+    ));
+}
+
+fn say_log(line: &LogLine) {
+    let level = match line.level {
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    let fields = line.fields.as_ref().map(|fields| format!(" {fields}"));
+    say_above(&format!(
+        "log: {level}: {}{}",
+        line.message,
+        fields.unwrap_or_default()
+    ));
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

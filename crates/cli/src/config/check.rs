@@ -1,0 +1,134 @@
+//! Settings against the table of keys. Every problem is found, not only the
+//! first.
+
+use deft_model::nearest;
+
+use super::kind::{Kind, Wrong, check_heal};
+use super::problem::Problem;
+use super::table::{self, Key, Meaning};
+use super::tree::{Data, Node, Origin, Section, Settings};
+
+impl Settings {
+    /// Everything that is wrong, in the order of the file.
+    pub(crate) fn check(&self) -> Vec<Problem> {
+        let mut checker = Checker::default();
+        checker.section(&self.root, &mut Vec::new());
+        checker.servers(self);
+        let line = |problem: &Problem| problem.line().unwrap_or(usize::MAX);
+        checker.problems.sort_by_key(line);
+        checker.problems
+    }
+}
+
+#[derive(Default)]
+struct Checker {
+    problems: Vec<Problem>,
+}
+
+impl Checker {
+    fn section(&mut self, section: &Section, path: &mut Vec<String>) {
+        for (name, node) in section {
+            path.push(name.clone());
+            match (table::meaning(path), &node.data) {
+                (Meaning::Leaf(key), _) => self.leaf(key, node, path),
+                (Meaning::Section, Data::Table(below)) => self.section(below, path),
+                (Meaning::Section, Data::List(_) | Data::Value(_)) => {
+                    let place = shown(path);
+                    let message = format!("`{place}` is a section: write `[{place}]`");
+                    self.report(node, message, None);
+                }
+                (Meaning::Unknown, _) => self.unknown(node, path),
+            }
+            path.pop();
+        }
+    }
+
+    fn leaf(&mut self, key: &Key, node: &Node, path: &[String]) {
+        let place = shown(path);
+        let mut wrong = |node: &Node, Wrong { message, hint }| {
+            self.report(node, format!("`{place}` {message}"), hint);
+        };
+        if let Err(problem) = key.kind.check(&node.json()) {
+            return wrong(node, problem);
+        }
+        if let (Kind::Heals, Data::List(items)) = (key.kind, &node.data) {
+            for item in items {
+                if let Err(problem) = check_heal(&item.json()) {
+                    wrong(item, problem);
+                }
+            }
+        }
+    }
+
+    fn unknown(&mut self, node: &Node, path: &[String]) {
+        let (name, above) = match path.split_last() {
+            Some((name, above)) => (name.as_str(), above),
+            None => return,
+        };
+        let known = table::names_below(above);
+        let prefix: String = above.iter().map(|part| format!("{part}.")).collect();
+        let hint = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{prefix}{near}`?"),
+            None => format!("known here: {}", known.join(", ")),
+        };
+        self.report(node, format!("unknown key `{}`", shown(path)), Some(hint));
+    }
+
+    /// What no single key can say about a server.
+    fn servers(&mut self, settings: &Settings) {
+        let Some(Data::Table(servers)) = settings.get(&["mcp_servers"]).map(|node| &node.data)
+        else {
+            return;
+        };
+        for (name, node) in servers {
+            let Data::Table(server) = &node.data else {
+                continue;
+            };
+            if let Some(problem) = bad_name(name) {
+                self.report(node, problem, None);
+            }
+            let message = match (server.get("command"), server.get("url")) {
+                (Some(_), Some(_)) => "both `command` and `url`",
+                (None, None) => "neither `command` nor `url`",
+                (Some(_), None) | (None, Some(_)) => continue,
+            };
+            let hint = "a server is a program (`command`) or an address (`url`)".to_owned();
+            let message = format!("the server `{name}` has {message}");
+            self.report(node, message, Some(hint));
+        }
+    }
+
+    fn report(&mut self, node: &Node, message: String, hint: Option<String>) {
+        let origin = match &node.origin {
+            Origin::Default => None,
+            origin => Some(origin.clone()),
+        };
+        self.problems.push(Problem {
+            message,
+            hint,
+            origin,
+        });
+    }
+}
+
+/// Why a server cannot have this name.
+pub(crate) fn bad_name(name: &str) -> Option<String> {
+    // A dot would make `a.b.c` mean two things.
+    let bad = name.is_empty() || name.contains(['.', '/']) || name.contains(char::is_whitespace);
+    bad.then(|| {
+        format!("the server name `{name}` must not be empty or have a dot, a slash or a blank")
+    })
+}
+
+/// A path as it is written in TOML.
+pub(crate) fn shown(path: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let part = |part: &String| {
+        if !part.is_empty() && part.chars().all(plain) {
+            part.clone()
+        } else {
+            format!("{part:?}")
+        }
+    };
+    path.iter().map(part).collect::<Vec<_>>().join(".")
+}

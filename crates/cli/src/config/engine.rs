@@ -1,0 +1,41 @@
+//! The `[engine]` section: what the file says over the engine's own defaults.
+
+use std::time::Duration;
+
+use deft_model::Heal;
+
+/// Settings of the engine; what is absent keeps its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct EngineConfig {
+    /// 0 for no limit.
+    pub max_running: Option<u32>,
+    pub tool_timeout: Option<Duration>,
+    pub run_timeout: Option<Duration>,
+    pub lease: Option<Duration>,
+    pub max_result_bytes: Option<usize>,
+    pub park_after: Option<Duration>,
+    pub workspace_uri: Option<String>,
+    pub heals: Vec<Heal>,
+}
+
+impl EngineConfig {
+    /// Puts what the file says over the defaults.
+    pub(crate) fn apply(&self, options: &mut deft_engine::Options) {
+        if let Some(most) = self.max_running {
+            options.max_running = (most > 0).then_some(most);
+        }
+        options.run_timeout = self.run_timeout.or(options.run_timeout);
+        put(&mut options.tool_timeout, self.tool_timeout);
+        put(&mut options.lease, self.lease);
+        put(&mut options.max_result_bytes, self.max_result_bytes);
+        put(&mut options.park_after, self.park_after);
+        put(&mut options.workspace_uri, self.workspace_uri.clone());
+        options.heals.extend(self.heals.iter().cloned());
+    }
+}
+
+fn put<T>(place: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *place = given;
+    }
+}

@@ -1,0 +1,125 @@
+//! `config.toml` and the variables that count more.
+//!
+//! Text becomes a tree in which every value knows its origin (`tree`), the tree
+//! is held against the one table of keys (`table`, `kind`, `check`), and typed
+//! settings are read out of it (`read`). `edit` changes the file and keeps its
+//! comments; `list`, `schema` and `reference` show what there is.
+//!
+//! Not here: what the settings do, secrets themselves (the file has references
+//! only), and anything that prints.
+
+mod check;
+mod edit;
+mod engine;
+mod kind;
+mod list;
+mod paths;
+mod problem;
+mod read;
+mod reference;
+mod schema;
+mod store;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+
+pub(crate) use check::{bad_name, shown};
+pub(crate) use edit::{Editor, literal};
+pub(crate) use engine::EngineConfig;
+pub(crate) use kind::Kind;
+pub(crate) use list::{Setting, all, find, split};
+pub(crate) use paths::resolve;
+pub(crate) use problem::Problem;
+pub(crate) use schema::schema;
+pub(crate) use store::StorePath;
+pub(crate) use tree::{Origin, Settings, read_value};
+
+use crate::env;
+use crate::failure::{Done, Failure};
+
+/// What the configuration says.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// Folders of skills besides the home's own.
+    pub skill_paths: Vec<String>,
+    /// The zone of times that name none.
+    pub zone: Option<TimeZone>,
+    /// Servers, and limits of the built-in tools.
+    pub tools: deft_tools::Options,
+    /// How the engine behaves, as far as the file says.
+    pub engine: EngineConfig,
+    /// Secrets by name: where each is.
+    pub secrets: BTreeMap<String, String>,
+    /// Where the database is.
+    pub store: StorePath,
+    /// The folder that paths are seen from.
+    pub home: PathBuf,
+    /// Everything that was given, also the sections of parts to come.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "parts to come read their sections here")
+    )]
+    pub settings: Settings,
+}
+
+impl Config {
+    /// Reads a file and the environment; no file at all is an empty one.
+    pub(crate) fn read(path: &Path) -> Done<Self> {
+        let settings = Settings::read(path)?;
+        match settings.check().as_slice() {
+            [] => {}
+            [first] => return Err(first.failure(path)),
+            [first, rest @ ..] => {
+                let mut failure = first.failure(path);
+                let count = rest.len();
+                failure
+                    .message
+                    .push_str(&format!(" (and {count} more: `deft config validate`)"));
+                return Err(failure);
+            }
+        }
+        let home = path.parent().unwrap_or(Path::new(""));
+        read::config(settings, home).map_err(|problem| problem.failure(path))
+    }
+}
+
+impl Settings {
+    /// Reads a file and the environment, and checks no key.
+    pub(crate) fn read(path: &Path) -> Done<Self> {
+        Self::read_checked(path)?.map_err(|problem| problem.failure(path))
+    }
+
+    /// The same, with a file that is not TOML told apart from one that cannot
+    /// be read at all.
+    pub(crate) fn read_checked(path: &Path) -> Done<Result<Self, Problem>> {
+        Ok(Self::parse(&text_of(path)?).map(|mut settings| {
+            settings.overlay(env::overrides());
+            settings
+        }))
+    }
+}
+
+/// What a key takes, if there is such a key.
+pub(crate) fn kind_of(path: &[String]) -> Option<Kind> {
+    match table::meaning(path) {
+        table::Meaning::Leaf(key) => Some(key.kind),
+        table::Meaning::Section | table::Meaning::Unknown => None,
+    }
+}
+
+/// The text of the file; empty if there is none.
+fn text_of(path: &Path) -> Done<String> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text),
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(problem) => Err(Failure::file(path, "read", &problem)),
+    }
+}

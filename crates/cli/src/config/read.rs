@@ -1,0 +1,195 @@
+//! Typed settings out of a checked tree.
+//!
+//! What `check` has let through fits, so little can go wrong here; what still
+//! can comes from the crates that own the types.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use deft_model::Heal;
+use serde_json::{Map, Value, json};
+
+use super::engine::EngineConfig;
+use super::kind::{self, Kind, Wrong};
+use super::problem::Problem;
+use super::store::StorePath;
+use super::table::{self, Meaning};
+use super::tree::{Data, Settings};
+use super::{Config, paths};
+
+/// Reads everything.
+pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem> {
+    let reader = Reader {
+        settings: &settings,
+        home,
+    };
+    let zone = match reader.text("time.zone") {
+        Some(name) => deft_schedule::parse_zone(&name).ok(),
+        None => None,
+    };
+    Ok(Config {
+        skill_paths: reader.texts("skills.paths"),
+        zone,
+        tools: reader.tools()?,
+        engine: reader.engine(),
+        secrets: reader.secrets(),
+        store: StorePath::new(reader.text("store.url").as_deref(), home),
+        home: home.to_owned(),
+        settings,
+    })
+}
+
+struct Reader<'a> {
+    settings: &'a Settings,
+    home: &'a Path,
+}
+
+impl Reader<'_> {
+    fn value(&self, key: &str) -> Option<Value> {
+        let path: Vec<&str> = key.split('.').collect();
+        self.settings.get(&path).map(super::tree::Node::json)
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        self.value(key)?.as_str().map(str::to_owned)
+    }
+
+    fn texts(&self, key: &str) -> Vec<String> {
+        let value = self.value(key).unwrap_or_default();
+        let texts = value.as_array().into_iter().flatten();
+        texts
+            .filter_map(|text| text.as_str().map(str::to_owned))
+            .collect()
+    }
+
+    fn number(&self, key: &str) -> Option<u64> {
+        self.value(key)?.as_u64()
+    }
+
+    fn duration(&self, key: &str) -> Option<Duration> {
+        length(&self.value(key)?)
+    }
+
+    fn engine(&self) -> EngineConfig {
+        EngineConfig {
+            // More than fits is as good as the most that does.
+            max_running: self
+                .number("engine.max_running")
+                .map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+            tool_timeout: self.duration("engine.tool_timeout"),
+            run_timeout: self.duration("engine.run_timeout"),
+            lease: self.duration("engine.lease"),
+            max_result_bytes: self
+                .number("engine.max_result_bytes")
+                .map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
+            park_after: self.duration("engine.park_after"),
+            workspace_uri: self.text("engine.workspace_uri"),
+            heals: self.heals(),
+        }
+    }
+
+    fn heals(&self) -> Vec<Heal> {
+        let list = self.value("engine.heal").unwrap_or_default();
+        let heal = |entry: &Value| {
+            Some(Heal {
+                when: kind::classes(entry.get("when")?).ok()?,
+                tool: entry.get("tool")?.as_str()?.to_owned(),
+                args: entry.get("args").cloned().unwrap_or_else(|| json!({})),
+            })
+        };
+        list.as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(heal)
+            .collect()
+    }
+
+    fn secrets(&self) -> BTreeMap<String, String> {
+        let Some(Data::Table(secrets)) = self.settings.get(&["secrets"]).map(|node| &node.data)
+        else {
+            return BTreeMap::new();
+        };
+        let secret = |(name, node): (&String, &super::tree::Node)| {
+            Some((name.clone(), node.json().as_str()?.to_owned()))
+        };
+        secrets.iter().filter_map(secret).collect()
+    }
+
+    /// The router's options, read by the router's own types.
+    fn tools(&self) -> Result<deft_tools::Options, Problem> {
+        let mut options = match self.section("tools") {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        options.insert("servers".to_owned(), self.section("mcp_servers"));
+        if let Some(servers) = options.get_mut("servers").and_then(Value::as_object_mut) {
+            servers
+                .values_mut()
+                .for_each(|server| self.server_paths(server));
+        }
+        if let Some(folders) = options
+            .get_mut("file")
+            .and_then(|file| file.get_mut("folders"))
+        {
+            let folders = folders.as_array_mut().into_iter().flatten();
+            folders.for_each(|folder| self.resolve(folder));
+        }
+        serde_json::from_value(Value::Object(options)).map_err(|problem| Problem {
+            message: problem.to_string(),
+            hint: None,
+            origin: None,
+        })
+    }
+
+    /// A section with lengths of time as seconds, which every reader takes.
+    fn section(&self, name: &str) -> Value {
+        let mut value = self.value(name).unwrap_or_else(|| json!({}));
+        seconds(&mut value, &mut vec![name.to_owned()]);
+        value
+    }
+
+    fn server_paths(&self, server: &mut Value) {
+        if let Some(folder) = server.get_mut("cwd") {
+            self.resolve(folder);
+        }
+        // A bare name is looked for in `PATH` and stays as it is.
+        if let Some(command) = server.get_mut("command")
+            && let Some(path) = command.as_str().and_then(paths::expand)
+        {
+            *command = json!(path);
+        }
+    }
+
+    fn resolve(&self, path: &mut Value) {
+        if let Some(text) = path.as_str() {
+            *path = json!(paths::resolve(self.home, text));
+        }
+    }
+}
+
+fn seconds(value: &mut Value, path: &mut Vec<String>) {
+    match table::meaning(path) {
+        Meaning::Leaf(key) if key.kind == Kind::Duration => {
+            if let Some(length) = length(value) {
+                *value = json!(length.as_secs_f64());
+            }
+        }
+        Meaning::Section => {
+            for (name, below) in value.as_object_mut().into_iter().flatten() {
+                path.push(name.clone());
+                seconds(below, path);
+                path.pop();
+            }
+        }
+        Meaning::Leaf(_) | Meaning::Unknown => {}
+    }
+}
+
+fn length(value: &Value) -> Option<Duration> {
+    let wrong = || Wrong {
+        message: String::new(),
+        hint: None,
+    };
+    kind::duration(value, wrong).ok()
+}

@@ -1,0 +1,250 @@
+//! Every key of `config.toml`, once: the checks, the suggestions, `deft config
+//! show`, the JSON Schema and the reference in `docs/configuration.md` read
+//! this table.
+//!
+//! Not here: what a kind of value is (`kind.rs`), and what the settings mean to
+//! those who use them.
+
+use super::kind::Kind;
+
+/// A key that the file may have.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Where it is; a part in capitals stands for any name.
+    pub path: &'static str,
+    pub kind: Kind,
+    pub preset: Preset,
+    /// One line of what it does.
+    pub doc: &'static str,
+    pub since: Since,
+}
+
+/// What counts when the key is not given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Preset {
+    /// This value, as it would be written.
+    Value(&'static str),
+    /// Something that is not one value, in words.
+    Words(&'static str),
+    /// There is no meaning without it.
+    Needed,
+}
+
+/// Which part of deft reads the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// Skill files and their schedules.
+    Skills,
+    /// Runs and tools.
+    Runs,
+    /// A part that is still to come: checked and kept, but not read yet.
+    Later,
+}
+
+use Preset::{Needed, Value, Words};
+use Since::{Later, Runs, Skills};
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    preset: Preset,
+    since: Since,
+    doc: &'static str,
+) -> Key {
+    Key {
+        path,
+        kind,
+        preset,
+        doc,
+        since,
+    }
+}
+
+/// Providers of models.
+const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
+
+/// All keys, section by section in the order in which they are shown.
+#[rustfmt::skip]
+pub(crate) const KEYS: &[Key] = &[
+    key("skills.paths", Kind::Texts, Value("[]"), Skills,
+        "Folders of skills besides `skills/` in the home; `~/` and paths relative to the home work"),
+    key("time.zone", Kind::Zone, Words("`TZ`, else the host's zone"), Skills,
+        "The zone of times that name none"),
+
+    key("engine.max_running", Kind::Count, Value("64"), Runs,
+        "How many runs may be under way at once, over all processes; 0 for no limit"),
+    key("engine.tool_timeout", Kind::Duration, Value("\"1m\""), Runs,
+        "How long a tool call may take that says nothing itself"),
+    key("engine.run_timeout", Kind::Duration, Words("no limit"), Runs,
+        "How long a run may take that says nothing itself"),
+    key("engine.lease", Kind::Duration, Value("\"30s\""), Runs,
+        "How long a run belongs to a process that no longer shows a sign of life"),
+    key("engine.max_result_bytes", Kind::Positive, Value("1048576"), Runs,
+        "The largest result of a step that is stored in the database; larger ones go to a file"),
+    key("engine.park_after", Kind::Duration, Value("\"30s\""), Runs,
+        "Waits longer than this free the place of a run until they are over"),
+    key("engine.workspace_uri", Kind::Text, Words("the current folder, as `file://…`"), Runs,
+        "The folder or project that runs work on, unless they say otherwise"),
+    key("engine.heal", Kind::Heals, Value("[]"), Runs,
+        "Remedies for every skill: `{when = \"auth\", tool = \"NAME\", args = {…}}`; `when` is a failure class or a list of them"),
+
+    key("store.url", Kind::Store, Value("\"sqlite://data/deft.db\""), Runs,
+        "The database: `sqlite://` and a path, relative to the home unless it starts with `/`"),
+
+    key("mcp_servers.NAME.command", Kind::Text, Words("none; either this or `url`"), Runs,
+        "The program of a server that speaks over its standard input and output"),
+    key("mcp_servers.NAME.args", Kind::Texts, Value("[]"), Runs,
+        "Its arguments"),
+    key("mcp_servers.NAME.env.KEY", Kind::Reference, Words("none"), Runs,
+        "A variable for it; secrets as `env:NAME` or `file:PATH`"),
+    key("mcp_servers.NAME.cwd", Kind::Text, Words("where deft was started"), Runs,
+        "The folder it is started in"),
+    key("mcp_servers.NAME.url", Kind::Url, Words("none; either this or `command`"), Runs,
+        "The address of a server that speaks streamable HTTP"),
+    key("mcp_servers.NAME.headers.KEY", Kind::Reference, Words("none"), Runs,
+        "A header for it; secrets as `env:NAME`, `file:PATH` or `Bearer env:NAME`"),
+    key("mcp_servers.NAME.enabled", Kind::Truth, Value("true"), Runs,
+        "Whether the server is used at all"),
+    key("mcp_servers.NAME.concurrency", Kind::Positive, Value("8"), Runs,
+        "How many calls may be under way at once"),
+    key("mcp_servers.NAME.timeout", Kind::Duration, Value("\"1m\""), Runs,
+        "The longest a call may take when the caller says nothing"),
+    key("mcp_servers.NAME.startup_timeout", Kind::Duration, Value("\"30s\""), Runs,
+        "The longest it may take to start and to list its tools"),
+    key("mcp_servers.NAME.include_tools", Kind::Texts, Value("[]"), Runs,
+        "If given, only these tools exist; a trailing `*` stands for anything"),
+    key("mcp_servers.NAME.exclude_tools", Kind::Texts, Value("[]"), Runs,
+        "These tools do not exist; a trailing `*` stands for anything"),
+
+    key("tools.max_reply_bytes", Kind::Positive, Value("8388608"), Runs,
+        "The largest reply of a tool; a larger one fails its call"),
+    key("tools.http.allow", Kind::Texts, Value("[]"), Runs,
+        "Hosts that `http.request` may call: `api.example.com`, `*.example.com`, `*`, each also with `:PORT`; private addresses need an entry of their own"),
+    key("tools.http.timeout", Kind::Duration, Value("\"30s\""), Runs,
+        "The longest a request may take"),
+    key("tools.http.max_bytes", Kind::Positive, Value("4194304"), Runs,
+        "The largest body that is read"),
+    key("tools.file.folders", Kind::Texts, Value("[]"), Runs,
+        "Folders whose contents the `file.*` tools may read"),
+    key("tools.file.write", Kind::Truth, Value("false"), Runs,
+        "Whether they may also change files there"),
+    key("tools.file.max_bytes", Kind::Positive, Value("4194304"), Runs,
+        "The largest file that is read or written"),
+    key("tools.shell.enabled", Kind::Truth, Value("false"), Runs,
+        "Whether `shell.run` exists"),
+    key("tools.shell.allow", Kind::Texts, Value("[]"), Runs,
+        "If given, only these programs may run, and no command lines"),
+    key("tools.shell.timeout", Kind::Duration, Value("\"1m\""), Runs,
+        "The longest a program may run"),
+    key("tools.shell.max_bytes", Kind::Positive, Value("1048576"), Runs,
+        "How much of its output is kept"),
+
+    key("secrets.KEY", Kind::Secret, Words("none"), Runs,
+        "A secret that skills may name, and where its value is: `env:NAME` or `file:PATH`"),
+
+    key("server.listen", Kind::Address, Value("\"127.0.0.1:9876\""), Later,
+        "The address of the dashboard, the API and MCP over HTTP"),
+
+    key("llm.NAME.provider", Kind::Words(PROVIDERS), Needed, Later,
+        "The kind of model server; `openai` is any that speaks chat completions"),
+    key("llm.NAME.model", Kind::Text, Needed, Later,
+        "The model"),
+    key("llm.NAME.base_url", Kind::Url, Words("the provider's own"), Later,
+        "The address of the model server"),
+    key("llm.NAME.api_key", Kind::Secret, Words("none"), Later,
+        "The key, as `env:NAME` or `file:PATH`"),
+
+    key("agent.default", Kind::Text, Value("\"thinker\""), Later,
+        "The agent of skills and chats that name none"),
+    key("agent.llm", Kind::Text, Words("the only one there is"), Later,
+        "The name of the `llm` section that agents use unless they say otherwise"),
+
+    key("notify.channel", Kind::Text, Words("none"), Later,
+        "Where notices go: `telegram`"),
+    key("notify.target", Kind::Text, Words("none"), Later,
+        "The chat that notices go to"),
+
+    key("telegram.token", Kind::Secret, Words("none"), Later,
+        "The token of the bot, as `env:NAME` or `file:PATH`"),
+    key("telegram.base_url", Kind::Url, Value("\"https://api.telegram.org\""), Later,
+        "The address of the bot API"),
+    key("telegram.allowed_chats", Kind::Chats, Value("[]"), Later,
+        "The chats that the bot listens to"),
+
+    key("budget.tokens", Kind::Count, Words("no limit"), Later,
+        "How many tokens models may use, in and out together"),
+    key("budget.cost_usd", Kind::Number, Words("no limit"), Later,
+        "How much models may cost"),
+    key("budget.per", Kind::Words(&["run", "day"]), Value("\"day\""), Later,
+        "What the limits are for"),
+    key("budget.on_exhausted", Kind::Words(&["pause", "skip", "ask"]), Value("\"pause\""), Later,
+        "What happens when a limit is reached"),
+];
+
+/// What a place in the file is for.
+#[derive(Debug)]
+pub(crate) enum Meaning {
+    /// A value.
+    Leaf(&'static Key),
+    /// Further keys.
+    Section,
+    /// Nothing.
+    Unknown,
+}
+
+/// What the place with this path is for.
+pub(crate) fn meaning<S: AsRef<str>>(path: &[S]) -> Meaning {
+    let fits = |key: &&Key| starts(key, path);
+    let mut below = KEYS.iter().filter(fits).peekable();
+    let first = below.peek().copied();
+    match below.find(|key| key.depth() == path.len()) {
+        Some(key) => Meaning::Leaf(key),
+        None if first.is_some() => Meaning::Section,
+        None => Meaning::Unknown,
+    }
+}
+
+/// The names that may stand below a path; none if any name may.
+pub(crate) fn names_below<S: AsRef<str>>(path: &[S]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for key in KEYS.iter().filter(|key| starts(key, path)) {
+        match key.parts().nth(path.len()) {
+            Some(part) if !is_any(part) && !names.contains(&part) => names.push(part),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Whether a part of a path stands for any name.
+pub(crate) fn is_any(part: &str) -> bool {
+    part.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
+/// Whether the path leads to the key or to a section above it.
+fn starts<S: AsRef<str>>(key: &Key, path: &[S]) -> bool {
+    key.depth() >= path.len()
+        && key
+            .parts()
+            .zip(path)
+            .all(|(part, given)| is_any(part) || part == given.as_ref())
+}
+
+impl Key {
+    /// The parts of its path.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.path.split('.')
+    }
+
+    fn depth(&self) -> usize {
+        self.parts().count()
+    }
+
+    /// What counts when it is not given.
+    pub(crate) fn default_value(&self) -> Option<serde_json::Value> {
+        match self.preset {
+            Value(text) => super::tree::value_of(text),
+            Words(_) | Needed => None,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Mistakes and values as data.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::table::KEYS;
+use super::tree::{Data, Node, Settings, read_value};
+use super::{Config, Kind, read};
+
+fn problems(text: &str) -> Vec<String> {
+    let settings = match Settings::parse(text) {
+        Ok(settings) => settings,
+        Err(problem) => return vec![line(&problem)],
+    };
+    settings.check().iter().map(line).collect()
+}
+
+fn line(problem: &super::Problem) -> String {
+    let at = problem
+        .line()
+        .map_or("-".to_owned(), |line| line.to_string());
+    let hint = problem.hint.as_ref().map(|hint| format!(" | {hint}"));
+    format!("{at}: {}{}", problem.message, hint.unwrap_or_default())
+}
+
+fn config(text: &str) -> Config {
+    let settings = Settings::parse(text).unwrap();
+    assert_eq!(settings.check(), []);
+    read::config(settings, Path::new("/home/me/.deft")).unwrap()
+}
+
+#[test]
+fn mistakes_are_explained() {
+    for (text, expected) in [
+        (
+            "[skils]\n",
+            "1: unknown key `skils` | did you mean `skills`?",
+        ),
+        (
+            "\n[skills]\npath = []\n",
+            "3: unknown key `skills.path` | did you mean `skills.paths`?",
+        ),
+        (
+            "[time]\ncolour = 1\n",
+            "2: unknown key `time.colour` | known here: zone",
+        ),
+        ("skills = 3\n", "1: `skills` is a section: write `[skills]`"),
+        ("[skills\n", "1: not TOML: unclosed table, expected `]`"),
+        (
+            "[skills]\npaths = \"x\"\n",
+            "2: `skills.paths` takes a list of texts, not the text `x`",
+        ),
+        (
+            "[time]\nzone = \"Europe/Berln\"\n",
+            "2: `time.zone` is wrong: unknown time zone `Europe/Berln` | did you mean `Europe/Berlin`?",
+        ),
+        (
+            "[engine]\nmax_running = -1\n",
+            "2: `engine.max_running` takes a whole number, not `-1`",
+        ),
+        (
+            "[engine]\nlease = \"30\"\n",
+            "2: `engine.lease` is wrong: duration `30` has no unit | write `30m` for minutes",
+        ),
+        (
+            "[engine]\nlease = 0\n",
+            "2: `engine.lease` takes a length of time such as `30s` or `5m`, or seconds, not `0`",
+        ),
+        (
+            "[[engine.heal]]\nwhen = \"auth\"\ntool = \"login\"\n[[engine.heal]]\nwhen = \"atuh\"\ntool = \"x\"\n",
+            "4: `engine.heal` has a remedy for `atuh`, which is no failure class | did you mean `auth`?",
+        ),
+        (
+            "[store]\nurl = \"postgres://h/db\"\n",
+            "2: `store.url` names a PostgreSQL database, which comes later | leave it out: the database is then `data/deft.db` in the home",
+        ),
+        (
+            "[mcp_servers.a]\nargs = []\n",
+            "1: the server `a` has neither `command` nor `url` | a server is a program (`command`) or an address (`url`)",
+        ),
+        (
+            "[mcp_servers.a]\ncommand = \"x\"\nurl = \"http://x\"\n",
+            "1: the server `a` has both `command` and `url` | a server is a program (`command`) or an address (`url`)",
+        ),
+        (
+            "[mcp_servers.\"a.b\"]\ncommand = \"x\"\n",
+            "1: the server name `a.b` must not be empty or have a dot, a slash or a blank",
+        ),
+        (
+            "[mcp_servers.a]\ncommand = \"x\"\nenvs = {}\n",
+            "3: unknown key `mcp_servers.a.envs` | did you mean `mcp_servers.a.env`?",
+        ),
+        (
+            "[mcp_servers.a]\nurl = \"localhost:1\"\n",
+            "2: `mcp_servers.a.url` takes an address that starts with `http://` or `https://`, not the text `localhost:1`",
+        ),
+        (
+            "[tools.htpp]\n",
+            "1: unknown key `tools.htpp` | did you mean `tools.http`?",
+        ),
+        (
+            "[secrets]\nMAIL = \"hunter2\"\n",
+            "2: `secrets.MAIL` takes a reference and not the secret itself, because this file is read, copied and shown | put the value into a variable or a file and write `env:NAME` or `file:PATH` here",
+        ),
+        (
+            "[llm.main]\nprovider = \"open-ai\"\nmodel = \"x\"\n",
+            "2: `llm.main.provider` takes `openai`, `anthropic`, `gemini`, `ollama`, not the text `open-ai` | did you mean `openai`?",
+        ),
+        (
+            "[server]\nlisten = \"9876\"\n",
+            "2: `server.listen` takes a host and a port such as `127.0.0.1:9876`, not the text `9876`",
+        ),
+    ] {
+        assert_eq!(problems(text), [expected], "{text}");
+    }
+}
+
+#[test]
+fn every_mistake_is_found() {
+    let found = problems("[a]\n[b]\n[skills]\npaths = 1\n[time]\nzone = 2\n");
+    let lines: Vec<&str> = found.iter().map(|line| &line[..1]).collect();
+    assert_eq!(lines, ["1", "2", "4", "6"]);
+}
+
+#[test]
+fn values_become_options() {
+    let config = config(
+        "\u{feff}[engine]\nmax_running = 0\nlease = \"1m30s\"\nrun_timeout = 2.5\n\
+         heal = [{when = [\"auth\", \"network\"], tool = \"login\", args = {a = 1}}]\n\
+         [mcp_servers.files]\ncommand = \"~/bin/x\"\ntimeout = \"2d\"\ncwd = \"work\"\n\
+         env = {TOKEN = \"env:T\"}\n\
+         [tools.file]\nfolders = [\"/a\", \"b\"]\n[secrets]\nMAIL = \"env:M\"\n\
+         [store]\nurl = \"sqlite:///var/x.db\"\n[budget]\ntokens = 5\n",
+    );
+    let mut options = deft_engine::Options::at(Path::new("/h"));
+    config.engine.apply(&mut options);
+    assert_eq!(options.max_running, None);
+    assert_eq!(options.lease, Duration::from_secs(90));
+    assert_eq!(options.run_timeout, Some(Duration::from_millis(2500)));
+    assert_eq!(options.tool_timeout, Duration::from_mins(1));
+    assert_eq!(options.heals[0].when.len(), 2);
+    assert_eq!(options.heals[0].args, json!({"a": 1}));
+    let server = &config.tools.servers["files"];
+    assert_eq!(server.timeout, Duration::from_hours(48));
+    assert_eq!(
+        server.cwd.as_deref(),
+        Some(Path::new("/home/me/.deft/work"))
+    );
+    assert!(server.env["TOKEN"].is_secret());
+    assert!(!server.command.as_ref().unwrap().starts_with('~'));
+    assert_eq!(config.tools.file.folders[0], Path::new("/a"));
+    assert_eq!(config.tools.file.folders[1], Path::new("/home/me/.deft/b"));
+    assert_eq!(config.secrets["MAIL"], "env:M");
+    assert_eq!(config.store.path, Path::new("/var/x.db"));
+    assert!(config.settings.get(&["budget", "tokens"]).is_some());
+}
+
+/// What the table calls a default is what counts without a file.
+#[test]
+fn defaults_are_those_of_their_owners() {
+    let nothing = config("");
+    assert_eq!(nothing.tools, deft_tools::Options::default());
+    assert_eq!(nothing.store.path, Path::new("/home/me/.deft/data/deft.db"));
+    let mut text = String::new();
+    for key in KEYS.iter().filter(|key| !key.path.contains("KEY")) {
+        if let super::table::Preset::Value(value) = key.preset {
+            text.push_str(&format!("{} = {value}\n", key.path.replace("NAME", "x")));
+        }
+    }
+    text.push_str("mcp_servers.x.command = \"x\"\n");
+    let mut given = config(&text);
+    let server = given.tools.servers.remove("x").unwrap();
+    assert_eq!(server, deft_tools::ServerOptions::command("x", &[]));
+    assert_eq!(given.tools, nothing.tools);
+    let mut options = deft_engine::Options::at(Path::new("/h"));
+    let before = format!("{options:?}");
+    given.engine.apply(&mut options);
+    assert_eq!(format!("{options:?}"), before);
+    assert_eq!(given.store, nothing.store);
+}
+
+#[test]
+fn every_value_of_the_table_fits_the_schema() {
+    let validator = jsonschema::validator_for(&super::schema()).unwrap();
+    for (text, fits) in [
+        (
+            "[skills]\npaths = []\n[engine]\nlease = \"1m\"\nheal = [{when = \"auth\", tool = \"x\"}]\n",
+            true,
+        ),
+        (
+            "[mcp_servers.a]\ncommand = \"x\"\nenv = {A = \"b\"}\n[secrets]\nA = \"env:B\"\n",
+            true,
+        ),
+        ("[skils]\n", false),
+        ("[mcp_servers.a]\ncomand = \"x\"\n", false),
+        ("[secrets]\nA = \"b\"\n", false),
+        ("[engine]\nmax_running = -1\n", false),
+    ] {
+        let settings = Settings::parse(text).unwrap();
+        let value = Node {
+            data: Data::Table(settings.root),
+            origin: super::Origin::Default,
+        }
+        .json();
+        assert_eq!(validator.is_valid(&value), fits, "{text}");
+        assert_eq!(problems(text).is_empty(), fits, "{text}");
+    }
+}
+
+#[test]
+fn variables_count_more() {
+    let mut settings =
+        Settings::parse("[time]\nzone = \"UTC\"\n[mcp_servers.My-Files]\ncommand = \"x\"\n")
+            .unwrap();
+    let variables = [
+        ("TIME__ZONE", "Asia/Tokyo"),
+        ("SKILLS__PATHS", "more"),
+        ("MCP_SERVERS__MY_FILES__ENV__TOKEN", "env:T"),
+        ("MCP_SERVERS__WEB__URL", "http://h/mcp"),
+        ("SECRETS__MAIL", "file:/m"),
+        ("ENGINE__MAX_RUNNING", "3"),
+        ("ENGINE__LEASE", ""),
+    ];
+    settings.overlay(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    assert_eq!(settings.check(), []);
+    let value = |path: &[&str]| settings.get(path).map(Node::json);
+    assert_eq!(value(&["time", "zone"]), Some(json!("Asia/Tokyo")));
+    assert_eq!(value(&["skills", "paths"]), Some(json!(["more"])));
+    assert_eq!(
+        value(&["mcp_servers", "My-Files", "env", "TOKEN"]),
+        Some(json!("env:T"))
+    );
+    assert_eq!(
+        value(&["mcp_servers", "web", "url"]),
+        Some(json!("http://h/mcp"))
+    );
+    assert_eq!(value(&["secrets", "MAIL"]), Some(json!("file:/m")));
+    assert_eq!(value(&["engine", "max_running"]), Some(json!(3)));
+    assert_eq!(value(&["engine", "lease"]), None);
+    settings.overlay([("TIME__ZOEN".to_owned(), "x".to_owned())]);
+    let place = settings.check()[0].place(Path::new("f"));
+    assert_eq!(place, "the variable `DEFT__TIME__ZOEN`");
+}
+
+#[test]
+fn values_from_outside_are_read_as_the_key_says() {
+    for (text, kind, expected) in [
+        ("4", Some(Kind::Text), json!("4")),
+        ("4", Some(Kind::Count), json!(4)),
+        ("\"4\"", Some(Kind::Text), json!("4")),
+        ("a b", Some(Kind::Text), json!("a b")),
+        ("a", Some(Kind::Texts), json!(["a"])),
+        ("[\"a\"]", Some(Kind::Texts), json!(["a"])),
+        ("true", Some(Kind::Truth), json!(true)),
+        ("30s", Some(Kind::Duration), json!("30s")),
+        ("1\nx = 2", Some(Kind::Count), json!("1\nx = 2")),
+    ] {
+        assert_eq!(read_value(text, kind), expected, "{text}");
+    }
+}

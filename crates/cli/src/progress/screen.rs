@@ -1,0 +1,173 @@
+//! The tree on a terminal, redrawn in place, and a question in the middle of it.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use deft_engine::Published;
+
+use super::Tree;
+use crate::output::harmless;
+
+/// What a person sees of a run on stderr.
+pub(crate) struct Screen {
+    state: Mutex<State>,
+    live: bool,
+    silent: bool,
+}
+
+struct State {
+    tree: Tree,
+    frame: usize,
+    /// How many lines were drawn last.
+    drawn: usize,
+    /// Somebody is typing; nothing is drawn over it.
+    paused: bool,
+}
+
+/// The screen that is up, so that what a skill logs does not tear its tree.
+static CURRENT: Mutex<Weak<Screen>> = Mutex::new(Weak::new());
+
+/// Says something on stderr, above the tree if there is one.
+pub(crate) fn say_above(line: &str) {
+    let current = CURRENT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .upgrade();
+    // What a skill logs may hold anything.
+    let line = harmless(line);
+    match current {
+        Some(screen) => screen.above(&line),
+        None => say(&format!("{line}\n")),
+    }
+}
+
+impl Screen {
+    /// A screen that lines from elsewhere respect.
+    pub(crate) fn start(tree: Tree, silent: bool) -> Arc<Self> {
+        let screen = Arc::new(Self::new(tree, silent));
+        *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&screen);
+        screen
+    }
+
+    fn new(tree: Tree, silent: bool) -> Self {
+        Self {
+            state: Mutex::new(State {
+                tree,
+                frame: 0,
+                drawn: 0,
+                paused: false,
+            }),
+            live: io::stderr().is_terminal() && !silent,
+            silent,
+        }
+    }
+
+    /// True when the tree has to be redrawn now and then.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    pub(crate) fn apply(&self, published: &Published) {
+        let mut state = self.lock();
+        let news = state.tree.apply(published);
+        if self.silent {
+            return;
+        }
+        if self.live {
+            state.draw();
+        } else if let Some(line) = news {
+            say(&format!("{line}\n"));
+        }
+    }
+
+    /// Turns the spinner.
+    pub(crate) fn tick(&self) {
+        let mut state = self.lock();
+        state.frame += 1;
+        if self.live {
+            state.draw();
+        }
+    }
+
+    /// Writes a line above the tree, or just writes it when no tree is drawn.
+    pub(crate) fn above(&self, line: &str) {
+        let mut state = self.lock();
+        if self.live && !state.paused {
+            let up = match state.drawn {
+                0 => String::new(),
+                lines => format!("\x1b[{lines}A\x1b[J"),
+            };
+            state.drawn = 0;
+            say(&format!("{up}{line}\n"));
+            state.draw();
+        } else {
+            say(&format!("{line}\n"));
+        }
+    }
+
+    /// Lets somebody else write below the tree.
+    pub(crate) fn pause(&self, paused: bool) {
+        let mut state = self.lock();
+        if self.live && paused {
+            state.draw();
+        }
+        // What was drawn stays; the tree goes on below what was typed.
+        state.drawn = 0;
+        state.paused = paused;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn draw(&mut self) {
+        if self.paused {
+            return;
+        }
+        let height = terminal_size::terminal_size().map_or(24, |(_, rows)| usize::from(rows.0));
+        let width =
+            terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0));
+        let all = self.tree.render_all(self.frame);
+        // A tree that is taller than the terminal cannot be redrawn in place: show its end.
+        let first = all.len().saturating_sub(height.saturating_sub(2));
+        let mut out = String::new();
+        if self.drawn > 0 {
+            out.push_str(&format!("\x1b[{}A", self.drawn));
+        }
+        for line in &all[first..] {
+            out.push_str("\r\x1b[2K");
+            out.push_str(&fit(line, width));
+            out.push('\n');
+        }
+        self.drawn = all.len() - first;
+        say(&out);
+    }
+}
+
+/// The line cut to the width of the terminal, colours not counted.
+fn fit(line: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    let mut escape = false;
+    for c in line.chars() {
+        escape |= c == '\x1b';
+        if !escape {
+            used += unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+            if used >= width {
+                out.push_str("…\x1b[0m");
+                return out;
+            }
+        }
+        out.push(c);
+        escape &= c != 'm';
+    }
+    out
+}
+
+fn say(text: &str) {
+    let mut err = io::stderr().lock();
+    // A terminal that went away ends nothing.
+    drop(err.write_all(text.as_bytes()).and_then(|()| err.flush()));
+}

@@ -1,0 +1,291 @@
+//! The steps of a run and what is known of them. Events in, lines out; no terminal.
+
+use deft_engine::Published;
+use deft_workflow::{Event, Next, Path};
+
+use crate::output::harmless;
+
+/// Where a step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Pending,
+    Running,
+    Waiting,
+    Done,
+    Failed,
+    Tolerated,
+    Skipped,
+}
+
+#[derive(Debug)]
+struct Line {
+    path: String,
+    mark: Mark,
+    /// What it does: the tool, `compute`, …
+    what: String,
+    /// Why, how long, how often.
+    note: String,
+    started: Option<std::time::Instant>,
+    /// Items of a loop that have ended, and all of them.
+    items: Option<(usize, usize)>,
+}
+
+/// A run as a tree of steps.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    lines: Vec<Line>,
+    color: bool,
+}
+
+const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
+
+/// The longest note; the rest is in `deft runs show`.
+const NOTE: usize = 100;
+
+impl Tree {
+    /// A tree of steps that have not begun: their ids and what they do.
+    pub(crate) fn new(steps: impl IntoIterator<Item = (String, String)>, color: bool) -> Self {
+        let lines = steps.into_iter().map(|(path, what)| Line {
+            path,
+            what,
+            mark: Mark::Pending,
+            note: String::new(),
+            started: None,
+            items: None,
+        });
+        Self {
+            lines: lines.collect(),
+            color,
+        }
+    }
+
+    /// Takes in an event. Gives back the lines that say something new, for plain output.
+    pub(crate) fn apply(&mut self, published: &Published) -> Option<String> {
+        match &published.event {
+            Event::Begun(begun) => {
+                let retried = begun.attempt > 1;
+                let line = self.line(&begun.path)?;
+                line.mark = Mark::Running;
+                line.started.get_or_insert_with(std::time::Instant::now);
+                line.note = if retried {
+                    format!("attempt {}", begun.attempt)
+                } else {
+                    String::new()
+                };
+                None
+            }
+            Event::Listed { path, items, .. } => {
+                let line = self.line(path)?;
+                line.mark = Mark::Running;
+                line.started.get_or_insert_with(std::time::Instant::now);
+                line.items = Some((0, items.len()));
+                None
+            }
+            Event::Ended(ended) => {
+                let error = ended.error.as_ref().map(|failure| clip(&failure.message));
+                if self.is_item(&ended.path) {
+                    return self.item_ended(&ended.path, &ended.next);
+                }
+                let cached = ended.cached;
+                let next = ended.next.clone();
+                self.ended(&ended.path, &next, error, cached)
+            }
+            Event::Closed { path, error, .. } => {
+                let error = error.as_ref().map(|failure| clip(&failure.message));
+                let next = if error.is_some() {
+                    Next::Fail
+                } else {
+                    Next::Done
+                };
+                self.ended(path, &next, error, false)
+            }
+            Event::Skipped { path, reason } if !self.is_item(path) => {
+                let line = self.line(path)?;
+                line.mark = Mark::Skipped;
+                line.note = clip(reason);
+                Some(self.show(path))
+            }
+            Event::Reused { path, .. } => {
+                let line = self.line(path)?;
+                line.mark = Mark::Done;
+                "as in the earlier run".clone_into(&mut line.note);
+                Some(self.show(path))
+            }
+            Event::Asked { path, message, .. } => {
+                let line = self.line(path)?;
+                line.mark = Mark::Waiting;
+                line.note = clip(message);
+                Some(self.show(path))
+            }
+            Event::Answered { path, by, .. } => {
+                let line = self.line(path)?;
+                line.mark = Mark::Pending;
+                line.note = format!("answered by {by}");
+                None
+            }
+            Event::Healed { path, error, .. } => {
+                let line = self.line(path)?;
+                line.note = match error {
+                    None => "mended, trying again".to_owned(),
+                    Some(failure) => clip(&format!("the remedy failed: {}", failure.message)),
+                };
+                Some(self.show(path))
+            }
+            _ => None,
+        }
+    }
+
+    fn ended(
+        &mut self,
+        path: &Path,
+        next: &Next,
+        error: Option<String>,
+        cached: bool,
+    ) -> Option<String> {
+        let line = self.line(path)?;
+        let took = line.started.map(|started| duration(started.elapsed()));
+        (line.mark, line.note) = match next {
+            Next::Retry { at } => (
+                Mark::Waiting,
+                format!(
+                    "{}; again at {}",
+                    error.unwrap_or_default(),
+                    at.strftime("%H:%M:%S")
+                ),
+            ),
+            Next::Heal(heal) => (
+                Mark::Running,
+                format!("{}: calling `{}`", error.unwrap_or_default(), heal.tool),
+            ),
+            Next::Tolerate => (Mark::Tolerated, error.unwrap_or_default()),
+            Next::Fail | Next::Interrupt | Next::Block => (Mark::Failed, error.unwrap_or_default()),
+            Next::Judged => (Mark::Pending, String::new()),
+            Next::Done if cached => (Mark::Done, "cached".to_owned()),
+            Next::Done => (Mark::Done, took.unwrap_or_default()),
+        };
+        Some(self.show(path))
+    }
+
+    fn item_ended(&mut self, path: &Path, next: &Next) -> Option<String> {
+        if matches!(next, Next::Retry { .. } | Next::Heal(_)) {
+            return None;
+        }
+        let parent = path.as_str().rsplit_once('[').map(|(parent, _)| parent)?;
+        let line = self.lines.iter_mut().find(|line| line.path == parent)?;
+        if let Some((done, _)) = &mut line.items {
+            *done += 1;
+        }
+        None
+    }
+
+    /// True for one item of a loop, which has no line of its own.
+    fn is_item(&self, path: &Path) -> bool {
+        path.as_str().ends_with(']')
+    }
+
+    /// The line of a step; a nested one gets its line below the step that runs its skill.
+    fn line(&mut self, path: &Path) -> Option<&mut Line> {
+        if self.is_item(path) {
+            return None;
+        }
+        let text = path.as_str();
+        if let Some(at) = self.lines.iter().position(|line| line.path == text) {
+            return self.lines.get_mut(at);
+        }
+        let parent = text.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let below =
+            |line: &Line| line.path == parent || line.path.starts_with(&format!("{parent}/"));
+        let at = self
+            .lines
+            .iter()
+            .rposition(below)
+            .map_or(self.lines.len(), |at| at + 1);
+        let line = Line {
+            path: text.to_owned(),
+            mark: Mark::Pending,
+            what: String::new(),
+            note: String::new(),
+            started: None,
+            items: None,
+        };
+        self.lines.insert(at, line);
+        self.lines.get_mut(at)
+    }
+
+    fn show(&self, path: &Path) -> String {
+        let line = self.lines.iter().find(|line| line.path == path.as_str());
+        line.map_or(String::new(), |line| self.render(line, 0))
+    }
+
+    /// All lines, as they stand; `frame` turns the spinner.
+    pub(crate) fn render_all(&self, frame: usize) -> Vec<String> {
+        self.lines
+            .iter()
+            .map(|line| self.render(line, frame))
+            .collect()
+    }
+
+    fn render(&self, line: &Line, frame: usize) -> String {
+        let (sign, code) = match line.mark {
+            Mark::Pending => ("·", "2"),
+            Mark::Running => (FRAMES[frame % FRAMES.len()], "36"),
+            Mark::Waiting => ("?", "33"),
+            Mark::Done => ("✓", "32"),
+            Mark::Failed => ("✗", "31"),
+            Mark::Tolerated => ("!", "33"),
+            Mark::Skipped => ("-", "2"),
+        };
+        let indent = "  ".repeat(line.path.matches('/').count() + 1);
+        let name = line.path.rsplit('/').next().unwrap_or(&line.path);
+        let items = line.items.map(|(done, all)| format!("{done}/{all}"));
+        let running = (line.mark == Mark::Running && line.note.is_empty())
+            .then_some(line.started)
+            .flatten()
+            .map(|started| duration(started.elapsed()));
+        let notes = [items, Some(line.note.clone()), running];
+        let note: Vec<String> = notes
+            .into_iter()
+            .flatten()
+            .filter(|note| !note.is_empty())
+            .collect();
+        let mut text = format!("{indent}{} {}", self.paint(code, sign), harmless(name));
+        if !line.what.is_empty() {
+            text.push_str(&format!("  {}", self.paint("2", &harmless(&line.what))));
+        }
+        if !note.is_empty() {
+            let dim = if line.mark == Mark::Failed { "31" } else { "2" };
+            text.push_str(&format!(
+                "  {}",
+                self.paint(dim, &harmless(&note.join("  ")))
+            ));
+        }
+        text
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.color {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn clip(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(NOTE) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
+/// A length of time for people.
+pub(crate) fn duration(length: std::time::Duration) -> String {
+    let seconds = length.as_secs();
+    match seconds {
+        0 => format!("{} ms", length.as_millis()),
+        1..60 => format!("{:.1} s", length.as_secs_f64()),
+        60..3600 => format!("{} m {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} m", seconds / 3600, seconds % 3600 / 60),
+    }
+}

@@ -1,0 +1,66 @@
+//! A confirmation, asked at the terminal.
+
+use std::future::Future;
+use std::io::{self, IsTerminal, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use deft_engine::{Asker, Question};
+use deft_workflow::Answer;
+
+use crate::args::Global;
+use crate::output::harmless;
+use crate::progress::Screen;
+
+/// The person at the terminal.
+pub(crate) struct Prompt {
+    screen: Arc<Screen>,
+}
+
+impl Prompt {
+    /// Somebody to ask, if there is a terminal and asking is allowed.
+    pub(crate) fn new(screen: &Arc<Screen>, global: &Global) -> Option<Self> {
+        let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+        (terminal && !global.no_input && !global.json).then(|| Self {
+            screen: Arc::clone(screen),
+        })
+    }
+}
+
+impl Asker for Prompt {
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
+        let screen = Arc::clone(&self.screen);
+        Box::pin(async move {
+            screen.pause(true);
+            let answer = tokio::task::spawn_blocking(move || read(&question)).await;
+            screen.pause(false);
+            answer.ok().flatten()
+        })
+    }
+}
+
+/// Asks until an answer is understood; the end of input is none.
+fn read(question: &Question) -> Option<Answer> {
+    let choices = if question.default {
+        "Y/n/skip"
+    } else {
+        "y/N/skip"
+    };
+    loop {
+        let mut err = io::stderr().lock();
+        let asked = write!(err, "{} [{choices}] ", harmless(&question.message));
+        asked.and_then(|()| err.flush()).ok()?;
+        drop(err);
+        let mut line = String::new();
+        if io::stdin().read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        match line.trim().to_lowercase().as_str() {
+            "" if question.default => return Some(Answer::Yes),
+            "y" | "yes" => return Some(Answer::Yes),
+            "" | "n" | "no" => return Some(Answer::No),
+            "s" | "skip" => return Some(Answer::Skip),
+            _ => {}
+        }
+    }
+}

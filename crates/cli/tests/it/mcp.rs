@@ -1,0 +1,184 @@
+//! `deft mcp`.
+
+use deft_testkit::{Script, server_binary};
+use serde_json::json;
+
+use crate::support::World;
+
+/// A world with a server `demo` that has one tool.
+pub(crate) fn with_server() -> World {
+    let world = World::new();
+    world.write("server/x", "");
+    let script = Script::new()
+        .tool(
+            "echo",
+            json!({
+                "description": "Say it again. And again.",
+                "schema": {"type": "object", "properties": {
+                    "text": {"type": "string", "description": "What to say"},
+                    "count": {"type": "integer"},
+                }, "required": ["text"]},
+                "text": "said ${text}",
+            }),
+        )
+        .tool("fail", json!({"error": "quota exceeded for today"}));
+    let arguments = script.write(&world.path("server"), "demo");
+    let binary = server_binary();
+    let mut words = vec!["mcp", "add", "demo", "--", binary.to_str().unwrap()];
+    let paths = [arguments.script, arguments.witness, arguments.state];
+    words.extend(paths.iter().map(|path| path.to_str().unwrap()));
+    assert_eq!(world.code(&words), 0);
+    world
+}
+
+#[test]
+fn add_and_remove_edit_the_file() {
+    let world = World::new();
+    world.write("home/config.toml", "# mine\n[time]\nzone = \"UTC\"\n");
+    insta::assert_snapshot!(world.run(&[
+        "mcp", "add", "files", "--env", "LEVEL=1", "--", "npx", "-y", "files"
+    ]));
+    insta::assert_snapshot!(world.run(&[
+        "mcp",
+        "add",
+        "web",
+        "--url",
+        "https://h/mcp",
+        "--header",
+        "Authorization: Bearer abc"
+    ]));
+    insta::assert_snapshot!(world.run(&["mcp", "add", "web", "--url", "https://h/mcp"]));
+    insta::assert_snapshot!(world.run(&["mcp", "add", "web"]));
+    insta::assert_snapshot!(world.run(&["mcp", "add", "a.b", "--url", "https://h/mcp"]));
+    insta::assert_snapshot!(world.run(&["mcp", "add", "bad", "--url", "h/mcp", "--json"]));
+    insta::assert_snapshot!(world.read("home/config.toml"));
+    insta::assert_snapshot!(world.run(&["mcp", "list"]));
+    insta::assert_snapshot!(world.run(&["mcp", "remove", "wbe"]));
+    insta::assert_snapshot!(world.run(&["mcp", "remove", "web"]));
+    assert_eq!(world.code(&["mcp", "remove", "files"]), 0);
+    assert_eq!(
+        world.read("home/config.toml"),
+        "# mine\n[time]\nzone = \"UTC\"\n"
+    );
+    insta::assert_snapshot!(world.run(&["mcp", "list"]));
+}
+
+const CLAUDE: &str = r#"{
+  // what I use
+  "mcpServers": {
+    "files": { "command": "npx", "args": ["-y", "files", "${userHome}/notes"], "env": { "LEVEL": "1" } },
+    "github": { "type": "http", "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${GITHUB_TOKEN}" } },
+    "old one": { "type": "sse", "url": "https://h/sse" },
+    "off": { "command": "x", "disabled": true, "env": { "API_KEY": "abc", "REGION": "${REGION:-eu}" }, "alwaysAllow": [] },
+    "my.search": { "httpUrl": "https://h/mcp", "url": "https://h/sse" },
+    "odd": { "args": [] },
+  },
+}"#;
+
+const CODE: &str = r#"{
+  "inputs": [{ "id": "key", "type": "promptString" }],
+  "servers": {
+    "asks": { "type": "stdio", "command": "x", "env": { "KEY": "${input:key}", "A": "${env:A}" } },
+    "needs": { "type": "stdio", "command": "x", "args": ["--key", "${input:key}", "${workspaceFolder}"] }
+  }
+}"#;
+
+#[test]
+fn import_reads_what_other_hosts_wrote() {
+    let world = World::new();
+    world.write("claude.json", CLAUDE).write("mcp.json", CODE);
+    insta::assert_snapshot!(world.run(&["mcp", "import", "claude.json", "--dry-run"]));
+    assert!(!world.path("home").exists());
+    assert_eq!(world.code(&["mcp", "import", "claude.json"]), 1);
+    insta::assert_snapshot!(world.run(&["mcp", "import", "mcp.json"]));
+    insta::assert_snapshot!(
+        world
+            .read("home/config.toml")
+            .replace(world.path("user").to_str().unwrap(), "[user]")
+    );
+    assert_eq!(world.code(&["config", "validate"]), 0);
+    let again = world.json(&["mcp", "import", "mcp.json", "--json"]);
+    assert_eq!(again["servers"][0]["effect"], "unchanged");
+}
+
+#[test]
+fn import_replaces_only_by_force() {
+    let world = World::new();
+    world.write(
+        "home/config.toml",
+        "[mcp_servers.files]\ncommand = \"mine\" # mine\n",
+    );
+    world.write(
+        "a.json",
+        r#"{"mcpServers": {"files": {"command": "theirs"}}}"#,
+    );
+    insta::assert_snapshot!(world.run(&["mcp", "import", "a.json"]));
+    insta::assert_snapshot!(world.run(&["mcp", "import", "a.json", "--force"]));
+    assert_eq!(
+        world.read("home/config.toml"),
+        "[mcp_servers.files]\ncommand = \"theirs\"\n"
+    );
+}
+
+#[test]
+fn import_of_nothing_says_so() {
+    let world = World::new();
+    world
+        .write("a.json", "{}")
+        .write("b.json", "{\"mcpServers\": {\"a\": }}")
+        .write("c.json", "{\"mcpServers\": {}}");
+    for file in ["a.json", "b.json", "c.json", "d.json"] {
+        insta::assert_snapshot!(world.run(&["mcp", "import", file]));
+    }
+}
+
+#[test]
+fn probe_tells_what_a_server_offers() {
+    let world = with_server();
+    assert_eq!(
+        world.json(&["mcp", "list", "--json"])["servers"][0]["tools"],
+        json!(null)
+    );
+    let document = world.json(&["mcp", "probe", "--json"]);
+    assert_eq!(document["ok"], true, "{document:#}");
+    let server = &document["servers"][0];
+    assert_eq!(server["server"], "demo");
+    assert_eq!(server["tools"], json!(["echo", "fail"]));
+    assert!(
+        server["era"].is_string() && server["protocol"].is_string(),
+        "{server:#}"
+    );
+    let listed = world.json(&["mcp", "list", "--json"]);
+    assert_eq!(listed["servers"][0]["tools"], 2);
+    assert!(listed["servers"][0]["listed_at"].is_string());
+    let text = world.run(&["mcp", "probe", "demo"]);
+    assert!(
+        text.starts_with("exit 0\n--- stdout\ndemo\n  is "),
+        "{text}"
+    );
+    assert!(text.contains("\n  tools      2: echo, fail\n"), "{text}");
+    // An edited server is another one, of which nothing is known.
+    assert_eq!(
+        world.code(&["config", "set", "mcp_servers.demo.args", "[]"]),
+        0
+    );
+    assert_eq!(
+        world.json(&["mcp", "list", "--json"])["servers"][0]["tools"],
+        json!(null)
+    );
+}
+
+#[test]
+fn probe_says_why_a_server_does_not_work() {
+    let world = World::new();
+    world.write(
+        "home/config.toml",
+        "[mcp_servers.gone]\ncommand = \"/nowhere/server\"\n[mcp_servers.off]\ncommand = \"x\"\nenabled = false\n",
+    );
+    insta::assert_snapshot!(world.run(&["mcp", "probe"]));
+    insta::assert_snapshot!(world.run(&["mcp", "probe", "goen"]));
+    let document = world.json(&["mcp", "probe", "gone", "--json"]);
+    assert_eq!(document["ok"], false);
+    assert!(document["servers"][0]["class"].is_string(), "{document:#}");
+    insta::assert_snapshot!(World::new().run(&["mcp", "probe"]));
+}
