@@ -20,7 +20,7 @@ use crate::secrets;
 
 /// The engine of a home, and the threads it runs on.
 pub(crate) struct App {
-    pub runtime: Runtime,
+    runtime: Runtime,
     pub engine: Engine,
     pub zone: TimeZone,
 }
@@ -126,7 +126,7 @@ pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
     use deft_engine::Error;
     let code = match error {
         Error::UnknownSkill { .. } => "unknown_skill",
-        Error::Inputs(_) => "invalid_input",
+        Error::Inputs(_) | Error::Flags(_) => "invalid_input",
         Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
         Error::UnknownStep { .. } => "unknown_step",
         Error::NotResumable { .. } => "not_resumable",

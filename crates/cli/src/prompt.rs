@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use deft_engine::{Asker, Question};
 use deft_workflow::Answer;
+use tokio::sync::{Mutex, oneshot};
 
 use crate::args::Global;
 use crate::output::harmless;
@@ -15,6 +16,8 @@ use crate::progress::Screen;
 /// The person at the terminal.
 pub(crate) struct Prompt {
     screen: Arc<Screen>,
+    /// One question at a time: two prompts at once could get each other's answer.
+    turn: Arc<Mutex<()>>,
 }
 
 impl Prompt {
@@ -23,6 +26,7 @@ impl Prompt {
         let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
         (terminal && !global.no_input && !global.json).then(|| Self {
             screen: Arc::clone(screen),
+            turn: Arc::default(),
         })
     }
 }
@@ -30,9 +34,14 @@ impl Prompt {
 impl Asker for Prompt {
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
         let screen = Arc::clone(&self.screen);
+        let turn = Arc::clone(&self.turn);
         Box::pin(async move {
+            let _turn = turn.lock().await;
             screen.pause(true);
-            let answer = tokio::task::spawn_blocking(move || read(&question)).await;
+            // A thread of its own: nobody waits for it if the program ends before anybody types.
+            let (reply, answer) = oneshot::channel();
+            std::thread::spawn(move || reply.send(read(&question)));
+            let answer = answer.await;
             screen.pause(false);
             answer.ok().flatten()
         })

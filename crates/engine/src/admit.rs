@@ -71,9 +71,8 @@ impl Engine {
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
         let new = inner.new_run(&fire, &pinned, &inputs, id, None);
-        let (kept, admitted) = tokio::join!(inner.keep(&pinned), inner.parts.store.admit(new));
-        kept?;
-        Ok(match admitted? {
+        inner.keep(&pinned).await?;
+        Ok(match inner.parts.store.admit(new).await? {
             Admitted::New { run, .. } => Admission::Run(run),
             Admitted::Existing(run) => Admission::Existing(run),
         })
@@ -87,13 +86,12 @@ impl Engine {
         inner.learn_tools(&pinned).await;
         let mut draft = inner.draft(&fire, pinned, inputs.clone());
         let then = std::mem::take(&mut draft.then);
-        let (batch, events) = draft.journal.take(then);
+        let (batch, mut events) = draft.journal.take(then);
         let claim = inner.first_claim(batch);
         let new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
-        let keep = inner.keep(&draft.pinned);
-        let (kept, admitted) = tokio::join!(keep, inner.parts.store.admit(new));
-        kept?;
-        let (run, lease) = match admitted? {
+        // The content first: a run must never be without the skill it is pinned to.
+        inner.keep(&draft.pinned).await?;
+        let (run, lease) = match inner.parts.store.admit(new).await? {
             Admitted::Existing(run) => return Ok(Admission::Existing(run)),
             Admitted::New {
                 run,
@@ -105,14 +103,16 @@ impl Engine {
                     inner.stop(other, &format!("run {}, which takes its place", run.id));
                 });
                 if let (Some(_), Some(first_seq)) = (&lease, first_seq) {
+                    let events = std::mem::take(&mut events);
                     inner.publish_all(&run.id, &run.skill, first_seq, events);
                 }
+                attention.note(&run.id);
                 (run, lease)
             }
         };
         match lease {
             Some(lease) => self.drive_draft(draft, run, lease, attention).await,
-            None => self.wait_and_drive(run, attention).await,
+            None => self.wait_and_drive(run, events, attention).await,
         }
     }
 
@@ -142,12 +142,25 @@ impl Engine {
     }
 
     /// A limit or an earlier run stands in the way: waits for the turn of this run.
-    async fn wait_and_drive(&self, run: RunRow, attention: Attention) -> Result<Admission, Error> {
+    ///
+    /// `first` is what it was to begin with; how it starts and what it reuses of an earlier run
+    /// is not stored yet.
+    async fn wait_and_drive(
+        &self,
+        run: RunRow,
+        first: Vec<(Timestamp, Event)>,
+        attention: Attention,
+    ) -> Result<Admission, Error> {
         let id = run.id.clone();
         if run.status == deft_model::RunStatus::Done {
             return Ok(Admission::Run(run));
         }
-        self.drive_when_due(&id, attention).await?;
+        let seed = first
+            .into_iter()
+            .map(|(_, event)| event)
+            .filter(|event| matches!(event, Event::Started(_) | Event::Reused { .. }))
+            .collect();
+        self.drive_when_due(&id, seed, attention).await?;
         self.finished_row(&id).await
     }
 

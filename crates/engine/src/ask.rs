@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use deft_model::RunId;
 use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
@@ -44,6 +44,16 @@ pub struct Attention {
     pub assume_yes: Option<String>,
     /// Somebody comes back for runs that wait, so that long waits give the lease back.
     pub parks: bool,
+    /// Where the id of the run is put as soon as it is admitted.
+    pub admitted: Option<Arc<OnceLock<RunId>>>,
+}
+
+impl Attention {
+    pub(crate) fn note(&self, run: &RunId) {
+        if let Some(admitted) = &self.admitted {
+            admitted.get_or_init(|| run.clone());
+        }
+    }
 }
 
 /// The name of the question before a step. The same question has the same name after a crash.
@@ -68,17 +78,37 @@ pub(crate) fn question(run: &RunId, nth: u32, action: &Action) -> Option<Questio
         approval: approval_id(run, path, nth),
         run: run.clone(),
         path: path.clone(),
-        message: message.clone(),
+        message: deft_workflow::mask(message).unwrap_or_else(|| message.clone()),
         default: *default,
-        operation: operation.clone(),
+        operation: masked(operation),
     })
 }
 
-/// Names an operation: what a standing grant is bound to.
-pub(crate) fn operation_digest(path: &Path, operation: &Operation) -> String {
+/// Names an operation: what a standing grant is bound to. The same step of the same revision with
+/// the same arguments; items of a loop and attempts share it.
+pub(crate) fn operation_digest(
+    skill: &str,
+    revision: &str,
+    path: &Path,
+    operation: &Operation,
+) -> String {
     let operation = serde_json::to_string(operation).unwrap_or_default();
-    let (step, _) = path.as_str().split_once('[').unwrap_or((path.as_str(), ""));
-    hex(format!("{step}\n{operation}").as_bytes())
+    let step: Vec<&str> = path
+        .as_str()
+        .split('/')
+        .map(|part| part.split(['[', '~']).next().unwrap_or(part))
+        .collect();
+    let text = format!("{skill}\n{revision}\n{}\n{operation}", step.join("/"));
+    hex(text.as_bytes())
+}
+
+/// The operation with its secrets by name, as people see it and as grants know it.
+fn masked(operation: &Operation) -> Operation {
+    let mut operation = operation.clone();
+    if let Some(args) = &mut operation.args {
+        crate::view::mask(args);
+    }
+    operation
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -113,6 +143,26 @@ pub(crate) fn answer(word: &str) -> Answer {
         _ => Answer::No,
     }
 }
+
+/// Asks the person at the terminal a question that is stored already.
+pub(crate) async fn at_terminal(
+    attention: &Attention,
+    row: &ApprovalRow,
+) -> Option<(Answer, String)> {
+    let question = Question {
+        approval: row.asked.id.clone(),
+        run: row.run.clone(),
+        path: Path::from_text(row.asked.path.clone()),
+        message: row.asked.message.clone(),
+        default: false,
+        operation: serde_json::from_str(&row.asked.operation).unwrap_or_default(),
+    };
+    let answer = attention.asker.as_ref()?.ask(question).await?;
+    Some((answer, TERMINAL.to_owned()))
+}
+
+/// Who answers at the terminal, as the record says.
+pub(crate) const TERMINAL: &str = "the person at the terminal";
 
 /// Writes an answer down. If somebody else was first, theirs counts.
 pub(crate) async fn decide(
@@ -177,7 +227,8 @@ impl Engine {
 
 fn grant(row: &ApprovalRow, by: &str, at: Timestamp) -> Grant {
     let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
-    let digest = operation_digest(&Path::from_text(row.asked.path.clone()), &operation);
+    let path = Path::from_text(row.asked.path.clone());
+    let digest = operation_digest(&row.skill, &row.revision, &path, &operation);
     Grant {
         id: format!("grant_{}", &digest[..12]),
         skill: row.skill.clone(),

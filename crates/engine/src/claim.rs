@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{RunId, RunStatus};
-use deft_store::{Claim, Claimed, StoredEvent};
+use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_store::{Batch, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
 use deft_workflow::{Action, Event, Machine, Plan, Started};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -25,7 +25,8 @@ impl Engine {
         let mut driven = Vec::new();
         while let Some(claimed) = self.claim(None).await? {
             driven.push(claimed.run.id.clone());
-            self.drive_claimed(claimed, attention.clone()).await?;
+            self.drive_claimed(claimed, Vec::new(), attention.clone())
+                .await?;
         }
         Ok(driven)
     }
@@ -46,15 +47,16 @@ impl Engine {
     pub(crate) async fn drive_when_due(
         &self,
         run: &RunId,
+        seed: Vec<Event>,
         attention: Attention,
     ) -> Result<(), Error> {
         loop {
             if let Some(claimed) = self.claim(Some(run.clone())).await? {
-                self.drive_claimed(claimed, attention).await?;
+                self.drive_claimed(claimed, seed, attention).await?;
                 return Ok(());
             }
-            let row = self.store().run(run).await?;
-            if row.is_none_or(|row| row.status == RunStatus::Done) {
+            let over = |row: RunRow| matches!(row.status, RunStatus::Done | RunStatus::Waiting);
+            if self.store().run(run).await?.is_none_or(over) {
                 return Ok(());
             }
             let later = self.inner.now().saturating_add(LOOK_AGAIN);
@@ -66,6 +68,42 @@ impl Engine {
     pub(crate) async fn drive_claimed(
         &self,
         claimed: Claimed,
+        seed: Vec<Event>,
+        attention: Attention,
+    ) -> Result<Driven, Error> {
+        let lease = claimed.lease.clone();
+        match self.drive_from(claimed, seed, attention).await {
+            Err(error @ (Error::Replay { .. } | Error::RevisionLost { .. })) => {
+                self.give_up(&lease, &error).await?;
+                Ok(Driven::GivenUp)
+            }
+            other => other,
+        }
+    }
+
+    /// A run that cannot be replayed ends as interrupted, with the reason; it must not stay with
+    /// somebody who cannot drive it.
+    async fn give_up(&self, lease: &Lease, error: &Error) -> Result<(), Error> {
+        let failure = Failure::new(FailureClass::Interrupted, error.to_string());
+        let finish = Finish {
+            outcome: Outcome::Interrupted,
+            outputs: None,
+            error: serde_json::to_string(&failure).ok(),
+            usage: None,
+            at: self.inner.now(),
+        };
+        let batch = Batch {
+            then: Then::Finish(finish),
+            ..Batch::default()
+        };
+        self.store().append(lease, batch).await?;
+        Ok(())
+    }
+
+    async fn drive_from(
+        &self,
+        claimed: Claimed,
+        seed: Vec<Event>,
         attention: Attention,
     ) -> Result<Driven, Error> {
         let inner = &self.inner;
@@ -75,6 +113,10 @@ impl Engine {
         inner.learn_tools(&pinned).await;
         let events = decode_events(&claimed.run.id, &claimed.events)?;
         let nested = inner.nested(&claimed.run.skill, &events).await?;
+        let nested_secrets: Vec<String> = nested
+            .values()
+            .flat_map(|plan| plan.secrets().to_vec())
+            .collect();
         let replay = |why: String| Error::Replay {
             run: claimed.run.id.to_string(),
             why,
@@ -88,8 +130,10 @@ impl Engine {
         .map_err(|diverged| replay(diverged.to_string()))?;
         let now = inner.now();
         let mut recorded = Vec::new();
-        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded);
-        let secrets = RunSecrets::resolve(pinned.plan.secrets(), &nonce, &inner.parts.secrets);
+        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, seed, &mut recorded);
+        let mut names = pinned.plan.secrets().to_vec();
+        names.extend(nested_secrets);
+        let secrets = RunSecrets::resolve(&names, &nonce, &inner.parts.secrets);
         let secrets = match secrets {
             Ok(secrets) => Arc::new(secrets),
             Err(failure) => {
@@ -102,8 +146,8 @@ impl Engine {
             }
         };
         let again = cut_off(&mut machine, now, &mut recorded);
-        let started = claimed.run.started_at.unwrap_or(now);
-        let deadline = inner.deadline(&pinned, started);
+        let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(now));
+        let wish = claimed.run.cancel_by.clone();
         let mut driver = Driver::new(
             inner,
             claimed.run,
@@ -114,9 +158,24 @@ impl Engine {
         )
         .until(deadline);
         tracing::debug!(run = %driver.run(), "driving");
+        if let Some(by) = wish {
+            driver.stop(&by);
+        }
         driver.recorded(now, recorded);
         driver.drive(again).await
     }
+}
+
+/// When the time of a run began to count: time spent waiting for a person does not.
+fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
+    let starts = |event: &Event| {
+        matches!(
+            event,
+            Event::Started(_) | Event::Resumed { .. } | Event::Answered { .. }
+        )
+    };
+    let mut newest = events.iter().rev();
+    newest.find(|(_, event)| starts(event)).map(|(at, _)| *at)
 }
 
 /// What was begun by somebody who is gone: calls end as interrupted, waits and questions go on.
@@ -201,12 +260,21 @@ impl Inner {
         machine: &mut Machine,
         claimed: &Claimed,
         events: &[(Timestamp, Event)],
+        seed: Vec<Event>,
         recorded: &mut Vec<Event>,
     ) -> String {
-        let started = events.iter().find_map(|(_, event)| match event {
+        let stored = events.iter().map(|(_, event)| event);
+        let started = stored.chain(&seed).find_map(|event| match event {
             Event::Started(started) => Some(started.nonce.clone()),
             _ => None,
         });
+        if events.is_empty() {
+            for event in seed {
+                if machine.apply(self.now(), &event).is_ok() {
+                    recorded.push(event);
+                }
+            }
+        }
         if let Some(nonce) = started {
             return nonce;
         }

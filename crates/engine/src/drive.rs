@@ -27,6 +27,8 @@ pub(crate) enum Driven {
     Finished(Box<RunRow>),
     /// It waits, and nobody holds its lease.
     Parked,
+    /// Its journal cannot be replayed; it has ended with the reason.
+    GivenUp,
 }
 
 /// A run and the right to drive it.
@@ -95,6 +97,11 @@ impl Driver {
         &self.run.id
     }
 
+    /// Somebody wants the run to stop.
+    pub(crate) fn stop(&self, by: &str) {
+        self.stop.ask(by);
+    }
+
     /// The run may not go on beyond this instant.
     pub(crate) fn until(mut self, deadline: Option<Timestamp>) -> Self {
         self.deadline = deadline;
@@ -136,6 +143,14 @@ impl Driver {
                 self.commit(Then::Continue).await?;
             }
             actions.extend(fresh);
+            // Whoever wants the run to stop may have said so while it was stored.
+            if let Some(failure) = self.must_stop() {
+                self.halt(failure);
+                actions
+                    .retain(|action| matches!(action, Action::Call { .. } | Action::Heal { .. }));
+                self.refuse(std::mem::take(&mut actions));
+                continue;
+            }
             for action in actions.drain(..) {
                 self.perform(action);
             }
@@ -283,9 +298,46 @@ impl Driver {
             () = overdue, if !stopping => overdue_failure(),
             else => return None,
         };
+        self.halt(failure);
+        None
+    }
+
+    /// Why the run has to stop now, if it has to.
+    fn must_stop(&self) -> Option<Failure> {
+        if self.machine.stopping().is_some() {
+            return None;
+        }
+        if self.stop.token.is_cancelled() {
+            return Some(self.cancelled());
+        }
+        let late = self
+            .deadline
+            .is_some_and(|deadline| self.engine.now() >= deadline);
+        late.then(overdue_failure)
+    }
+
+    fn halt(&mut self, failure: Failure) {
         self.record(Event::Stopped { failure });
         self.performer.halt.cancel();
-        None
+    }
+
+    /// Ends calls whose intent is stored and that are not made any more.
+    fn refuse(&mut self, actions: Vec<Action>) {
+        let now = self.engine.now();
+        for action in actions {
+            let event = match action {
+                Action::Call { path, attempt, .. } => {
+                    let failure = Err(crate::perform::cancelled());
+                    self.machine.settle(&path, attempt, failure, now, 0, false)
+                }
+                Action::Heal { path, .. } => {
+                    let failure = Err(crate::perform::cancelled());
+                    self.machine.healed(&path, failure, now, 0)
+                }
+                Action::Sleep { .. } | Action::Ask { .. } => continue,
+            };
+            self.record(event);
+        }
     }
 
     fn cancelled(&self) -> Failure {
@@ -340,8 +392,10 @@ impl Driver {
                 self.calling -= 1;
                 self.machine.healed(&path, result, now, ms)
             }
-            Done::Woken { path } => {
-                self.sleeping.pop();
+            Done::Woken { path, until } => {
+                if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
+                    self.sleeping.swap_remove(at);
+                }
                 if self.machine.stopping().is_some() {
                     return;
                 }
@@ -415,7 +469,7 @@ async fn find_answer(
             (Some(by), _) => (deft_workflow::Answer::Yes, by.clone()),
             (None, Some(asker)) => {
                 let answer = asker.ask(question.clone()).await?;
-                (answer, "the person at the terminal".to_owned())
+                (answer, ask::TERMINAL.to_owned())
             }
             (None, None) => return None,
         },
@@ -432,7 +486,8 @@ async fn granted(
     revision: &str,
     question: &Question,
 ) -> Option<String> {
-    let digest = ask::operation_digest(&question.path, &question.operation);
+    let (path, operation) = (&question.path, &question.operation);
+    let digest = ask::operation_digest(skill, revision, path, operation);
     let grants = engine.parts.store.grants(skill).await.ok()?;
     grants
         .into_iter()

@@ -84,11 +84,13 @@ impl Engine {
             folder: options.owners.display().to_string(),
             why: error.to_string(),
         })?;
-        let heals = options
-            .heals
-            .iter()
-            .filter_map(|heal| Remedy::compile(heal).ok())
-            .collect();
+        let heals = options.heals.iter().map(|heal| {
+            Remedy::compile(heal).map_err(|error| Error::Heal {
+                tool: heal.tool.clone(),
+                why: error.message,
+            })
+        });
+        let heals = heals.collect::<Result<_, _>>()?;
         let rules = Rules {
             heals,
             ..Rules::default()
@@ -131,10 +133,23 @@ impl Engine {
     /// Asks a run to stop, wherever it is driven.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         let state = self.store().cancel(run, by, self.inner.now()).await?;
-        if let CancelState::Asked(_) = state {
-            self.inner.stop(run, by);
+        let CancelState::Asked(row) = &state else {
+            return Ok(state);
+        };
+        self.inner.stop(run, by);
+        // Nobody is left who could see the wish.
+        let orphan = row
+            .owner
+            .clone()
+            .filter(|owner| self.inner.owner.is_dead(owner));
+        match orphan {
+            Some(owner) => {
+                let now = self.inner.now();
+                self.store().release(vec![owner], now).await?;
+                Ok(self.store().cancel(run, by, now).await?)
+            }
+            None => Ok(state),
         }
-        Ok(state)
     }
 
     /// Keeps the leases of this process alive and stops what others want stopped. Runs until it

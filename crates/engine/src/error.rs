@@ -63,6 +63,14 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// A remedy in the configuration that does not compile.
+    #[error("the remedy `{tool}` of the configuration: {why}")]
+    Heal {
+        /// Its tool.
+        tool: String,
+        /// What is wrong.
+        why: String,
+    },
     /// The recorded events cannot be replayed.
     #[error("run `{run}` cannot go on: {why}")]
     Replay {

@@ -20,8 +20,8 @@ pub struct Options {
     pub max_running: Option<u32>,
     /// How long a lease holds unless renewed.
     pub lease: Duration,
-    /// How long a tool call may take that says nothing itself.
-    pub tool_timeout: Duration,
+    /// How long a tool call may take that says nothing itself; none leaves it to its server.
+    pub tool_timeout: Option<Duration>,
     /// How long a run may take that says nothing itself.
     pub run_timeout: Option<Duration>,
     /// The largest result of a step that is stored.
@@ -44,7 +44,7 @@ impl Options {
             workspace_uri: String::new(),
             max_running: Some(64),
             lease: Duration::from_secs(30),
-            tool_timeout: Duration::from_mins(1),
+            tool_timeout: None,
             run_timeout: None,
             max_result_bytes: 1 << 20,
             park_after: Duration::from_secs(30),

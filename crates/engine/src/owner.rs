@@ -74,6 +74,12 @@ impl Owner {
         }
     }
 
+    /// Tells whether another owner is known to live on this host.
+    pub fn is_here(&self, owner: &str) -> bool {
+        let path = self.folder.join(format!("{owner}.lock"));
+        owner == self.name || path.exists() && !self.is_dead(owner)
+    }
+
     /// A marker beside the lock outlives a reboot, after which the lock file may be gone.
     fn is_of_this_home(&self, owner: &str) -> bool {
         let marker = self.folder.join("boots");

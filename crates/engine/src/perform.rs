@@ -43,6 +43,7 @@ pub(crate) enum Done {
     },
     Woken {
         path: Path,
+        until: Timestamp,
     },
     /// Nobody gave an answer when there is none.
     Answered {
@@ -120,7 +121,7 @@ impl Performer {
     ) -> Result<Value, Failure> {
         let call = ToolCall {
             key: request.key.clone(),
-            deadline: Some(request.timeout.unwrap_or(self.engine.options.tool_timeout)),
+            deadline: request.timeout.or(self.engine.options.tool_timeout),
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
             ..ToolCall::new(tool, args.clone())
@@ -248,6 +249,9 @@ impl Performer {
             failure.hint = error.hint();
             failure
         })?;
+        let source = &self.engine.parts.secrets;
+        self.secrets.add(pinned.plan.secrets(), source)?;
+        self.engine.learn_tools(&pinned).await;
         self.engine
             .keep(&pinned)
             .await
@@ -259,7 +263,7 @@ impl Performer {
         let begun = Instant::now();
         let call = ToolCall {
             key,
-            deadline: Some(self.engine.options.tool_timeout),
+            deadline: self.engine.options.tool_timeout,
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
             ..ToolCall::new(&heal.tool, heal.args.clone())
@@ -278,7 +282,7 @@ impl Performer {
             () = sleep => {}
             () = self.halt.cancelled() => {}
         }
-        Done::Woken { path }
+        Done::Woken { path, until }
     }
 }
 

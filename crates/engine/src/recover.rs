@@ -2,10 +2,10 @@
 
 use deft_model::{Outcome, RunId, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
-use deft_workflow::Event;
+use deft_workflow::{Answer, Event};
 
 use crate::record::encode;
-use crate::{Admission, Attention, Engine, Error, Fire};
+use crate::{Admission, Attention, Engine, Error, Fire, ask};
 
 /// How a run is resumed by hand.
 #[derive(Clone, Debug, Default)]
@@ -21,10 +21,16 @@ impl Engine {
     /// drive them.
     pub async fn recover(&self) -> Result<Vec<RunId>, Error> {
         let owners = self.store().owners().await?;
-        let dead = owners
+        let (dead, others): (Vec<String>, Vec<String>) = owners
             .into_iter()
-            .filter(|owner| self.inner.owner.is_dead(owner))
-            .collect();
+            .partition(|owner| self.inner.owner.is_dead(owner));
+        // A suspended host or a clock that was set must not take runs from who holds a lock here.
+        for owner in others
+            .iter()
+            .filter(|owner| self.inner.owner.is_here(owner))
+        {
+            self.store().renew(owner, self.inner.lease_until()).await?;
+        }
         Ok(self.store().release(dead, self.inner.now()).await?)
     }
 
@@ -77,10 +83,27 @@ impl Engine {
                 self.store().reopen(&run.id, event).await?;
             }
             (RunStatus::Running, _) => self.take_over(run).await?,
-            (RunStatus::Queued | RunStatus::Waiting, _) => {}
+            (RunStatus::Waiting, _) => self.answer_open(run, &attention).await?,
+            (RunStatus::Queued, _) => {}
         }
-        self.drive_when_due(&run.id, attention).await?;
+        attention.note(&run.id);
+        self.drive_when_due(&run.id, Vec::new(), attention).await?;
         self.finished_row(&run.id).await
+    }
+
+    /// Asks what a parked run waits for, if somebody here can answer.
+    async fn answer_open(&self, run: &RunRow, attention: &Attention) -> Result<(), Error> {
+        let open = self.store().approvals(false).await?;
+        for row in open.into_iter().filter(|row| row.run == run.id) {
+            let by = match &attention.assume_yes {
+                Some(by) => Some((Answer::Yes, by.clone())),
+                None => ask::at_terminal(attention, &row).await,
+            };
+            if let Some((answer, by)) = by {
+                self.answer(&row, answer, &by, false).await?;
+            }
+        }
+        Ok(())
     }
 
     /// A run that is being driven may be taken only from a dead owner.

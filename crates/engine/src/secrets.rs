@@ -1,57 +1,77 @@
 //! Secrets of a run: placeholders everywhere, values only inside the router.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::cmp::Reverse;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use deft_model::{Failure, FailureClass};
 use deft_tools::{Reveal, Secret, SecretSource};
 use deft_workflow::{placeholder, replace_placeholders};
 use serde_json::Value;
 
-/// The secrets that a run may hand to its tools.
+/// The secrets that a run may hand to its tools. Nested skills add theirs when they are entered.
 pub(crate) struct RunSecrets {
     nonce: String,
-    known: Vec<(String, Secret)>,
+    /// The longest first, so that one secret inside another does not leave the rest of it visible.
+    known: RwLock<Vec<(String, Secret)>>,
 }
 
 impl RunSecrets {
     /// For a run that ends before it calls anything.
     pub(crate) fn none() -> Self {
+        Self::new("")
+    }
+
+    fn new(nonce: &str) -> Self {
         Self {
-            nonce: String::new(),
-            known: Vec::new(),
+            nonce: nonce.to_owned(),
+            known: RwLock::default(),
         }
     }
 
-    /// Looks up every secret that the skill names.
+    /// Looks up every secret that a skill names.
     pub(crate) fn resolve(
         names: &[String],
         nonce: &str,
         source: &Arc<dyn SecretSource>,
     ) -> Result<Self, Failure> {
-        let mut known = Vec::with_capacity(names.len());
+        let secrets = Self::new(nonce);
+        secrets.add(names, source)?;
+        Ok(secrets)
+    }
+
+    /// Looks up the secrets of another skill that the run enters.
+    pub(crate) fn add(
+        &self,
+        names: &[String],
+        source: &Arc<dyn SecretSource>,
+    ) -> Result<(), Failure> {
         for name in names {
             let secret = source.secret(name).map_err(|why| {
                 let message = format!("secret `{name}` is not there: {why}");
+                let line = format!("{name} = \"env:{name}\"");
                 Failure::new(FailureClass::Auth, message)
-                    .hint(format!(
-                        "add `{name} = \"env:{name}\"` under `[secrets]` in config.toml"
-                    ))
+                    .hint(format!("add `{line}` under `[secrets]` in config.toml"))
                     .blocked()
             })?;
-            known.push((name.clone(), secret));
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            if !known.iter().any(|(other, _)| other == name) {
+                known.push((name.clone(), secret));
+                known.sort_by_key(|(_, secret)| Reverse(secret.expose().len()));
+            }
         }
-        Ok(Self {
-            nonce: nonce.to_owned(),
-            known,
-        })
+        Ok(())
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Vec<(String, Secret)>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl RunSecrets {
     /// A value with every secret in it replaced by its placeholder.
     pub(crate) fn hide_value(&self, value: Value) -> Value {
-        if self.known.is_empty() {
+        if self.known().is_empty() {
             return value;
         }
         match value {
@@ -74,8 +94,9 @@ impl RunSecrets {
 
 impl Reveal for RunSecrets {
     fn reveal<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let known = self.known();
         let value = |name: &str| {
-            let found = self.known.iter().find(|(known, _)| known == name);
+            let found = known.iter().find(|(known, _)| known == name);
             found.map_or_else(String::new, |(_, secret)| secret.expose().to_owned())
         };
         match replace_placeholders(text, &self.nonce, value) {
@@ -86,7 +107,7 @@ impl Reveal for RunSecrets {
 
     fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        for (name, secret) in &self.known {
+        for (name, secret) in self.known().iter() {
             // Hiding a letter or two would hide half of every text and no secret.
             if secret.expose().len() >= 4 && text.contains(secret.expose()) {
                 let hidden = placeholder(&self.nonce, name);

@@ -75,6 +75,8 @@ fn fields(value: &Value, line: &mut impl FnMut(&str, &str)) {
 
 /// A value on one line, cut where it gets long.
 fn clip(value: &str) -> String {
+    let masked = deft_workflow::mask(value);
+    let value = masked.as_deref().unwrap_or(value);
     let flat: String = value
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

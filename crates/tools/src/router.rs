@@ -136,7 +136,9 @@ impl Router {
             repairs = rules.apply(&entry.info.name, schema, &mut arguments);
         }
         let mut checked = entry.checker.check(call.tool, arguments, call.reveal)?;
-        for value in checked.values_mut() {
+        // What is written down for people names secrets and never shows them.
+        let shown = entry.info.builtin && matches!(entry.info.name.as_str(), "log" | "notify");
+        for value in checked.values_mut().filter(|_| !shown) {
             reveal(value, call.reveal);
         }
         Ok((checked, repairs))

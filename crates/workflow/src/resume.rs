@@ -8,9 +8,11 @@ use crate::state::{At, Phase, TryState};
 
 impl Machine {
     pub(crate) fn resumed(&mut self) -> Result<(), Diverged> {
-        if self.finished.take().is_none() {
-            return Err(Diverged("a run goes on that has not ended".to_owned()));
+        if self.origin.is_none() {
+            return Err(Diverged("a run goes on that has not begun".to_owned()));
         }
+        // A run that was cancelled while it waited has no end in its journal.
+        self.finished = None;
         self.stopped = None;
         self.todo.clear();
         self.leaving.clear();
@@ -28,7 +30,7 @@ impl Machine {
             let at = At { frame, step, item };
             match self.state(at).phase {
                 // Asked again.
-                Phase::Refused => {
+                Phase::Refused | Phase::Asking => {
                     let state = self.state(at);
                     state.phase = Phase::Pending;
                     state.answer = None;

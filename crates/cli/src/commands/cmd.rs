@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use deft_command::{Command, CommandResult, CommandStatus, Line, Problem, Routed, route, split};
 use deft_engine::{Admission, Attention, Fire};
-use deft_model::{Body, Outcome};
+use deft_model::{Body, Input, Object, Outcome};
 use deft_registry::Snapshot;
 use deft_registry::discovery::{Topic, Unknown, get_skill, help};
+use deft_workflow::read_input;
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
@@ -98,9 +99,11 @@ impl Shell<'_> {
             return Ok(CommandResult::template(text.read()));
         }
         let app = App::open(self.global, self.roots)?;
+        let plan = app.engine.plan(&command.skill_name);
+        let plan = plan.map_err(|error| app::failure(&error))?;
         let fire = Fire {
             skill: command.skill_name,
-            inputs: command.flags,
+            inputs: typed(command.flags, plan.inputs()),
             cause: "cmd".to_owned(),
             ..Fire::default()
         };
@@ -143,6 +146,15 @@ impl Shell<'_> {
     }
 }
 
+/// Texts of a command line as what a workflow's inputs take.
+fn typed(flags: Object, inputs: &[Input]) -> Object {
+    let cast = |(name, value): (String, Value)| match value {
+        Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
+        other => (name, other),
+    };
+    flags.into_iter().map(cast).collect()
+}
+
 /// A run as the result of a command.
 fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
     let content = match (&run["outputs"], &run["error"]["message"]) {
@@ -154,6 +166,10 @@ fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
             )
         }
         (Value::String(text), _) => text.clone(),
+        _ if outcome.is_none() => {
+            let what = run["waiting_for"].as_str().unwrap_or("its turn");
+            format!("waits for {what}")
+        }
         (Value::Null, _) => "done".to_owned(),
         (other, _) => format!("{other:#}"),
     };

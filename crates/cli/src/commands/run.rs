@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use deft_engine::{Admission, Attention, Engine, Error, Fire, run_json};
-use deft_model::{FailureClass, Object, Outcome, RunStatus};
+use deft_model::{FailureClass, Object, Outcome, RunId, RunStatus};
 use deft_store::RunRow;
 use deft_workflow::{Plan, read_input};
 use serde_json::{Value, json};
@@ -91,12 +91,14 @@ impl Watch<'_> {
     {
         let tree = Tree::new(self.steps(), self.output.styles_stderr());
         let screen = Screen::start(tree, self.output.json || self.output.quiet);
+        let started = Arc::new(OnceLock::new());
         let attention = Attention {
             asker: Prompt::new(&screen, self.global).map(|prompt| Arc::new(prompt) as Arc<_>),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
             parks: false,
+            admitted: Some(Arc::clone(&started)),
         };
-        let admitted = app.block_on(watch(&app.engine, &screen, work(attention)))?;
+        let admitted = app.block_on(watch(&app.engine, &screen, &started, work(attention)))?;
         let row = match &admitted {
             Admission::Existing(row) => {
                 self.output.note(&format!(
@@ -129,18 +131,17 @@ fn what(action: &deft_model::Action) -> String {
 async fn watch(
     engine: &Engine,
     screen: &Arc<Screen>,
+    started: &OnceLock<RunId>,
     work: impl Future<Output = Result<Admission, Error>>,
 ) -> Done<Admission> {
     let mut events = engine.subscribe();
     let mut turn = tokio::time::interval(TURN);
     let mut stopping = false;
-    let mut running = None;
     tokio::pin!(work);
     loop {
         tokio::select! {
             biased;
             event = events.recv() => if let Ok(event) = event {
-                running.get_or_insert_with(|| event.run.clone());
                 screen.apply(&event);
             },
             done = &mut work => {
@@ -148,13 +149,13 @@ async fn watch(
                     screen.apply(&event);
                 }
                 if stopping {
-                    return Err(interrupted(running.as_ref()));
+                    return Err(interrupted(started.get()));
                 }
                 return done.map_err(|error| app::failure(&error));
             }
             _ = turn.tick(), if screen.is_live() => screen.tick(),
             _ = tokio::signal::ctrl_c() => {
-                let Some(run) = &running else {
+                let Some(run) = started.get() else {
                     return Err(interrupted(None));
                 };
                 if stopping {
@@ -167,7 +168,7 @@ async fn watch(
     }
 }
 
-fn interrupted(run: Option<&deft_model::RunId>) -> Failure {
+fn interrupted(run: Option<&RunId>) -> Failure {
     let mut failure = Failure::input("interrupted", "interrupted");
     failure.exit = 130;
     match run {

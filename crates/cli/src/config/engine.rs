@@ -25,7 +25,7 @@ impl EngineConfig {
             options.max_running = (most > 0).then_some(most);
         }
         options.run_timeout = self.run_timeout.or(options.run_timeout);
-        put(&mut options.tool_timeout, self.tool_timeout);
+        options.tool_timeout = self.tool_timeout.or(options.tool_timeout);
         put(&mut options.lease, self.lease);
         put(&mut options.max_result_bytes, self.max_result_bytes);
         put(&mut options.park_after, self.park_after);

@@ -73,7 +73,7 @@ pub(crate) const KEYS: &[Key] = &[
 
     key("engine.max_running", Kind::Count, Value("64"), Runs,
         "How many runs may be under way at once, over all processes; 0 for no limit"),
-    key("engine.tool_timeout", Kind::Duration, Value("\"1m\""), Runs,
+    key("engine.tool_timeout", Kind::Duration, Words("what the server says, else `1m`"), Runs,
         "How long a tool call may take that says nothing itself"),
     key("engine.run_timeout", Kind::Duration, Words("no limit"), Runs,
         "How long a run may take that says nothing itself"),

@@ -139,7 +139,7 @@ fn values_become_options() {
     assert_eq!(options.max_running, None);
     assert_eq!(options.lease, Duration::from_secs(90));
     assert_eq!(options.run_timeout, Some(Duration::from_millis(2500)));
-    assert_eq!(options.tool_timeout, Duration::from_mins(1));
+    assert_eq!(options.tool_timeout, None);
     assert_eq!(options.heals[0].when.len(), 2);
     assert_eq!(options.heals[0].args, json!({"a": 1}));
     let server = &config.tools.servers["files"];

@@ -33,8 +33,9 @@ pub(crate) fn say_above(line: &str) {
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .upgrade();
-    // What a skill logs may hold anything.
-    let line = harmless(line);
+    // What a skill logs may hold anything, and names secrets only.
+    let masked = deft_workflow::mask(line);
+    let line = harmless(masked.as_deref().unwrap_or(line));
     match current {
         Some(screen) => screen.above(&line),
         None => say(&format!("{line}\n")),

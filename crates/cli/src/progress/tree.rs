@@ -272,6 +272,8 @@ impl Tree {
 }
 
 fn clip(text: &str) -> String {
+    let masked = deft_workflow::mask(text);
+    let text = masked.as_deref().unwrap_or(text);
     let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(NOTE) {
         Some((at, _)) => format!("{}…", &line[..at]),

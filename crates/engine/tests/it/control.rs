@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_engine::{Asker, Attention, Question, ResumeWith};
+use deft_engine::{Answered, Asker, Attention, Question, ResumeWith};
 use deft_model::{Outcome, RunStatus};
 use deft_store::{CancelState, Decided, Decision, Memory, RunFilter, RunRow};
 use deft_workflow::Answer;
@@ -270,4 +270,139 @@ async fn wait_for(world: &World, is: impl Fn(&RunRow) -> bool) -> RunRow {
         }
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn a_run_that_was_cancelled_while_it_waited_can_be_resumed() {
+    let world = World::new(&[("asks.yaml", ASKS)]);
+    let row = world.run("asks", json!({})).await;
+    let state = world.engine.cancel(&row.id, "ada").await.unwrap();
+    let CancelState::Done(row) = state else {
+        panic!("{state:?}");
+    };
+    assert_eq!(row.outcome, Some(Outcome::Cancelled));
+    let with = ResumeWith::default();
+    let yes = Attention {
+        assume_yes: Some("--yes".to_owned()),
+        ..Attention::default()
+    };
+    let row = world
+        .engine
+        .resume(&row, &with, yes)
+        .await
+        .unwrap()
+        .run()
+        .clone();
+    assert_eq!(row.outcome, Some(Outcome::Success), "{:?}", row.error);
+    assert_eq!(world.called(), ["echo", "act"]);
+}
+
+#[tokio::test]
+async fn resume_asks_what_a_parked_run_waits_for() {
+    let world = World::new(&[("asks.yaml", ASKS)]);
+    let row = world.run("asks", json!({})).await;
+    let with = ResumeWith::default();
+    let alone = world.engine.resume(&row, &with, Attention::default()).await;
+    assert_eq!(alone.unwrap().run().status, RunStatus::Waiting);
+    let asker = Attention {
+        asker: Some(Arc::new(Says(Answer::Yes))),
+        ..Attention::default()
+    };
+    let row = world
+        .engine
+        .resume(&row, &with, asker)
+        .await
+        .unwrap()
+        .run()
+        .clone();
+    assert_eq!(row.outcome, Some(Outcome::Success));
+}
+
+#[tokio::test]
+async fn a_standing_grant_answers_the_same_operation_of_the_same_revision_only() {
+    let world = World::new(&[("asks.yaml", ASKS)]);
+    world.run("asks", json!({})).await;
+    let asked = world.store.approvals(false).await.unwrap().remove(0);
+    let answered = world.engine.answer(&asked, Answer::Yes, "ada", true).await;
+    assert!(matches!(answered.unwrap(), Answered::Accepted(_)));
+    world.engine.drain(&Attention::default()).await.unwrap();
+    let row = world.run("asks", json!({})).await;
+    assert_eq!(row.outcome, Some(Outcome::Success), "the grant answers");
+    let changed = ASKS.replace("args: {n: 1}", "args: {n: 2}");
+    *world.folder.0.lock().unwrap() = load(&world.home, &[("asks.yaml", &changed)]);
+    let row = world.run("asks", json!({})).await;
+    assert_eq!(
+        row.status,
+        RunStatus::Waiting,
+        "another revision asks again"
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_drives_any_more_can_be_cancelled() {
+    let store = Arc::new(Memory::new());
+    let world = World::with(store.clone(), &[("hangs.yaml", HANGS)], |_| {});
+    let engine = world.engine.clone();
+    let task = tokio::spawn(async move {
+        engine
+            .run(fire("hangs", &json!({})), Attention::default())
+            .await
+    });
+    while world.called().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    task.abort();
+    drop(task.await);
+    let World {
+        home,
+        folder,
+        engine,
+        ..
+    } = world;
+    drop(engine);
+    let next = World::at(home, folder, store, |_| {});
+    let row = wait_for(&next, |row| row.status == RunStatus::Running).await;
+    let state = next.engine.cancel(&row.id, "ada").await.unwrap();
+    assert!(matches!(state, CancelState::Done(_)), "{state:?}");
+}
+
+#[tokio::test]
+async fn a_rerun_that_has_to_wait_reuses_what_came_before_all_the_same() {
+    let asks = ASKS.replace("steps:", "concurrency: 1\nsteps:");
+    let hangs = HANGS.replace("steps:", "overlap: allow\nsteps:");
+    let skills = [("asks.yaml", asks.as_str()), ("hangs.yaml", hangs.as_str())];
+    let world = World::with(Arc::new(Memory::new()), &skills, |options| {
+        options.max_running = Some(1);
+    });
+    let yes = Attention {
+        assume_yes: Some("--yes".to_owned()),
+        ..Attention::default()
+    };
+    let row = world.run_with("asks", json!({}), yes.clone()).await;
+    let engine = world.engine.clone();
+    let hanging = tokio::spawn(async move {
+        engine
+            .run(fire("hangs", &json!({})), Attention::default())
+            .await
+    });
+    while world.called().len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    let engine = world.engine.clone();
+    let again = tokio::spawn(async move { engine.rerun(&row, Some("danger"), "rerun", yes).await });
+    wait_for(&world, |row| row.status == RunStatus::Queued).await;
+    let first = wait_for(&world, |row| row.status == RunStatus::Running).await;
+    world.engine.cancel(&first.id, "test").await.unwrap();
+    hanging.await.unwrap().unwrap();
+    let mut now: jiff::Timestamp = "2026-01-26T13:00:00Z".parse().unwrap();
+    while !again.is_finished() {
+        now = now
+            .checked_add(std::time::Duration::from_millis(50))
+            .unwrap();
+        world.clock.set(now);
+        tokio::task::yield_now().await;
+    }
+    let row = again.await.unwrap().unwrap().run().clone();
+    assert_eq!(row.outcome, Some(Outcome::Success));
+    assert_eq!(world.called(), ["echo", "act", "hang", "act"]);
 }

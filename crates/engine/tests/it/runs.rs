@@ -233,3 +233,15 @@ async fn the_row_that_a_run_returns_is_the_row_that_is_stored() {
     let stored = world.store.run(&row.id).await.unwrap();
     assert_eq!(Some(row), stored);
 }
+
+#[tokio::test]
+async fn a_nested_skill_brings_its_own_secrets() {
+    let inner = "name: inner\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - id: call\n    tool: act\n    args: {auth: \"{{ secrets.TOKEN }}\"}\n";
+    let outer = "name: outer\ndescription: d\nsteps:\n  - {id: go, skill: inner}\n";
+    let world = World::new(&[("inner.yaml", inner), ("outer.yaml", outer)]);
+    let row = world.run("outer", json!({})).await;
+    assert_eq!(row.outcome, Some(Outcome::Success), "{:?}", row.error);
+    let seen = world.calls.lock().unwrap()[0].1["auth"].clone();
+    assert_eq!(seen, "s3cr3t-value");
+    assert!(!row.outputs.unwrap().contains("s3cr3t-value"));
+}
