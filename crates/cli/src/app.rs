@@ -16,6 +16,7 @@ use crate::args::{Global, Roots};
 use crate::commands::tools;
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library, create_folder};
+use crate::logging;
 use crate::secrets;
 
 /// The engine of a home, and the threads it runs on.
@@ -48,6 +49,7 @@ impl App {
     fn with(home: &Home, skills: Arc<Snapshot>) -> Done<Self> {
         let runtime = runtime()?;
         let store = open_store(home)?;
+        logging::start(&home.path);
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
         let parts = Parts {

@@ -7,6 +7,7 @@ mod config;
 mod env;
 mod failure;
 mod home;
+mod logging;
 mod output;
 mod progress;
 mod prompt;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use deft_compute::Compute;
 use deft_model::RunId;
@@ -72,6 +73,9 @@ impl Stop {
 
 /// How many events a slow listener may fall behind before it has to read the store.
 const LIVE_EVENTS: usize = 4096;
+
+/// How often a process that drives runs looks whether somebody wants one stopped.
+const LOOK_AROUND: Duration = Duration::from_millis(250);
 
 impl Engine {
     /// Puts an engine together and takes the lock of this process.
@@ -156,19 +160,25 @@ impl Engine {
     /// is dropped.
     pub async fn keep_leases(&self) {
         let inner = &self.inner;
-        let pause = inner.options.lease / 3;
+        let mut seen = None;
+        let mut renewed = inner.now();
         loop {
-            let next = inner.now().saturating_add(pause);
-            inner
-                .parts
-                .clock
-                .sleep_until(next.unwrap_or(Timestamp::MAX))
-                .await;
-            let until = inner.lease_until();
-            match inner.parts.store.renew(inner.owner.name(), until).await {
-                Ok(runs) => runs.iter().for_each(|run| inner.stop(run, "a person")),
-                // The drivers find out for themselves if a lease is lost.
-                Err(error) => tracing::warn!(%error, "leases could not be renewed"),
+            let next = inner.now().saturating_add(LOOK_AROUND);
+            let next = next.unwrap_or(Timestamp::MAX);
+            inner.parts.clock.sleep_until(next).await;
+            if inner.is_idle() {
+                continue;
+            }
+            // A number is cheaper to read than rows, and nothing happens most of the time.
+            let version = inner.parts.store.version().await.ok();
+            if version != seen {
+                seen = version;
+                inner.heed_wishes().await;
+            }
+            let due = renewed.saturating_add(inner.options.lease / 3);
+            if due.is_ok_and(|due| inner.now() >= due) {
+                renewed = inner.now();
+                inner.renew().await;
             }
         }
     }
@@ -215,6 +225,29 @@ impl Inner {
 
     pub(crate) fn unregister(&self, run: &RunId) {
         lock(&self.driven).remove(run);
+    }
+
+    fn is_idle(&self) -> bool {
+        lock(&self.driven).is_empty()
+    }
+
+    /// Stops the runs driven here that somebody, in whatever process, wants stopped.
+    async fn heed_wishes(&self) {
+        let driven: Vec<RunId> = lock(&self.driven).keys().cloned().collect();
+        for run in driven {
+            let row = self.parts.store.run(&run).await.ok().flatten();
+            if let Some(by) = row.and_then(|row| row.cancel_by) {
+                self.stop(&run, &by);
+            }
+        }
+    }
+
+    async fn renew(&self) {
+        let until = self.lease_until();
+        // The drivers find out for themselves if a lease is lost.
+        if let Err(error) = self.parts.store.renew(self.owner.name(), until).await {
+            tracing::warn!(%error, "leases could not be renewed");
+        }
     }
 
     pub(crate) fn stop(&self, run: &RunId, by: &str) {

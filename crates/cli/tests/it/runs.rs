@@ -143,3 +143,189 @@ fn bad_inputs_are_told_one_by_one() {
     insta::assert_snapshot!("bad_inputs", world.run(&args));
     insta::assert_snapshot!("unknown_skill", world.run(&["run", "start_wrk"]));
 }
+
+const STEPS: &str = "\
+name: steps
+description: Two steps and a question
+inputs:
+  - {name: n, type: integer, default: 1}
+steps:
+  - {id: first, tool: log, args: {message: \"n is {{ n }}\"}}
+  - {id: second, tool: time.now}
+confirmations:
+  - {step: second, message: \"Go on with {{ n }}?\", default: true}
+outputs: {n: \"{{ n }}\"}
+";
+
+fn steps() -> World {
+    let world = World::new();
+    world.write("home/skills/steps.yaml", STEPS);
+    world
+}
+
+#[test]
+fn a_run_is_listed_shown_exported_and_made_again() {
+    let world = steps();
+    let run = world.json(&["run", "steps", "--n", "2", "--yes", "--json", "--key", "k1"]);
+    let id = run["id"].as_str().unwrap();
+    assert_eq!(
+        (&run["outcome"], &run["key"]),
+        (&json!("success"), &json!("k1"))
+    );
+    let again = world.json(&["run", "steps", "--n", "9", "--yes", "--json", "--key", "k1"]);
+    assert_eq!(again["id"], run["id"], "the same key never runs twice");
+    let listed = world.json(&["runs", "list", "--json", "--skill", "steps"]);
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 1);
+    assert!(
+        world.json(&["runs", "list", "--json", "--outcome", "error"])["runs"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    let shown = world.json(&["runs", "show", &id[..12], "--json"]);
+    let statuses: Vec<&Value> = shown["run"]["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| &step["status"])
+        .collect();
+    assert_eq!(statuses, ["success", "success"]);
+    let text = world.run(&["runs", "show", id]);
+    assert!(text.contains("✓ first  tool"), "{text}");
+    let export = world.json(&["runs", "export", id]);
+    assert!(
+        export["skill"]["text"]
+            .as_str()
+            .unwrap()
+            .contains("name: steps")
+    );
+    assert_eq!(
+        export["journal"][0]["event"]["started"]["inputs"],
+        json!({"n": 2})
+    );
+    let rerun = world.json(&["runs", "rerun", id, "--from", "second", "--yes", "--json"]);
+    assert_eq!(
+        (&rerun["parent"], &rerun["outputs"]),
+        (&run["id"], &json!({"n": 2}))
+    );
+    assert_eq!(world.code(&["runs", "logs", "-f", id]), 0);
+    assert_eq!(world.code(&["runs", "show", "run_nothing"]), 2);
+    assert_eq!(world.code(&["runs", "resume", id]), 2);
+}
+
+#[test]
+fn a_question_is_rejected_skipped_or_allowed_for_good() {
+    for (answer, outcome) in [
+        (&["approvals", "reject"][..], "cancelled"),
+        (&["approvals", "reject", "--skip"][..], "success"),
+        (&["approvals", "approve", "--always"][..], "success"),
+    ] {
+        let world = steps();
+        let run = world.json(&["run", "steps", "--json"]);
+        assert_eq!(run["status"], "waiting");
+        let asked = world.json(&["approvals", "list", "--json"]);
+        assert_eq!(asked["approvals"][0]["message"], "Go on with 1?");
+        let id = asked["approvals"][0]["id"].as_str().unwrap();
+        assert_eq!(world.code(&[answer, &[id]].concat()), 0);
+        let run = run["id"].as_str().unwrap();
+        let ended = world.json(&["runs", "resume", run, "--json"]);
+        assert_eq!(ended["outcome"], outcome, "{answer:?}");
+        let next = world.json(&["run", "steps", "--json"]);
+        let expected = if answer.contains(&"--always") {
+            "done"
+        } else {
+            "waiting"
+        };
+        assert_eq!(next["status"], expected, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_run_can_be_left_queued_and_cancelled() {
+    let world = steps();
+    let queued = world.json(&["run", "steps", "--detach", "--json"]);
+    assert_eq!(queued["status"], "queued");
+    let id = queued["id"].as_str().unwrap();
+    let cancelled = world.json(&["runs", "cancel", id, "--json"]);
+    assert_eq!(cancelled["outcome"], "cancelled");
+    assert_eq!(world.code(&["runs", "cancel", id]), 0);
+}
+
+#[test]
+fn failures_have_a_class_a_place_and_a_hint() {
+    for (step, class, message) in [
+        (
+            "{id: a, compute: \"result = 1 / 0\"}",
+            "other",
+            "ZeroDivisionError",
+        ),
+        (
+            "{id: a, compute: \"while True: pass\", timeout: 1}",
+            "timeout",
+            "1 s",
+        ),
+        ("{id: a, tool: nothing.here}", "not_found", "nothing.here"),
+        (
+            "{id: a, tool: log, args: {message: 7, level: loud}}",
+            "invalid",
+            "level",
+        ),
+        (
+            "{id: a, tool: log, args: {message: \"{{ inputs.x.y.z }}\"}}",
+            "invalid",
+            "does not exist",
+        ),
+        (
+            "{id: a, loop: \"{{ 7 }}\", tool: time.now}",
+            "invalid",
+            "list",
+        ),
+        ("{id: a, agent: think}", "invalid", "no model is configured"),
+    ] {
+        let world = World::new();
+        let skill = format!(
+            "name: bad\ndescription: d\ninputs:\n  - {{name: x, type: object, default: {{}}}}\nsteps:\n  - {step}\n"
+        );
+        world.write("home/skills/bad.yaml", skill);
+        let run = world.json(&["run", "bad", "--json"]);
+        let error = &run["error"];
+        assert_eq!(error["class"], class, "{step}: {run:#}");
+        assert_eq!(error["step"], "a", "{step}");
+        let said = error["message"].as_str().unwrap();
+        assert!(said.contains(message), "{step}: {said}");
+        assert_eq!(world.code(&["run", "bad"]), 1, "{step}");
+    }
+}
+
+#[test]
+fn a_man_page_runs_through_the_tool_it_names() {
+    let world = World::new();
+    let page = "---\nname: notes.add\ndescription: Add a note\nhandler: tool:log\n---\n\n# notes.add\n\nAdds.\n\n## Flags\n\n--message   What to write (required)\n--level     One of: info, warning (default: info)\n";
+    world.write("home/skills/notes/add.md", page);
+    let done = world.json(&["cmd", "notes.add --message 'on two\nlines'", "--json"]);
+    assert_eq!(
+        (&done["ok"], &done["metadata"]["outcome"]),
+        (&json!(true), &json!("success"))
+    );
+    let run = done["metadata"]["run"].as_str().unwrap();
+    let shown = world.json(&["runs", "show", run, "--json"]);
+    let inputs = json!({"message": "on two\nlines", "level": "info"});
+    assert_eq!(
+        (&shown["run"]["inputs"], &shown["run"]["tier"]),
+        (&inputs, &json!("command"))
+    );
+    let missing = world.json(&["cmd", "notes.add --level info", "--json"]);
+    assert_eq!(
+        missing["error"]["message"], "`--message` is missing",
+        "{missing}"
+    );
+    let piped = world.run(&["cmd", "notes.add --message a | grep b"]);
+    assert!(piped.contains("separate commands"), "{piped}");
+    let several = world.output(&["cmd", "notes.add\nnotes.add --message b"]);
+    assert_eq!(
+        several.status.code(),
+        Some(1),
+        "one failed, the other did not"
+    );
+    assert!(String::from_utf8_lossy(&several.stdout).contains("logged"));
+}

@@ -406,3 +406,37 @@ async fn a_rerun_that_has_to_wait_reuses_what_came_before_all_the_same() {
     assert_eq!(row.outcome, Some(Outcome::Success));
     assert_eq!(world.called(), ["echo", "act", "hang", "act"]);
 }
+
+#[tokio::test]
+async fn a_wish_of_another_process_stops_a_run_soon() {
+    let world = World::new(&[("hangs.yaml", HANGS)]);
+    let engine = world.engine.clone();
+    let run = tokio::spawn(async move {
+        engine
+            .run(fire("hangs", &json!({})), Attention::default())
+            .await
+    });
+    let engine = world.engine.clone();
+    let leases = tokio::spawn(async move { engine.keep_leases().await });
+    let row = wait_for(&world, |row| row.status == RunStatus::Running).await;
+    while world.called().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // Another process knows the store and nothing of this one.
+    world
+        .store
+        .cancel(&row.id, "bob", row.admitted_at)
+        .await
+        .unwrap();
+    let mut now = row.admitted_at;
+    while !run.is_finished() {
+        now = now
+            .checked_add(std::time::Duration::from_millis(50))
+            .unwrap();
+        world.clock.set(now);
+        tokio::task::yield_now().await;
+    }
+    let row = run.await.unwrap().unwrap().run().clone();
+    assert_eq!(error(&row)["message"], "stopped by bob");
+    leases.abort();
+}

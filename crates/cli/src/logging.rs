@@ -1,0 +1,35 @@
+//! What deft has to say while it works, in `logs/deft.log` of the home: what compute blocks print,
+//! leases that could not be renewed, faults of our own.
+//!
+//! Not here: what a run did, which is in the store, and what a person is told, which is printed.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+use std::sync::Mutex;
+
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Starts writing the log. One that cannot be written is none: nothing depends on it.
+pub(crate) fn start(home: &Path) {
+    let folder = home.join("logs");
+    let path = folder.join("deft.log");
+    let file = fs::create_dir_all(&folder)
+        .and_then(|()| OpenOptions::new().create(true).append(true).open(path));
+    let Ok(file) = file else {
+        return;
+    };
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .with_writer(Mutex::new(file));
+    // Libraries are wordy; of them only what is wrong counts.
+    let which = Targets::new()
+        .with_target("deft", LevelFilter::INFO)
+        .with_default(LevelFilter::WARN);
+    // A second start in one process keeps the first log.
+    let _started = tracing_subscriber::registry()
+        .with(lines)
+        .with(which)
+        .try_init();
+}
