@@ -128,6 +128,8 @@ pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
     use deft_engine::Error;
     let code = match error {
         Error::UnknownSkill { .. } => "unknown_skill",
+        Error::BrokenSkill { .. } => "broken_skill",
+        Error::KeyTaken { .. } => "key_taken",
         Error::Inputs(_) | Error::Flags(_) => "invalid_input",
         Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
         Error::UnknownStep { .. } => "unknown_step",

@@ -66,6 +66,14 @@ impl Output {
         }
     }
 
+    /// Says what went wrong beside the data, also when only results and errors are wanted.
+    pub(crate) fn complain(&self, text: &str) {
+        if !self.json {
+            // What cannot be said is not worth failing for.
+            drop(writeln!(io::stderr(), "{}", harmless(text)));
+        }
+    }
+
     /// Says why the command could not be carried out.
     pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
         if self.json {

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use deft_model::{Object, Overlap, RunId};
+use deft_model::{Action, Failure, FailureClass, Object, OnError, Overlap, RunId};
 use deft_store::{Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, Then, Write};
+use deft_tools::Found;
 use deft_workflow::{Event, Machine, Started};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -53,6 +54,18 @@ impl Admission {
     }
 }
 
+/// A run that was there already; a key means the same run only for the same skill.
+fn existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
+    if run.skill == fire.skill || fire.key.is_none() {
+        return Ok(Admission::Existing(run));
+    }
+    Err(Error::KeyTaken {
+        key: fire.key.clone().unwrap_or_default(),
+        run: run.id.to_string(),
+        skill: run.skill,
+    })
+}
+
 /// A run that is about to be admitted.
 struct Draft {
     id: RunId,
@@ -74,7 +87,7 @@ impl Engine {
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
             Admitted::New { run, .. } => Admission::Run(run),
-            Admitted::Existing(run) => Admission::Existing(run),
+            Admitted::Existing(run) => existing(&fire, run)?,
         })
     }
 
@@ -92,7 +105,7 @@ impl Engine {
         // The content first: a run must never be without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
-            Admitted::Existing(run) => return Ok(Admission::Existing(run)),
+            Admitted::Existing(run) => return existing(&fire, run),
             Admitted::New {
                 run,
                 lease,
@@ -191,6 +204,23 @@ impl Inner {
         }
     }
 
+    /// A tool that the run is sure to call and that is not there: better said before the first
+    /// step has done anything.
+    fn missing_tool(&self, pinned: &Pinned) -> Option<Failure> {
+        let sure = pinned
+            .plan
+            .steps()
+            .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
+        sure.filter_map(|step| match &step.action {
+            Action::Tool { tool, .. } if !tool.contains("{{") => Some((&step.id, tool)),
+            _ => None,
+        })
+        .find_map(|(step, tool)| match self.parts.router.find(tool) {
+            Found::Missing { nearest } => Some(absent(step, tool, &nearest)),
+            _ => None,
+        })
+    }
+
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     fn draft(&self, fire: &Fire, pinned: Pinned, inputs: Object) -> Draft {
         let now = self.now();
@@ -212,9 +242,10 @@ impl Inner {
             RunSecrets::resolve(pinned.plan.secrets(), &started.nonce, &self.parts.secrets);
         let mut events = vec![machine.start(started)];
         events.extend(fire.parent.iter().flat_map(|(_, reused)| reused.clone()));
-        let secrets = match secrets {
-            Ok(secrets) => Some(Arc::new(secrets)),
-            Err(failure) => {
+        let missing = self.missing_tool(&pinned);
+        let secrets = match (secrets, missing) {
+            (Ok(secrets), None) => Some(Arc::new(secrets)),
+            (Err(failure), _) | (Ok(_), Some(failure)) => {
                 events.push(Event::Stopped { failure });
                 None
             }
@@ -303,6 +334,17 @@ impl Inner {
         let limit = pinned.skill.policy.timeout.or(self.options.run_timeout)?;
         started.saturating_add(limit).ok()
     }
+}
+
+fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
+    let message = format!("step `{step}` needs the tool `{tool}`, which no server offers");
+    let hint = match nearest.first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`deft tools list` shows what there is".to_owned(),
+    };
+    Failure::new(FailureClass::NotFound, message)
+        .hint(hint)
+        .blocked()
 }
 
 fn new_run_id() -> RunId {

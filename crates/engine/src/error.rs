@@ -15,6 +15,24 @@ pub enum Error {
         /// A skill with a similar name.
         near: Option<String>,
     },
+    /// A file that should define the skill is broken.
+    #[error("skill `{name}` is broken: `{path}` cannot be loaded")]
+    BrokenSkill {
+        /// What was asked for.
+        name: String,
+        /// The file.
+        path: String,
+    },
+    /// A key that belongs to a run of another skill.
+    #[error("the key `{key}` belongs to run `{run}` of skill `{skill}`")]
+    KeyTaken {
+        /// The key.
+        key: String,
+        /// The run.
+        run: String,
+        /// Its skill.
+        skill: String,
+    },
     /// Inputs that the skill does not take.
     #[error("{}", problems(.0))]
     Inputs(Vec<InputProblem>),
@@ -116,6 +134,10 @@ impl Error {
                 [only] => only.hint(),
                 _ => None,
             },
+            Self::BrokenSkill { path, .. } => {
+                Some(format!("`deft skills validate {path}` says why"))
+            }
+            Self::KeyTaken { .. } => Some("use another key".to_owned()),
             Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
             Self::NotResumable { hint, .. } => hint.clone(),

@@ -49,9 +49,11 @@ impl RunSecrets {
         for name in names {
             let secret = source.secret(name).map_err(|why| {
                 let message = format!("secret `{name}` is not there: {why}");
-                let line = format!("{name} = \"env:{name}\"");
+                let line = format!("{name} = \"env:VARIABLE\"");
                 Failure::new(FailureClass::Auth, message)
-                    .hint(format!("add `{line}` under `[secrets]` in config.toml"))
+                    .hint(format!(
+                        "`[secrets]` in config.toml says where it comes from: `{line}`"
+                    ))
                     .blocked()
             })?;
             let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);

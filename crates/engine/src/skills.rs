@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use deft_model::{Dialect, Skill, nearest};
-use deft_registry::{Loaded, Snapshot};
+use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
 use deft_workflow::Plan;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,12 @@ impl Plans {
     /// The skill that a name means now.
     pub(crate) fn find(&self, snapshot: &Snapshot, name: &str) -> Result<Pinned, Error> {
         let Some(loaded) = snapshot.find(name) else {
+            if let Some(path) = broken(snapshot, name) {
+                return Err(Error::BrokenSkill {
+                    name: name.to_owned(),
+                    path,
+                });
+            }
             let names = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
             return Err(Error::UnknownSkill {
                 name: name.to_owned(),
@@ -96,6 +102,22 @@ impl Plans {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Pinned>> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The broken file that should define a skill of this name, if there is one.
+fn broken(snapshot: &Snapshot, name: &str) -> Option<String> {
+    let called = |path: &std::path::Path| {
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let folder = path.parent().and_then(|folder| folder.file_name());
+        let folder = folder.and_then(|folder| folder.to_str());
+        let action = name.rsplit('.').next();
+        stem == Some(name) || folder == Some(name) || name.contains('.') && stem == action
+    };
+    snapshot
+        .files()
+        .iter()
+        .find(|file| matches!(file.state, State::Broken { .. }) && called(&file.path))
+        .map(|file| file.path.display().to_string())
 }
 
 /// A skill as it is stored.

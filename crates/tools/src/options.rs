@@ -226,7 +226,7 @@ impl Default for ShellOptions {
             enabled: false,
             allow: Vec::new(),
             timeout: Duration::from_mins(1),
-            max_bytes: 1024 * 1024,
+            max_bytes: 512 * 1024,
         }
     }
 }

@@ -97,9 +97,8 @@ fn answer(app: &App, id: &str, given: Answer, always: bool, output: &Output) -> 
     if output.json {
         output.document(&json!({ "approval": shown(&row) }))?;
     } else {
-        output.note(&format!("{said}; run {} can go on", row.run));
         output.note(&format!(
-            "hint: a daemon goes on with it, or `deft runs resume {}`",
+            "{said}: `deft runs resume {}` goes on from there",
             row.run
         ));
         if always {

@@ -11,6 +11,7 @@ use deft_model::{FailureClass, Object, Outcome, RunId, RunStatus};
 use deft_store::RunRow;
 use deft_workflow::{Plan, read_input};
 use serde_json::{Value, json};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::{self, App};
 use crate::args::{Global, Run};
@@ -69,7 +70,10 @@ fn detach(app: &App, fire: Fire, output: &Output) -> Done {
         output.document(&run_json(row))?;
     } else {
         output.data(row.id.as_str())?;
-        output.note("it is queued; a daemon or `deft runs resume` drives it");
+        output.note(&format!(
+            "it is queued; `deft runs resume {}` drives it",
+            row.id
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -137,6 +141,7 @@ async fn watch(
     let mut events = engine.subscribe();
     let mut turn = tokio::time::interval(TURN);
     let mut stopping = false;
+    let mut end = signal(SignalKind::terminate()).ok();
     tokio::pin!(work);
     loop {
         tokio::select! {
@@ -154,7 +159,7 @@ async fn watch(
                 return done.map_err(|error| app::failure(&error));
             }
             _ = turn.tick(), if screen.is_live() => screen.tick(),
-            _ = tokio::signal::ctrl_c() => {
+            by = asked_to_end(&mut end) => {
                 let Some(run) = started.get() else {
                     return Err(interrupted(None));
                 };
@@ -162,9 +167,23 @@ async fn watch(
                     return Err(interrupted(Some(run)));
                 }
                 stopping = true;
-                engine.cancel(run, "ctrl-c").await.map_err(|error| app::failure(&error))?;
+                engine.cancel(run, by).await.map_err(|error| app::failure(&error))?;
             }
         }
+    }
+}
+
+/// Ends when the program is asked to end; says by what.
+async fn asked_to_end(end: &mut Option<Signal>) -> &'static str {
+    let terminated = async {
+        match end {
+            Some(end) => end.recv().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => "ctrl-c",
+        _ = terminated => "a signal to end",
     }
 }
 
@@ -256,8 +275,11 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
     match (row.status, row.outcome) {
         (RunStatus::Waiting, _) => {
             let what = row.waiting_for.as_deref().unwrap_or("something");
-            output.note(&format!("run {} waits for {what}", row.id));
-            output.note("hint: `deft approvals list` shows what to answer");
+            output.complain(&format!("run {} waits for {what}", row.id));
+            output.complain(&format!(
+                "hint: `deft runs resume {}` asks here, `deft approvals list` shows what waits",
+                row.id
+            ));
         }
         (_, Some(outcome @ (Outcome::Success | Outcome::Skipped))) => {
             output.note(&format!("{outcome}{took}  {}", row.id));
@@ -267,11 +289,14 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
             let message = error["message"].as_str().unwrap_or_default();
             let step = error["step"].as_str();
             let place = step.map_or(String::new(), |step| format!(" in `{step}`"));
-            output.note(&format!("{outcome}{place}{took}: {message}  {}", row.id));
+            output.complain(&format!("{outcome}{place}{took}: {message}  {}", row.id));
             if let Some(hint) = error["hint"].as_str() {
-                output.note(&format!("hint: {hint}"));
+                output.complain(&format!("hint: {hint}"));
             }
-            if matches!(outcome, Outcome::Interrupted | Outcome::Error) {
+            let hinted = error["hint"]
+                .as_str()
+                .is_some_and(|hint| hint.contains("resume"));
+            if matches!(outcome, Outcome::Interrupted | Outcome::Error) && !hinted {
                 let id = &row.id;
                 output.note(&format!("hint: `deft runs resume {id}` goes on from there"));
             }

@@ -136,7 +136,7 @@ pub(crate) const KEYS: &[Key] = &[
         "If given, only these programs may run, and no command lines"),
     key("tools.shell.timeout", Kind::Duration, Value("\"1m\""), Runs,
         "The longest a program may run"),
-    key("tools.shell.max_bytes", Kind::Positive, Value("1048576"), Runs,
+    key("tools.shell.max_bytes", Kind::Positive, Value("524288"), Runs,
         "How much of its output is kept"),
 
     key("secrets.KEY", Kind::Secret, Words("none"), Runs,

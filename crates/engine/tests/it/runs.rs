@@ -245,3 +245,38 @@ async fn a_nested_skill_brings_its_own_secrets() {
     assert_eq!(seen, "s3cr3t-value");
     assert!(!row.outputs.unwrap().contains("s3cr3t-value"));
 }
+
+#[tokio::test]
+async fn a_tool_that_is_not_there_is_missed_before_the_first_step() {
+    let skill =
+        "name: s\ndescription: d\nsteps:\n  - {id: one, tool: act}\n  - {id: two, tool: ackt}\n";
+    let world = World::new(&[("s.yaml", skill)]);
+    let row = world.run("s", json!({})).await;
+    assert_eq!(row.outcome, Some(Outcome::Blocked), "{:?}", row.error);
+    assert!(world.called().is_empty());
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_skill() {
+    let other = GREET.replace("name: greet", "name: other");
+    let world = World::new(&[("greet.yaml", GREET), ("other.yaml", &other)]);
+    let mut fire = fire("greet", &json!({ "who": "Ada" }));
+    fire.key = Some("k".to_owned());
+    world
+        .engine
+        .run(fire.clone(), Attention::default())
+        .await
+        .unwrap();
+    fire.skill = "other".to_owned();
+    let taken = world
+        .engine
+        .run(fire, Attention::default())
+        .await
+        .unwrap_err();
+    assert!(
+        taken
+            .to_string()
+            .starts_with("the key `k` belongs to run `run_"),
+        "{taken}"
+    );
+}

@@ -1,10 +1,11 @@
-//! `deft runs logs`: the events of a run, and on with `-f` until it ends.
+//! `deft runs logs`: the events of a run, and on with `-f` until it ends, as lines.
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use deft_model::RunStatus;
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{code_of, find};
 use crate::app::{self, App};
@@ -18,6 +19,12 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> Done {
     let app = App::without_skills(global)?;
     let row = find(&app, id)?;
+    if output.json && !follow {
+        let events = app.block_on(app.engine.public_events(&row, 0));
+        let events = events.map_err(|error| app::failure(&error))?;
+        output.document(&json!({ "events": events }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut after = 0;
     loop {
         // The row first: what ends the run is then surely among the events.
@@ -35,10 +42,10 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
             return if follow {
                 code_of(&app, &row)
             } else {
-                Ok(std::process::ExitCode::SUCCESS)
+                Ok(ExitCode::SUCCESS)
             };
         }
-        app.block_on(tokio::time::sleep(LOOK));
+        app.block_on(async { tokio::time::sleep(LOOK).await });
     }
 }
 
