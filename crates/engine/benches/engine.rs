@@ -1,6 +1,6 @@
 //! Durable runs: how long, how many, and what of it is the engine.
 //!
-//! Prints a table; the bars are in `docs/performance.md`. `--test` runs each once.
+//! Prints a table; the bars are in `docs/performance.md`. Without `--bench` each is tried once.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -227,7 +227,9 @@ fn peer(runtime: &Runtime, engine: &Engine) {
 }
 
 fn main() {
-    let quick = std::env::args().any(|arg| arg == "--test" || arg == "--list");
+    // `cargo bench` says so; `cargo test` only wants to know that the bench works.
+    let given = |name: &str| std::env::args().any(|arg| arg == name);
+    let quick = !given("--bench") && !given("--peer");
     let rounds = if quick { 3 } else { 2000 };
     let home = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -242,7 +244,7 @@ fn main() {
     let store = open();
     let durable = engine(home.path(), Arc::clone(&store));
     lone(&runtime, &durable, "once5", rounds / 20 + 1);
-    if std::env::args().any(|arg| arg == "--peer") {
+    if given("--peer") {
         return peer(&runtime, &durable);
     }
 
