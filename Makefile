@@ -38,10 +38,10 @@ doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked -q
 
 ## The recorded verdicts are what the reference validator says.
-referee: $(VENV)/ready
+referee: tools $(VENV)/ready
 	$(VENV)/bin/python crates/skillfile/tests/reference/record.py --check
 	$(VENV)/bin/python crates/template/tests/it/record.py --check
-	cargo build --bin deft --locked
+	cargo nextest run --workspace --locked --no-run  # the binary that the tests used
 	$(VENV)/bin/python tests/reference/prompt.py $(DEBUG)
 
 ## A short run of every fuzz target.
