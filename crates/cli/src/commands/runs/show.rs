@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::find;
@@ -23,12 +25,12 @@ pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&json!({ "run": shown }))?;
     } else {
-        output.data(&story(&shown))?;
+        output.data(&story(&shown, &app.zone))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn story(run: &Value) -> String {
+fn story(run: &Value, zone: &TimeZone) -> String {
     let word = |key: &str| run[key].as_str().unwrap_or_default();
     let state = match word("outcome") {
         "" => word("status"),
@@ -44,7 +46,7 @@ fn story(run: &Value) -> String {
     line("cause", word("cause"));
     line("key", word("key"));
     line("made from", word("parent"));
-    line("started", word("started_at"));
+    line("started", &local(word("started_at"), zone));
     line("took", &took(&run["duration_ms"]));
     line("waits for", word("waiting_for"));
     line("inputs", &short(&run["inputs"]));
@@ -97,6 +99,17 @@ fn step_line(step: &Value) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("{indent}{sign} {}  {}\n", word("id"), parts.join("  "))
+}
+
+/// An instant in the zone of the person who looks.
+fn local(instant: &str, zone: &TimeZone) -> String {
+    match instant.parse::<Timestamp>() {
+        Ok(at) => at
+            .to_zoned(zone.clone())
+            .strftime("%Y-%m-%d %H:%M:%S %:z")
+            .to_string(),
+        Err(_) => instant.to_owned(),
+    }
 }
 
 fn took(ms: &Value) -> String {
