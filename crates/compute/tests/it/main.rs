@@ -10,6 +10,7 @@ mod attacks;
 mod battery;
 mod cases;
 mod clock;
+mod conditions;
 mod lifecycle;
 mod support;
 mod values;
