@@ -44,6 +44,9 @@ corpus() {
             sed '1,/^=====$/d' "$file" >"$work/$1/$folder-$(basename "$file" .case)"
         done
     done
+    if [ "$1" = command ]; then
+        cp "$here"/../crates/command/tests/cases/*.txt "$work/$1/"
+    fi
     # The little languages start from what the workflows hold of them.
     case $1 in
     template) pattern='{{.*}}' ;;
@@ -56,7 +59,7 @@ corpus() {
 }
 
 failed=
-for target in ${*:-skill_md manpage workflow record template condition cron}; do
+for target in ${*:-skill_md manpage workflow record template condition cron command}; do
     corpus "$target"
     echo "== $target, $seconds s"
     if ! "$bin/$target" "$work/$target" -max_total_time="$seconds" -timeout=10 \
