@@ -12,12 +12,12 @@ NEXTEST_VERSION := 0.9.143
 .PHONY: up test lint unit doc referee fuzz bench bench-peers servers tools clean
 .NOTPARALLEL:
 
-## Builds deft, puts three example skills into the home and shows them.
+## Builds deft, puts four example skills into the home and shows them.
 up:
 	cargo build --release --bin deft --locked
 	$(DEFT) skills import --keep examples/skills
 	$(DEFT) skills list
-	@echo; echo "next: $(DEFT) skills show greet   or   $(DEFT) --help"
+	@echo; echo "next: $(DEFT) run workdays   or   $(DEFT) --help"
 
 ## Everything that CI checks, with all set-up it needs.
 test: lint unit doc referee fuzz
