@@ -126,15 +126,6 @@ pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
     }
 }
 
-/// The word for an answer in the store.
-pub(crate) fn word(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Yes => OPTIONS[0],
-        Answer::No => OPTIONS[1],
-        Answer::Skip => OPTIONS[2],
-    }
-}
-
 /// The answer that a word in the store means; what nobody knows is no.
 pub(crate) fn answer(word: &str) -> Answer {
     match word {
@@ -173,7 +164,7 @@ pub(crate) async fn decide(
     at: Timestamp,
 ) -> Result<(Answer, String), Error> {
     let decision = Decision {
-        answer: word(given).to_owned(),
+        answer: given.word().to_owned(),
         by: by.to_owned(),
         at,
     };
@@ -208,7 +199,7 @@ impl Engine {
     ) -> Result<Answered, Error> {
         let at = self.inner.now();
         let decision = Decision {
-            answer: word(given).to_owned(),
+            answer: given.word().to_owned(),
             by: by.to_owned(),
             at,
         };

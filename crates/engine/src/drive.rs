@@ -201,7 +201,6 @@ impl Driver {
                 self.calling += 1;
                 let request = Request {
                     code: self.machine.code(&path),
-                    depth: self.machine.depth(&path),
                     path,
                     attempt,
                     call,

@@ -72,7 +72,6 @@ pub(crate) struct Request {
     pub(crate) timeout: Option<Duration>,
     pub(crate) cache: Option<Duration>,
     pub(crate) code: Option<Code>,
-    pub(crate) depth: u32,
 }
 
 impl Performer {
@@ -81,7 +80,7 @@ impl Performer {
         let Request { path, attempt, .. } = &request;
         let (path, attempt) = (path.clone(), *attempt);
         if let Call::Skill { skill, args } = &*request.call {
-            let result = self.load(skill, args, request.depth).await;
+            let result = self.load(skill, args).await;
             return Done::Loaded {
                 path,
                 attempt,
@@ -223,19 +222,7 @@ impl Performer {
     }
 
     /// Pins the skill that a step runs, and checks what is given to it.
-    async fn load(
-        &self,
-        skill: &str,
-        args: &Object,
-        depth: u32,
-    ) -> Result<(Pinned, Object), Failure> {
-        let limit = self.engine.rules.max_depth;
-        if depth > limit {
-            let message =
-                format!("skill `{skill}` would be {depth} skills deep, more than {limit}");
-            return Err(Failure::new(FailureClass::Limit, message)
-                .hint("a skill that runs itself never ends"));
-        }
+    async fn load(&self, skill: &str, args: &Object) -> Result<(Pinned, Object), Failure> {
         let snapshot = self.engine.parts.skills.snapshot();
         let pinned = self.engine.plans.find(&snapshot, skill).map_err(|error| {
             let mut failure = Failure::new(FailureClass::NotFound, error.to_string());
@@ -316,7 +303,7 @@ fn unreachable_skill() -> Result<Value, Failure> {
     Err(Failure::new(FailureClass::Other, "a skill is not called"))
 }
 
-/// Tool and arguments, whatever the order in which the arguments were written.
+/// Tool and arguments; the order in which the arguments were written does not count.
 fn cache_key(tool: &str, args: &Object) -> String {
     let mut names: Vec<&String> = args.keys().collect();
     names.sort();

@@ -349,12 +349,6 @@ impl Machine {
             _ => None,
         }
     }
-
-    /// How deep the skill would be that a step enters.
-    pub fn depth(&self, path: &Path) -> u32 {
-        self.locate(path)
-            .map_or(0, |at| self.frames[at.frame].depth + 1)
-    }
 }
 
 /// Python to be run for a step.

@@ -70,7 +70,7 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
         ),
         Event::Answered { path, answer, by } => (
             "confirmation_answered",
-            json!({ "step_id": path, "answer": word(*answer), "by": by }),
+            json!({ "step_id": path, "answer": answer.word(), "by": by }),
         ),
         Event::Healed {
             path, error, ms, ..
@@ -89,11 +89,14 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
 /// What may be answered to a confirmation.
 pub const OPTIONS: [&str; 3] = ["yes", "no", "skip"];
 
-fn word(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Yes => OPTIONS[0],
-        Answer::No => OPTIONS[1],
-        Answer::Skip => OPTIONS[2],
+impl Answer {
+    /// The word for the answer, one of [`OPTIONS`].
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Yes => OPTIONS[0],
+            Self::No => OPTIONS[1],
+            Self::Skip => OPTIONS[2],
+        }
     }
 }
 

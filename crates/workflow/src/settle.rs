@@ -109,7 +109,7 @@ impl Machine {
         ms: u64,
     ) -> Event {
         let error = result.err();
-        // A remedy that was cut off is not repeated: the step is tried, and shows whether it helped.
+        // Nobody knows whether a remedy helped that was cut off: the step is tried, and shows it.
         let may_have_helped = error
             .as_ref()
             .is_none_or(|error| error.class == FailureClass::Interrupted);
