@@ -105,10 +105,7 @@ fn try_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error>
 
 /// The format of the file, if it is one that may be written to.
 fn check(db: &Connection, path: &Path) -> Result<i64, Error> {
-    let sql = |error: rusqlite::Error| translate(&error, path);
-    let found = number(db, "PRAGMA user_version").map_err(sql)?;
-    let application = number(db, "PRAGMA application_id").map_err(sql)?;
-    let tables = number(db, "SELECT count(*) FROM sqlite_schema").map_err(sql)?;
+    let [found, application, tables] = header(db).map_err(|error| translate(&error, path))?;
     let ours = application == APPLICATION;
     let empty = application == 0 && found == 0 && tables == 0;
     let path = path.to_path_buf();
@@ -120,6 +117,17 @@ fn check(db: &Connection, path: &Path) -> Result<i64, Error> {
         return Err(Error::Newer { path, found, known });
     }
     Ok(found)
+}
+
+/// Format, application and number of tables, as of one instant: read one by one, they could be
+/// from before and after the moment in which another process makes the tables.
+fn header(db: &Connection) -> rusqlite::Result<[i64; 3]> {
+    let instant = db.unchecked_transaction()?;
+    let found = number(&instant, "PRAGMA user_version")?;
+    let application = number(&instant, "PRAGMA application_id")?;
+    let tables = number(&instant, "SELECT count(*) FROM sqlite_schema")?;
+    instant.commit()?;
+    Ok([found, application, tables])
 }
 
 fn configure(db: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
