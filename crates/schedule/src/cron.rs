@@ -3,8 +3,9 @@
 //! croner searches the calendar on plain wall time only; zones are handled here. croner's own
 //! zoned search treats an expression as fixed only when hour, minute and second are single values,
 //! so `0 2,14 * * *` would lose its 02:00 in a gap and fire twice in a fold. It also gives up on
-//! gaps longer than two hours. The wording is in `words`.
+//! gaps longer than two hours. The wording is in `words`, and counting without a search in `count`.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
@@ -21,10 +22,10 @@ use crate::words;
 use crate::zone::{resolve, second_run_ends};
 
 /// A cron expression; cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Cron(Arc<Parsed>);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 struct Parsed {
     text: String,
     fields: Fields,
@@ -109,9 +110,9 @@ impl Cron {
 
     /// The first fire later than `after`.
     pub fn next_after(&self, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
-        if self.0.impossible {
+        if self.impossible() {
             None
-        } else if self.0.follows_clock {
+        } else if self.follows_clock() {
             self.next_on_clock(zone, after)
         } else {
             self.next_fixed(zone, after)
@@ -121,6 +122,19 @@ impl Cron {
     /// The expression in words.
     pub fn words(&self) -> String {
         words::cron(&self.0.fields)
+    }
+
+    pub(crate) fn fields(&self) -> &Fields {
+        &self.0.fields
+    }
+
+    /// Whether it fires at every instant whose wall clock matches, not at times meant once a day.
+    pub(crate) fn follows_clock(&self) -> bool {
+        self.0.follows_clock
+    }
+
+    pub(crate) fn impossible(&self) -> bool {
+        self.0.impossible
     }
 
     /// The next of the times that are meant once a day: a skipped one fires at the end of the gap,
@@ -164,8 +178,16 @@ impl Cron {
         offset.to_timestamp(wall?).ok()
     }
 
-    fn next_wall(&self, from: DateTime, inclusive: bool) -> Option<DateTime> {
+    /// The next matching time of a clock that never changes.
+    pub(crate) fn next_wall(&self, from: DateTime, inclusive: bool) -> Option<DateTime> {
         self.0.search.find_next_occurrence(&from, inclusive).ok()
+    }
+}
+
+/// Only the text: croner's tables would fill thousands of lines.
+impl fmt::Debug for Cron {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cron").field(&self.0.text).finish()
     }
 }
 

@@ -1,20 +1,26 @@
-//! Schedule maths: parse and check triggers, find the next fires, say them in words.
+//! Schedule maths: parse and check triggers, find the next fires, say them in words, and decide what
+//! becomes of slots that could not run (misfire, backoff, pacing).
 //!
 //! Everything here is a pure function. The present moment and the host's zone come in as arguments;
-//! nothing reads a clock, a file or the environment, and zone data is compiled in. What to do about
-//! a fire that was missed or failed (misfire, backoff, pacing) is policy and is not decided here.
+//! nothing reads a clock, a file or the environment, and zone data is compiled in. What was decided
+//! is stored elsewhere, and so is everything that depends on other runs (overlap, budgets).
 
 mod at;
+mod backoff;
+mod count;
 mod cron;
 mod error;
 mod field;
 mod item;
+mod misfire;
 mod schedule;
 mod words;
 mod zone;
 
 pub use at::{after, hours, minutes, parse_at, parse_duration};
+pub use backoff::{CATCH_UP, backoff, pace};
 pub use cron::Cron;
 pub use error::Error;
+pub use misfire::{Due, LATE, Passed, Rule, Slot, Why, due};
 pub use schedule::Schedule;
 pub use zone::{parse_zone, show, zone_name};

@@ -1,7 +1,7 @@
 //! The three kinds of schedule behind one question: when next?
 //!
-//! There is no state here: what has fired already, and what to do about fires that were missed, is
-//! the caller's to keep.
+//! There is no state here: what has fired already is the caller's to keep, and what to do about fires
+//! that were missed is decided in `misfire`.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -48,6 +48,36 @@ impl Schedule {
             .collect()
     }
 
+    /// The newest fire not later than `until`, given an earlier one; halving finds it in a few steps.
+    pub(crate) fn newest(&self, known: Timestamp, until: Timestamp) -> Timestamp {
+        let (mut newest, mut end) = (known, until);
+        let fire = |after| self.next_after(after).filter(|fire| *fire <= until);
+        while let Some(following) = fire(newest) {
+            newest = following;
+            let middle = newest + end.duration_since(newest) / 2;
+            match fire(middle) {
+                Some(later) => newest = later,
+                None => end = middle,
+            }
+        }
+        newest
+    }
+
+    /// How many fires are later than `after` and not later than `until`.
+    pub(crate) fn count(&self, after: Timestamp, until: Timestamp) -> u64 {
+        if until <= after {
+            return 0;
+        }
+        match self {
+            Schedule::Cron { cron, zone } => cron.count(zone, after, until),
+            Schedule::Interval { every, anchor } => {
+                let slots = |t| slots(*every, *anchor, t).unwrap_or_default();
+                u64::try_from(slots(until) - slots(after)).unwrap_or(u64::MAX)
+            }
+            Schedule::At(at) => u64::from(*at > after && *at <= until),
+        }
+    }
+
     /// The schedule in words, for a reader who lives in `zone`.
     pub fn words(&self, zone: &TimeZone) -> String {
         match self {
@@ -69,11 +99,13 @@ impl Schedule {
 
 /// The first slot of the grid later than `after`.
 fn next_slot(every: SignedDuration, anchor: Timestamp, after: Timestamp) -> Option<Timestamp> {
-    let (step, start) = (every.as_nanos(), anchor.as_nanosecond());
-    if step <= 0 {
-        return None;
-    }
-    let passed = (after.as_nanosecond() - start).max(0) / step;
-    let slot = step.checked_mul(passed + 1)?.checked_add(start)?;
-    Timestamp::from_nanosecond(slot).ok()
+    let next = slots(every, anchor, after)? + 1;
+    let slot = every.as_nanos().checked_mul(next)?;
+    Timestamp::from_nanosecond(slot.checked_add(anchor.as_nanosecond())?).ok()
+}
+
+/// How many slots of the grid are not later than `t`; `None` for a grid without a step.
+fn slots(every: SignedDuration, anchor: Timestamp, t: Timestamp) -> Option<i128> {
+    let (step, passed) = (every.as_nanos(), t.as_nanosecond() - anchor.as_nanosecond());
+    (step > 0).then(|| passed.max(0) / step)
 }

@@ -25,7 +25,7 @@ fn field(low: u16, high: u16) -> impl Strategy<Value = String> {
     ]
 }
 
-fn expression() -> impl Strategy<Value = String> {
+pub(crate) fn expression() -> impl Strategy<Value = String> {
     let day = prop_oneof![4 => field(1, 31), 1 => "(L|LW|[1-9]W|[?])"];
     let weekday = prop_oneof![4 => field(0, 7), 1 => "([0-7]L|[0-7]#[1-5]|MON-SUN|FRI)"];
     let with_minutes = (field(0, 59), field(0, 23), day, field(1, 12), weekday)
@@ -42,7 +42,7 @@ fn expression() -> impl Strategy<Value = String> {
         })
 }
 
-fn zone() -> impl Strategy<Value = TimeZone> {
+pub(crate) fn zone() -> impl Strategy<Value = TimeZone> {
     prop::sample::select(vec![
         "UTC",
         "America/New_York",
@@ -57,7 +57,7 @@ fn zone() -> impl Strategy<Value = TimeZone> {
     .prop_map(|name| parse_zone(name).expect("a zone"))
 }
 
-fn instant() -> impl Strategy<Value = Timestamp> {
+pub(crate) fn instant() -> impl Strategy<Value = Timestamp> {
     let seconds = prop_oneof![
         4 => 0i64..4_102_444_800,
         1 => Timestamp::MIN.as_second()..Timestamp::MAX.as_second(),

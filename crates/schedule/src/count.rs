@@ -1,0 +1,128 @@
+//! How many times a cron expression fires in a stretch of time, without walking the fires.
+//!
+//! A matching day has as many fires as the time fields have combinations, so days are found one by
+//! one and their fires are multiplied; a year of every second costs 365 steps. Days with a clock
+//! change follow the rules that `cron` applies fire by fire, and a test holds both together.
+
+use jiff::civil::{DateTime, Time};
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::cron::{Cron, Fields};
+use crate::zone::second_run_ends;
+
+/// The wall times of a day on which an expression fires.
+struct Clock {
+    hours: Vec<u16>,
+    minutes: Vec<u16>,
+    seconds: Vec<u16>,
+}
+
+impl Cron {
+    /// How many fires are later than `after` and not later than `until`.
+    pub(crate) fn count(&self, zone: &TimeZone, after: Timestamp, until: Timestamp) -> u64 {
+        if self.impossible() {
+            return 0;
+        }
+        let clock = Clock::new(self.fields());
+        let mut offset = zone.to_offset(after);
+        let mut from = self.first_wall(zone, after, offset);
+        let mut count = 0;
+        for change in zone.following(after) {
+            let at = change.timestamp();
+            if at > until {
+                break;
+            }
+            count += self.walls(&clock, from, offset.to_datetime(at));
+            let (was, is) = (offset.to_datetime(at), change.offset().to_datetime(at));
+            offset = change.offset();
+            from = is;
+            if !self.follows_clock() {
+                from = is.max(was);
+                if is > was && self.walls(&clock, was, later(is)) > 0 {
+                    // Everything in a gap, and what is planned for its end, is one fire.
+                    count += 1;
+                    from = later(is);
+                }
+            }
+        }
+        count + self.walls(&clock, from, later(offset.to_datetime(until)))
+    }
+
+    /// Where the count begins: a second run of an hour brings nothing new.
+    fn first_wall(&self, zone: &TimeZone, after: Timestamp, offset: Offset) -> DateTime {
+        let end = if self.follows_clock() {
+            None
+        } else {
+            second_run_ends(zone, after, offset)
+        };
+        end.unwrap_or_else(|| later(offset.to_datetime(after)))
+    }
+
+    /// How many wall times match from `from` up to, and without, `to`.
+    fn walls(&self, clock: &Clock, from: DateTime, to: DateTime) -> u64 {
+        let mut count = 0;
+        let mut from = from;
+        while from < to {
+            let Some(wall) = self.next_wall(from, true).filter(|wall| *wall < to) else {
+                break;
+            };
+            let end = if wall.date() == to.date() {
+                clock.before(to.time())
+            } else {
+                clock.per_day()
+            };
+            count += end - clock.before(wall.time());
+            let Ok(tomorrow) = wall.date().tomorrow() else {
+                break;
+            };
+            from = tomorrow.to_datetime(Time::midnight());
+        }
+        count
+    }
+}
+
+impl Clock {
+    fn new(fields: &Fields) -> Clock {
+        Clock {
+            hours: fields.hour.values(),
+            minutes: fields.minute.values(),
+            seconds: fields.second.values(),
+        }
+    }
+
+    fn per_day(&self) -> u64 {
+        len(&self.hours) * len(&self.minutes) * len(&self.seconds)
+    }
+
+    /// How many of the day's times are earlier than `time`.
+    fn before(&self, time: Time) -> u64 {
+        let (hours, same_hour) = rank(&self.hours, time.hour());
+        let (minutes, same_minute) = rank(&self.minutes, time.minute());
+        let (seconds, _) = rank(&self.seconds, time.second());
+        let in_minute = u64::from(same_minute) * seconds;
+        let in_hour = u64::from(same_hour) * (minutes * len(&self.seconds) + in_minute);
+        hours * len(&self.minutes) * len(&self.seconds) + in_hour
+    }
+}
+
+/// How many values are smaller, and whether the value itself is there.
+fn rank(values: &[u16], value: i8) -> (u64, bool) {
+    let value = u16::try_from(value).unwrap_or_default();
+    match values.binary_search(&value) {
+        Ok(index) => (index as u64, true),
+        Err(index) => (index as u64, false),
+    }
+}
+
+fn len(values: &[u16]) -> u64 {
+    values.len() as u64
+}
+
+/// The next whole second; fires have no fractions.
+fn later(wall: DateTime) -> DateTime {
+    let (date, time) = (wall.date(), wall.time());
+    let whole = Time::constant(time.hour(), time.minute(), time.second(), 0);
+    date.to_datetime(whole)
+        .saturating_add(SignedDuration::from_secs(1))
+}
