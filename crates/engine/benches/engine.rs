@@ -144,6 +144,7 @@ fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Ve
         agent_id: "thinker".to_owned(),
         cause: "bench".to_owned(),
         slot: None,
+        step: None,
         key: None,
         parent: None,
         inputs: "{}".to_owned(),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use deft_model::{Action, Failure, FailureClass, Object, OnError, Overlap, RunId};
-use deft_store::{Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, Then, Write};
+use deft_store::{Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, SlotStep, Then, Write};
 use deft_tools::Found;
 use deft_workflow::{Event, Machine, Started};
 use jiff::Timestamp;
@@ -30,6 +30,8 @@ pub struct Fire {
     pub key: Option<String>,
     /// The planned instant that it answers to.
     pub slot: Option<Timestamp>,
+    /// The step of the skill along its slots that brings this fire.
+    pub step: Option<SlotStep>,
     /// The folder or project it works on.
     pub workspace_uri: Option<String>,
     /// The run it was made from, and what of it counts again.
@@ -76,6 +78,33 @@ struct Draft {
     then: Then,
 }
 
+/// A run that is stored, and what is to be done about it.
+pub(crate) enum Begun {
+    /// Nothing: it ended at once, or was there before.
+    Over(Admission),
+    /// It is the caller's to drive.
+    Leased(Box<Leased>),
+    /// It waits for its turn.
+    Queued {
+        run: RunRow,
+        first: Vec<(Timestamp, Event)>,
+    },
+}
+
+/// A run with the right to drive it, at its first step.
+pub(crate) struct Leased {
+    draft: Draft,
+    run: RunRow,
+    lease: Lease,
+}
+
+/// The skill has moved past the slot of the fire.
+fn stale(fire: &Fire) -> Error {
+    Error::SlotGone {
+        skill: fire.skill.clone(),
+    }
+}
+
 impl Engine {
     /// Stores a run for somebody else to drive.
     pub async fn admit(&self, fire: Fire) -> Result<Admission, Error> {
@@ -88,11 +117,21 @@ impl Engine {
         Ok(match inner.parts.store.admit(new).await? {
             Admitted::New { run, .. } => Admission::Run(run),
             Admitted::Existing(run) => existing(&fire, run)?,
+            Admitted::Stale => return Err(stale(&fire)),
         })
     }
 
     /// Stores a run and drives it here until it ends or waits for somebody.
     pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
+        match self.begin(fire, &attention).await? {
+            Begun::Over(admission) => Ok(admission),
+            Begun::Leased(begun) => self.drive_begun(*begun, attention).await,
+            Begun::Queued { run, first } => self.wait_and_drive(run, first, attention).await,
+        }
+    }
+
+    /// Stores a run and takes its lease, if nothing stands in the way.
+    pub(crate) async fn begin(&self, fire: Fire, attention: &Attention) -> Result<Begun, Error> {
         let inner = &self.inner;
         let pinned = inner.pin(&fire)?;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
@@ -105,7 +144,8 @@ impl Engine {
         // The content first: a run must never be without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
-            Admitted::Existing(run) => return existing(&fire, run),
+            Admitted::Existing(run) => return existing(&fire, run).map(Begun::Over),
+            Admitted::Stale => return Err(stale(&fire)),
             Admitted::New {
                 run,
                 lease,
@@ -123,20 +163,24 @@ impl Engine {
                 (run, lease)
             }
         };
-        match lease {
-            Some(lease) => self.drive_draft(draft, run, lease, attention).await,
-            None => self.wait_and_drive(run, events, attention).await,
-        }
+        Ok(match lease {
+            Some(lease) => Begun::Leased(Box::new(Leased { draft, run, lease })),
+            None => Begun::Queued { run, first: events },
+        })
     }
 
-    async fn drive_draft(
+    /// Drives a run from its first step.
+    pub(crate) async fn drive_begun(
         &self,
-        mut draft: Draft,
-        run: RunRow,
-        lease: Lease,
+        begun: Leased,
         attention: Attention,
     ) -> Result<Admission, Error> {
         let inner = &self.inner;
+        let Leased {
+            mut draft,
+            run,
+            lease,
+        } = begun;
         let id = run.id.clone();
         if let Some(finished) = draft.machine.finished() {
             inner.log_session(&run, finished, inner.now());
@@ -313,6 +357,7 @@ impl Inner {
             agent_id: policy.agent_id.clone(),
             cause: fire.cause.clone(),
             slot: fire.slot,
+            step: fire.step.clone(),
             key: fire.key.clone(),
             parent: fire.parent.as_ref().map(|(run, _)| run.clone()),
             inputs: serde_json::Value::Object(inputs.clone()).to_string(),

@@ -90,6 +90,7 @@ impl Engine {
             outputs: None,
             error: serde_json::to_string(&failure).ok(),
             usage: None,
+            aftermath: None,
             at: self.inner.now(),
         };
         let batch = Batch {

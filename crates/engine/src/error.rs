@@ -33,6 +33,12 @@ pub enum Error {
         /// Its skill.
         skill: String,
     },
+    /// Somebody else has settled the slot, or the skill was changed meanwhile.
+    #[error("the slot of skill `{skill}` is settled already")]
+    SlotGone {
+        /// The skill.
+        skill: String,
+    },
     /// Inputs that the skill does not take.
     #[error("{}", problems(.0))]
     Inputs(Vec<InputProblem>),

@@ -20,6 +20,7 @@ pub(crate) fn row(finished: &Finished, at: Timestamp) -> Then {
             .as_ref()
             .and_then(|error| serde_json::to_string(error).ok()),
         usage: None,
+        aftermath: None,
         at,
     })
 }

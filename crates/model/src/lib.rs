@@ -21,7 +21,7 @@ pub use failure::Failure;
 pub use flag::{Flag, FlagValue};
 pub use ids::{Digest, Revision, SkillId};
 pub use policy::{
-    Budget, BudgetPeriod, Effects, Exhausted, Expect, FailureClass, Heal, Misfire, Overlap, Policy,
+    Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire, Overlap, Policy,
 };
 pub use run::{Outcome, RunId, RunStatus};
 pub use skill::{

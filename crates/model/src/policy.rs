@@ -94,6 +94,24 @@ choice! {
     }
 }
 
+choice! {
+    /// Why a skill does not fire (X1). Only `missing_tools` may be cleared without a person.
+    DisabledReason {
+        /// A person or an assistant switched it off.
+        User = "user",
+        /// It failed too often in a row.
+        Failures = "failures",
+        /// Tools that it needs are not there.
+        MissingTools = "missing_tools",
+        /// Its file is gone.
+        FileRemoved = "file_removed",
+        /// It was to fire once and did.
+        OneShotDone = "one_shot_done",
+        /// Its budget is spent.
+        Budget = "budget",
+    }
+}
+
 /// A remedy that is tried before a failed call is retried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heal {

@@ -80,6 +80,7 @@ fn admission(n: usize, claim: Option<FirstClaim>) -> Admission {
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,
+        step: None,
         key: None,
         parent: None,
         inputs: r#"{"issue":"ABC-1","limit":20}"#.to_owned(),
@@ -118,6 +119,7 @@ fn finish() -> Batch {
             outputs: Some(r#"{"count":12}"#.to_owned()),
             error: None,
             usage: None,
+            aftermath: None,
             at: at(2),
         }),
         ..step()
@@ -140,7 +142,7 @@ async fn start(store: &dyn Store, n: usize) -> Lease {
         .unwrap()
     {
         Admitted::New { lease, .. } => lease.unwrap(),
-        Admitted::Existing(_) => unreachable!(),
+        Admitted::Existing(_) | Admitted::Stale => unreachable!(),
     }
 }
 

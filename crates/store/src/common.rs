@@ -19,6 +19,8 @@ impl RunRow {
             agent_id: run.agent_id,
             cause: run.cause,
             slot: run.slot,
+            slot_until: None,
+            slot_count: 1,
             key: run.key,
             parent: run.parent,
             status: RunStatus::Queued,
@@ -43,7 +45,7 @@ impl RunRow {
 pub(crate) fn questions(writes: &[Write]) -> impl Iterator<Item = &NewApproval> {
     writes.iter().filter_map(|write| match write {
         Write::Ask(question) => Some(question),
-        Write::Cache { .. } | Write::Notice { .. } => None,
+        Write::Cache { .. } | Write::Notice { .. } | Write::Fact(_) => None,
     })
 }
 

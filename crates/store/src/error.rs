@@ -30,6 +30,13 @@ pub enum Error {
         id: String,
     },
 
+    /// What was decided rests on a skill that has changed since.
+    #[error("the skill `{skill}` was changed at the same time")]
+    Changed {
+        /// The number of the skill.
+        skill: i64,
+    },
+
     /// Only a run that is over can be made due again.
     #[error("run `{run}` is not over, it is {status}")]
     NotDone {
@@ -131,7 +138,11 @@ impl Error {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Fenced { .. } | Self::Taken { .. } | Self::Backend { .. } | Self::Closed => None,
+            Self::Fenced { .. }
+            | Self::Taken { .. }
+            | Self::Changed { .. }
+            | Self::Backend { .. }
+            | Self::Closed => None,
             Self::NotDone { .. } => Some("wait for it to end, or cancel it first"),
             Self::Newer { .. } => Some(
                 "install the newer deft again, or start with another home; nothing was changed",

@@ -9,6 +9,8 @@ mod common;
 pub mod conformance;
 mod error;
 mod memory;
+mod outbox;
+mod records;
 mod rows;
 mod sqlite;
 
@@ -20,6 +22,8 @@ use jiff::Timestamp;
 
 pub use error::Error;
 pub use memory::Memory;
+pub use outbox::*;
+pub use records::*;
 pub use rows::*;
 pub use sqlite::{Sqlite, SqliteOptions};
 
@@ -31,8 +35,9 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 
 /// Each method is one transaction: all of it happened or none of it. Writes of different callers
 /// may share a commit, yet a bad one never takes others with it. Whoever drops an answer without
 /// waiting for it does not know whether it happened. Instants are kept to the microsecond.
-pub trait Store: Send + Sync + 'static {
-    /// Inserts a run under its key and slot, and applies the overlap rule.
+pub trait Store: Records + Outbox + Send + Sync + 'static {
+    /// Inserts a run under its key and slot, and applies the overlap rule. If it answers to a slot
+    /// of a stored skill, the skill moves on to its next slot in the same transaction.
     ///
     /// A run is active until it is done. Under `skip` the new one ends at once if another one of
     /// the skill is active; under `cancel_other` active ones are cancelled; unless `allow`, a run
@@ -105,6 +110,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// What every server offered last: name, JSON, when.
     fn catalogs(&self) -> Answer<'_, Vec<(String, String, Timestamp)>>;
+
+    /// Makes parked runs due whose `waiting_for` begins so. Says how many.
+    fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64>;
 
     /// A number that changes when anybody, in any process, has written.
     fn version(&self) -> Answer<'_, u64>;

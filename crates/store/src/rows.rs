@@ -5,6 +5,8 @@
 use deft_model::{Outcome, Overlap, RunId, RunStatus};
 use jiff::Timestamp;
 
+use crate::{Aftermath, NewFact, SlotStep};
+
 /// A run that is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admission {
@@ -22,6 +24,8 @@ pub struct Admission {
     pub cause: String,
     /// The planned instant that it answers to.
     pub slot: Option<Timestamp>,
+    /// The step of its skill along the slots that brings this run.
+    pub step: Option<SlotStep>,
     /// The same key never runs twice, not even years later.
     pub key: Option<String>,
     /// The run it was made from.
@@ -67,6 +71,9 @@ pub enum Admitted {
     },
     /// A run with this key, or for this slot, was there already.
     Existing(RunRow),
+    /// The skill does not stand at this slot any more: somebody else has settled it, or the skill
+    /// was changed or switched off.
+    Stale,
 }
 
 /// The right to drive a run. A newer lease has a higher token, which fences off this one.
@@ -145,6 +152,8 @@ pub struct Finish {
     pub error: Option<String>,
     /// What it used, a JSON object.
     pub usage: Option<String>,
+    /// What changes for its skill. If the skill has changed meanwhile, nothing is stored.
+    pub aftermath: Option<Box<Aftermath>>,
     /// When.
     pub at: Timestamp,
 }
@@ -200,6 +209,8 @@ pub enum Write {
         /// When.
         at: Timestamp,
     },
+    /// Keeps a fact.
+    Fact(NewFact),
 }
 
 /// A question for a person.
@@ -290,8 +301,12 @@ pub struct RunRow {
     pub agent_id: String,
     /// What fired it.
     pub cause: String,
-    /// The planned instant.
+    /// The planned instant, or the first of a stretch that brought no run.
     pub slot: Option<Timestamp>,
+    /// The last instant of such a stretch.
+    pub slot_until: Option<Timestamp>,
+    /// How many slots it stands for; 1 unless it is a stretch.
+    pub slot_count: u64,
     /// The caller's key.
     pub key: Option<String>,
     /// The run it was made from.

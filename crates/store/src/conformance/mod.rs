@@ -13,8 +13,10 @@ mod aside;
 mod batches;
 mod ends;
 mod leases;
+mod outbox;
 mod people;
 mod reading;
+mod skills;
 mod support;
 
 use std::pin::Pin;
@@ -82,6 +84,27 @@ pub const RULES: &[Rule] = rules![
     reading::runs_are_listed_newest_first,
     reading::filters_narrow_the_list,
     reading::events_are_read_in_pages,
+    skills::a_skill_is_read_as_it_was_stored,
+    skills::a_name_is_one_skill,
+    skills::a_new_content_takes_the_place_of_the_old,
+    skills::due_is_what_has_come_and_fires,
+    skills::a_slot_brings_one_run,
+    skills::a_disabled_skill_does_not_move,
+    skills::passed_slots_are_rows,
+    skills::the_last_slot_ends_a_skill_unless_it_runs,
+    skills::an_end_changes_the_skill_with_it,
+    skills::the_end_of_a_deleted_skill_is_stored,
+    skills::a_change_counts_once,
+    skills::skills_are_listed_by_name,
+    skills::waiting_runs_are_woken_by_what_they_wait_for,
+    skills::held_skills_are_not_claimed,
+    outbox::a_notice_comes_with_the_end,
+    outbox::a_key_is_told_once,
+    outbox::a_taken_notice_is_nobody_elses_for_a_while,
+    outbox::a_sent_notice_is_over,
+    outbox::a_failed_notice_is_tried_again_or_given_up,
+    outbox::facts_are_found,
+    outbox::settings_are_replaced,
 ];
 
 /// Checks every rule, each with a store of its own.

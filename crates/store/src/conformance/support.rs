@@ -31,6 +31,7 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,
+        step: None,
         key: None,
         parent: None,
         inputs: r#"{"a":1}"#.to_owned(),
@@ -80,6 +81,7 @@ pub(super) fn success(second: i64) -> Batch {
             outputs: Some("2".to_owned()),
             error: None,
             usage: Some(r#"{"calls":1}"#.to_owned()),
+            aftermath: None,
             at: at(second),
         }),
         ..Batch::default()
@@ -137,6 +139,7 @@ pub(super) async fn admit(store: &dyn Store, run: Admission) -> RunRow {
     match store.admit(run).await.unwrap() {
         Admitted::New { run, .. } => run,
         Admitted::Existing(run) => panic!("{} was there", run.id),
+        Admitted::Stale => panic!("its slot was settled before"),
     }
 }
 
@@ -147,6 +150,7 @@ pub(super) async fn start(store: &dyn Store, run: &str, skill: &str) -> Lease {
     match store.admit(admission).await.unwrap() {
         Admitted::New { lease, .. } => lease.unwrap(),
         Admitted::Existing(run) => panic!("{} was there", run.id),
+        Admitted::Stale => panic!("its slot was settled before"),
     }
 }
 

@@ -15,13 +15,22 @@ impl State {
             return Ok(Admitted::Existing(self.row(n)));
         }
         let claim = run.claim.take();
+        let step = run.step.take();
         self.check_free(&run.run, claim.as_ref())?;
+        if let Some(step) = &step
+            && !self.step(step)
+        {
+            return Ok(Admitted::Stale);
+        }
         let (overlap, at) = (run.overlap, run.at);
         let others = match overlap {
             Overlap::Allow | Overlap::Queue => Vec::new(),
             Overlap::Skip | Overlap::CancelOther => self.index.active(&run.skill),
         };
         if let (Overlap::Skip, Some(first)) = (overlap, others.first()) {
+            if let Some(step) = &step {
+                self.close_if_last(step);
+            }
             return Ok(self.skip(run, *first));
         }
         let cancelled = others.iter().map(|n| self.runs[*n].row.id.clone());
@@ -59,7 +68,10 @@ impl State {
 
     fn insert(&mut self, run: Admission) -> usize {
         let turn = self.index.next_turn(&run.skill);
-        let run = Run::queued(run, turn);
+        self.add_run(Run::queued(run, turn))
+    }
+
+    pub(super) fn add_run(&mut self, run: Run) -> usize {
         let n = self.runs.len();
         let row = &run.row;
         self.by_id.insert(row.id.clone(), n);
@@ -94,7 +106,8 @@ impl State {
         wish: FirstClaim,
         at: Timestamp,
     ) -> Option<(Lease, Option<u64>)> {
-        if !self.within(wish.global_limit) || !self.index.admits(n, &self.runs[n]) {
+        let held = self.notes.held(&self.runs[n].row.skill).is_some();
+        if held || !self.within(wish.global_limit) || !self.index.admits(n, &self.runs[n]) {
             return None;
         }
         let lease = self.lease(n, wish.owner, wish.until, at);
@@ -139,6 +152,7 @@ fn ended(outcome: Outcome, error: String, at: Timestamp) -> Finish {
         outputs: None,
         error: Some(error),
         usage: None,
+        aftermath: None,
         at,
     }
 }

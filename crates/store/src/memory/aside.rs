@@ -1,18 +1,14 @@
-//! What is kept beside runs: revisions, cached results, catalogs of servers, the outbox.
+//! What is kept beside runs: revisions, cached results, catalogs of servers.
 
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
-
-/// A run, how often it had finished, and the key of the notice.
-type NoticeKey = (usize, u32, String);
 
 #[derive(Default)]
 pub(super) struct Aside {
     revisions: HashMap<String, String>,
     results: HashMap<String, (String, Timestamp)>,
     catalogs: BTreeMap<String, (String, Timestamp)>,
-    outbox: HashMap<NoticeKey, (String, Timestamp)>,
 }
 
 impl Aside {
@@ -59,9 +55,5 @@ impl Aside {
         let all = self.catalogs.iter();
         all.map(|(server, (tools, at))| (server.clone(), tools.clone(), *at))
             .collect()
-    }
-
-    pub(super) fn notice(&mut self, key: NoticeKey, body: String, at: Timestamp) {
-        self.outbox.entry(key).or_insert((body, at));
     }
 }

@@ -41,7 +41,7 @@ impl State {
             RunStatus::Waiting => run.row.wake_at.is_some_and(|at| at <= now),
             RunStatus::Running | RunStatus::Done => false,
         };
-        due && self.index.admits(n, run)
+        due && self.notes.held(&run.row.skill).is_none() && self.index.admits(n, run)
     }
 
     fn oldest(&self, now: Timestamp) -> Option<usize> {
@@ -85,6 +85,9 @@ impl State {
         let n = self.find(&lease.run).filter(|n| held(&self.runs[*n]));
         let n = n.ok_or_else(|| Error::fenced(&lease.run))?;
         self.people.check_free(&batch.writes)?;
+        if let Then::Finish(finish) = &batch.then {
+            self.skills.check(finish.aftermath.as_deref())?;
+        }
         let first_seq = self.apply(n, batch);
         Ok(Appended {
             first_seq,
@@ -135,11 +138,29 @@ impl State {
                 expires_at,
             } => self.aside.keep_result(key, value, at, expires_at),
             Write::Ask(asked) => self.people.ask(n, run, asked),
-            Write::Notice { key, body, at } => {
-                self.aside
-                    .notice((n, run.row.finish_ordinal, key), body, at);
+            Write::Notice { key, body, at } => self.notice_of(n, key, body, at),
+            Write::Fact(fact) => {
+                self.notes.add_fact(fact);
             }
         }
+    }
+
+    /// Makes runs due that wait for something that is there now.
+    pub(super) fn wake(&mut self, waiting_for: &str, at: Timestamp) -> u64 {
+        let waits = |run: &Run| {
+            let what = run.row.waiting_for.as_deref();
+            run.row.status == RunStatus::Waiting
+                && what.is_some_and(|what| what.starts_with(waiting_for))
+        };
+        let sleeping: Vec<usize> = (0..self.runs.len())
+            .filter(|n| waits(&self.runs[*n]))
+            .collect();
+        for n in &sleeping {
+            self.change(*n, |run| {
+                run.row.wake_at = common::earlier(run.row.wake_at, Some(at));
+            });
+        }
+        sleeping.len() as u64
     }
 
     fn park(&mut self, n: usize, wake_at: Option<Timestamp>, waiting_for: String) {
@@ -154,6 +175,9 @@ impl State {
 
     pub(super) fn finish(&mut self, n: usize, finish: Finish) {
         self.people.close(&self.runs[n].asked);
+        if let Some(after) = finish.aftermath {
+            self.skills.change(after.id, after.version, after.change);
+        }
         self.change(n, |run| {
             run.until = None;
             run.nudged = None;

@@ -7,8 +7,11 @@ mod admit;
 mod aside;
 mod drive;
 mod list;
+mod outbox;
 mod people;
 mod run;
+mod skills;
+mod traits;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -66,6 +69,8 @@ struct State {
     events: Vec<StoredEvent>,
     people: people::People,
     aside: aside::Aside,
+    skills: skills::Skills,
+    notes: outbox::Notes,
     version: u64,
 }
 
@@ -182,6 +187,10 @@ impl Store for Memory {
 
     fn catalogs(&self) -> Answer<'_, Vec<(String, String, Timestamp)>> {
         self.read(|state| state.aside.catalogs())
+    }
+
+    fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
+        self.write(|state| Ok(state.wake(waiting_for, at)))
     }
 
     fn version(&self) -> Answer<'_, u64> {

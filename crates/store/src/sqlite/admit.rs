@@ -8,12 +8,18 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
-use super::{append, claim, finish};
+use super::{append, claim, finish, skills};
 use crate::{Admission, Admitted, Error, FirstClaim, Lease, RunRow, common};
 
 pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fault> {
     if let Some(twin) = twin(db, &run)? {
         return Ok(Admitted::Existing(twin));
+    }
+    let step = run.step.take();
+    if let Some(step) = &step
+        && !skills::step(db, step)?
+    {
+        return Ok(Admitted::Stale);
     }
     let claim = run.claim.take();
     if let Some(wish) = &claim {
@@ -21,6 +27,9 @@ pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fau
     }
     let others = others(db, &run)?;
     if let (Overlap::Skip, Some((_, first))) = (run.overlap, others.first()) {
+        if let Some(step) = &step {
+            skills::close_if_last(db, step)?;
+        }
         return skip(db, run, first);
     }
     let by = common::newer_run(&run.run);
@@ -116,6 +125,7 @@ impl Place {
     fn admits(&self, db: &Connection, wish: &FirstClaim) -> Result<bool, Fault> {
         let first = !self.in_turn || self.turn == Some(1);
         Ok(first
+            && !claim::is_held(db, &self.row.skill)?
             && claim::room_in_all(db, wish.global_limit)?
             && claim::room_in_skill(db, &self.row.skill, self.limit)?)
     }

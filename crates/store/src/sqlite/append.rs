@@ -6,8 +6,8 @@ use deft_model::RunId;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use super::finish;
 use super::row::{self, maybe, micros, signed};
+use super::{finish, outbox};
 use crate::{
     Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, common,
 };
@@ -106,13 +106,14 @@ fn write(db: &Connection, n: i64, write: &Write) -> Result<(), Fault> {
     match write {
         Write::Ask(question) => ask(db, n, question),
         Write::Notice { key, body, at } => {
-            let sql = "INSERT INTO outbox (run, finish_ordinal, key, body, at) \
-                       SELECT n, finish_ordinal, ?2, ?3, ?4 FROM run WHERE n = ?1 \
+            let sql = "INSERT INTO outbox (run, finish_ordinal, skill, key, body, at, try_at) \
+                       SELECT n, finish_ordinal, skill, ?2, ?3, ?4, ?4 FROM run WHERE n = ?1 \
                        ON CONFLICT DO NOTHING";
             db.prepare_cached(sql)?
                 .execute(params![n, key, body, micros(*at)])?;
             Ok(())
         }
+        Write::Fact(fact) => outbox::add_fact(db, fact).map(|_| ()),
         Write::Cache {
             key,
             value,

@@ -68,10 +68,14 @@ impl Candidate {
 struct Counts {
     busy: HashMap<String, u32>,
     first: HashMap<String, i64>,
+    held: HashMap<String, bool>,
 }
 
 impl Counts {
     fn admit(&mut self, db: &Connection, run: &Candidate) -> Result<bool, Fault> {
+        if remember(&mut self.held, &run.skill, || is_held(db, &run.skill))? {
+            return Ok(false);
+        }
         if let Some(limit) = run.limit {
             let busy = remember(&mut self.busy, &run.skill, || busy(db, &run.skill))?;
             if busy >= limit {
@@ -84,6 +88,12 @@ impl Counts {
         }
         Ok(true)
     }
+}
+
+/// Whether somebody has halted the runs of a skill.
+pub(super) fn is_held(db: &Connection, skill: &str) -> Result<bool, Fault> {
+    let mut held = db.prepare_cached("SELECT 1 FROM hold WHERE skill = ?1")?;
+    Ok(held.exists([skill])?)
 }
 
 fn remember<V: Copy>(

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
-use super::{admit, append, claim};
+use super::{admit, append, claim, skills};
 use crate::{CancelState, Error, Finish, NewEvent, RunRow, common};
 
 pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fault> {
@@ -23,6 +23,9 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fau
         finish.usage,
         micros(finish.at),
     ])?;
+    if let Some(aftermath) = &finish.aftermath {
+        skills::aftermath(db, aftermath)?;
+    }
     // Nobody needs answers to what it asked any more.
     db.prepare_cached(
         "UPDATE approval INDEXED BY approval_open SET closed_at = ?2 \
@@ -88,6 +91,7 @@ fn cancelled(by: &str, at: Timestamp) -> Finish {
         outputs: None,
         error: Some(common::cancelled(by)),
         usage: None,
+        aftermath: None,
         at,
     }
 }

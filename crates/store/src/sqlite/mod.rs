@@ -12,9 +12,12 @@ mod fault;
 mod finish;
 mod list;
 mod open;
+mod outbox;
 mod people;
 mod readers;
 mod row;
+mod skills;
+mod traits;
 mod writer;
 
 use std::path::Path;
@@ -154,6 +157,12 @@ impl Store for Sqlite {
 
     fn catalogs(&self) -> Answer<'_, Vec<(String, String, Timestamp)>> {
         self.readers.read(aside::catalogs)
+    }
+
+    fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
+        let waiting_for = waiting_for.to_owned();
+        self.writer
+            .write(move |db| people::wake_all(db, &waiting_for, at))
     }
 
     fn version(&self) -> Answer<'_, u64> {

@@ -58,6 +58,20 @@ fn wake(db: &Connection, n: i64, status: RunStatus, at: i64) -> Result<(), Fault
     Ok(())
 }
 
+/// Makes runs due that wait for something that is there now.
+pub(super) fn wake_all(
+    db: &Connection,
+    waiting_for: &str,
+    at: jiff::Timestamp,
+) -> Result<u64, Fault> {
+    let sql = "UPDATE run SET wake_at = min(coalesce(wake_at, ?2), ?2) \
+               WHERE status = 'waiting' AND turn IS NOT NULL AND instr(waiting_for, ?1) = 1";
+    let woken = db
+        .prepare_cached(sql)?
+        .execute(params![waiting_for, micros(at)])?;
+    Ok(woken as u64)
+}
+
 pub(super) fn approvals(db: &Connection, all: bool) -> Result<Vec<ApprovalRow>, Fault> {
     let which = if all {
         "approval CROSS JOIN run ON run.n = approval.run"

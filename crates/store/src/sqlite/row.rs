@@ -12,7 +12,7 @@ macro_rules! run_columns {
     () => {
         "id, skill, revision, tier, agent_id, cause, slot, key, parent, status, outcome, inputs, \
          outputs, error, usage, admitted_at, started_at, finished_at, wake_at, waiting_for, \
-         cancel_by, owner, finish_ordinal, n, token"
+         cancel_by, owner, finish_ordinal, slot_until, slot_count, n, token"
     };
 }
 
@@ -63,12 +63,14 @@ pub(super) fn run(row: &Row<'_>) -> Result<RunRow> {
         cancel_by: row.get(20)?,
         owner: row.get(21)?,
         finish_ordinal: row.get(22)?,
+        slot_until: maybe_instant(row, 23)?,
+        slot_count: row.get::<_, i64>(24)?.unsigned_abs(),
     })
 }
 
 /// A run with its number and its token.
 pub(super) fn run_and_token(row: &Row<'_>) -> Result<(RunRow, i64, i64)> {
-    Ok((run(row)?, row.get(23)?, row.get(24)?))
+    Ok((run(row)?, row.get(25)?, row.get(26)?))
 }
 
 /// Reads `seq, at, kind, body` of an event of a known run.
@@ -125,7 +127,7 @@ pub(super) fn instant(row: &Row<'_>, column: usize) -> Result<Timestamp> {
     })
 }
 
-fn maybe_instant(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {
+pub(super) fn maybe_instant(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {
     match row.get_ref(column)?.data_type() {
         Type::Null => Ok(None),
         Type::Integer | Type::Real | Type::Text | Type::Blob => instant(row, column).map(Some),
@@ -140,7 +142,7 @@ pub(super) fn word<T: Choice>(row: &Row<'_>, column: usize) -> Result<T> {
     })
 }
 
-fn maybe_word<T: Choice>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
+pub(super) fn maybe_word<T: Choice>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
     match row.get_ref(column)?.data_type() {
         Type::Null => Ok(None),
         Type::Integer | Type::Real | Type::Text | Type::Blob => word(row, column).map(Some),

@@ -11,6 +11,9 @@ CREATE TABLE run (
     agent_id TEXT NOT NULL,
     cause TEXT NOT NULL,
     slot INTEGER,
+    -- A stretch of slots that brought no run is one row.
+    slot_until INTEGER,
+    slot_count INTEGER NOT NULL DEFAULT 1,
     key TEXT,
     parent TEXT,
     status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'done')),
@@ -114,13 +117,80 @@ CREATE TABLE catalog (
     at INTEGER NOT NULL
 ) STRICT;
 
+-- Skills: records, and file skills that are timed. `content` is the record itself; what is needed to
+-- decide about a slot has columns of its own, so that a tick reads no contents.
+CREATE TABLE skill (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    skill TEXT NOT NULL UNIQUE,
+    agent_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    origin TEXT NOT NULL CHECK (origin IN ('record', 'file')),
+    revision TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    trigger_type TEXT NOT NULL,
+    timing TEXT,
+    required_tools TEXT NOT NULL,
+    -- Nothing here means that it fires.
+    disabled TEXT,
+    streak INTEGER NOT NULL,
+    backoff_until INTEGER,
+    alerted_at INTEGER,
+    notified_at INTEGER,
+    anchor INTEGER,
+    next_at INTEGER,
+    last_run_at INTEGER,
+    last_run_status TEXT,
+    last_run_summary TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    content TEXT
+) STRICT;
+
+-- The order of time: a tick looks at its beginning and at nothing else.
+CREATE INDEX skill_next ON skill (next_at) WHERE next_at IS NOT NULL AND disabled IS NULL;
+CREATE INDEX skill_disabled ON skill (disabled) WHERE disabled IS NOT NULL;
+
 -- Messages for people. A finish is told once under each key, however often it is recorded.
 CREATE TABLE outbox (
-    n INTEGER PRIMARY KEY,
-    run INTEGER NOT NULL REFERENCES run (n) ON DELETE CASCADE,
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER REFERENCES run (n) ON DELETE CASCADE,
     finish_ordinal INTEGER NOT NULL,
+    skill TEXT,
     key TEXT NOT NULL,
     body TEXT NOT NULL,
     at INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'sent', 'dead')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    -- When it is due; whoever takes it moves this on, so that nobody else tries meanwhile.
+    try_at INTEGER,
+    receipt TEXT,
+    error TEXT,
+    ended_at INTEGER,
     UNIQUE (run, finish_ordinal, key)
+) STRICT;
+
+CREATE UNIQUE INDEX outbox_key ON outbox (key) WHERE run IS NULL;
+CREATE INDEX outbox_due ON outbox (try_at) WHERE try_at IS NOT NULL;
+
+CREATE TABLE fact (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id TEXT NOT NULL,
+    category TEXT NOT NULL,
+    text TEXT NOT NULL,
+    source TEXT,
+    at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX fact_category ON fact (category, n);
+
+-- Skills whose runs nobody may claim.
+CREATE TABLE hold (
+    skill TEXT PRIMARY KEY,
+    since INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE setting (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
 ) STRICT;

@@ -197,6 +197,7 @@ impl Pair {
             agent_id: "main".to_owned(),
             cause: "cli".to_owned(),
             slot: slot.map(|n| at(i64::from(n))),
+            step: None,
             key: key.map(|n| format!("k{n}{}", self.runs / 8)),
             parent: None,
             inputs: "{}".to_owned(),
@@ -291,6 +292,7 @@ impl Pair {
                 outputs: None,
                 error: Some("{}".to_owned()),
                 usage: None,
+                aftermath: None,
                 at: self.now(),
             }),
         }

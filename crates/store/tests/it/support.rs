@@ -35,6 +35,7 @@ pub(crate) fn admission(run: &str) -> Admission {
         agent_id: "main".to_owned(),
         cause: "cli".to_owned(),
         slot: None,
+        step: None,
         key: None,
         parent: None,
         inputs: "{}".to_owned(),
@@ -48,6 +49,7 @@ pub(crate) fn admission(run: &str) -> Admission {
 pub(crate) async fn admit(store: &dyn Store, run: &str) -> RunRow {
     match store.admit(admission(run)).await.unwrap() {
         Admitted::New { run, .. } | Admitted::Existing(run) => run,
+        Admitted::Stale => unreachable!(),
     }
 }
 
@@ -62,7 +64,7 @@ pub(crate) async fn start(store: &dyn Store, run: &str) -> Lease {
     });
     match store.admit(admission).await.unwrap() {
         Admitted::New { lease, .. } => lease.unwrap(),
-        Admitted::Existing(_) => unreachable!(),
+        Admitted::Existing(_) | Admitted::Stale => unreachable!(),
     }
 }
 

@@ -1,0 +1,123 @@
+//! Skills and messages behind the lock.
+
+use jiff::Timestamp;
+
+use super::Memory;
+use crate::{
+    Answer, FactFilter, FactRow, NewFact, NewNotice, NewSkill, NoticeEnd, NoticeFilter, NoticeRow,
+    Outbox, Put, Records, SkillChange, SkillFilter, SkillRow, SlotStep,
+};
+
+impl Records for Memory {
+    fn put_skills(&self, new: Vec<NewSkill>) -> Answer<'_, Vec<Put>> {
+        self.write(|state| {
+            let put = |new| state.skills.put(new);
+            Ok(new.into_iter().map(put).collect())
+        })
+    }
+
+    fn change_skill(
+        &self,
+        id: i64,
+        version: u64,
+        change: SkillChange,
+    ) -> Answer<'_, Option<SkillRow>> {
+        self.write(|state| Ok(state.skills.change(id, version, change)))
+    }
+
+    fn remove_skill(&self, id: i64) -> Answer<'_, Option<SkillRow>> {
+        self.write(|state| Ok(state.skills.remove(id)))
+    }
+
+    fn skill_by_id(&self, id: i64) -> Answer<'_, Option<SkillRow>> {
+        self.read(|state| state.skills.by_id(id))
+    }
+
+    fn skill(&self, skill: &str) -> Answer<'_, Option<SkillRow>> {
+        self.read(|state| state.skills.by_name(skill))
+    }
+
+    fn skills(&self, filter: SkillFilter) -> Answer<'_, Vec<SkillRow>> {
+        self.read(|state| state.skills.list(&filter))
+    }
+
+    fn skill_content(&self, id: i64) -> Answer<'_, Option<String>> {
+        self.read(|state| state.skills.content(id))
+    }
+
+    fn due_skills(&self, now: Timestamp, limit: u32) -> Answer<'_, Vec<SkillRow>> {
+        self.read(|state| state.skills.due(now, limit))
+    }
+
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+        self.read(|state| state.skills.next_due())
+    }
+
+    fn pass_slots(&self, steps: Vec<SlotStep>) -> Answer<'_, Vec<bool>> {
+        self.write(|state| Ok(state.pass(steps)))
+    }
+}
+
+impl Outbox for Memory {
+    fn add_notice(&self, notice: NewNotice) -> Answer<'_, bool> {
+        self.write(|state| Ok(state.notes.add_notice(notice)))
+    }
+
+    fn take_notices(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Answer<'_, Vec<NoticeRow>> {
+        self.write(|state| Ok(state.notes.take(now, until, limit)))
+    }
+
+    fn end_notice(&self, id: i64, end: NoticeEnd, at: Timestamp) -> Answer<'_, ()> {
+        self.write(|state| {
+            state.notes.end(id, end, at);
+            Ok(())
+        })
+    }
+
+    fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>> {
+        self.read(|state| state.notes.notices(&filter))
+    }
+
+    fn next_notice(&self) -> Answer<'_, Option<Timestamp>> {
+        self.read(|state| state.notes.next())
+    }
+
+    fn retry_notices(&self, id: Option<i64>, at: Timestamp) -> Answer<'_, u64> {
+        self.write(|state| Ok(state.notes.retry(id, at)))
+    }
+
+    fn add_fact(&self, fact: NewFact) -> Answer<'_, i64> {
+        self.write(|state| Ok(state.notes.add_fact(fact)))
+    }
+
+    fn facts(&self, filter: FactFilter) -> Answer<'_, Vec<FactRow>> {
+        self.read(|state| state.notes.facts(&filter))
+    }
+
+    fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()> {
+        self.write(|state| {
+            state.notes.hold(skill, held, at);
+            Ok(())
+        })
+    }
+
+    fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
+        self.read(|state| state.notes.held(skill))
+    }
+
+    fn setting(&self, name: &str) -> Answer<'_, Option<String>> {
+        self.read(|state| state.notes.setting(name))
+    }
+
+    fn keep_setting(&self, name: &str, value: &str) -> Answer<'_, ()> {
+        self.write(|state| {
+            state.notes.keep_setting(name, value);
+            Ok(())
+        })
+    }
+}

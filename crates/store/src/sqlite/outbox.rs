@@ -1,0 +1,196 @@
+//! Messages, facts and switches.
+
+use jiff::Timestamp;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+
+use super::fault::Fault;
+use super::row::{self, micros};
+use crate::{
+    FactFilter, FactRow, NewFact, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, NoticeStatus,
+};
+
+const COLUMNS: &str = "outbox.n, run.id, outbox.skill, outbox.key, body, at, outbox.status, \
+     attempts, try_at, receipt, outbox.error, ended_at";
+const FROM: &str = "outbox LEFT JOIN run ON run.n = outbox.run";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<NoticeRow> {
+    Ok(NoticeRow {
+        id: row.get(0)?,
+        run: row.get::<_, Option<String>>(1)?.map(deft_model::RunId::new),
+        skill: row.get(2)?,
+        key: row.get(3)?,
+        body: row.get(4)?,
+        at: row::instant(row, 5)?,
+        status: NoticeStatus::from_word(row.get_ref(6)?.as_str()?).unwrap_or(NoticeStatus::Dead),
+        attempts: row.get(7)?,
+        try_at: row::maybe_instant(row, 8)?,
+        receipt: row.get(9)?,
+        error: row.get(10)?,
+        ended_at: row::maybe_instant(row, 11)?,
+    })
+}
+
+pub(super) fn add(db: &Connection, notice: &NewNotice) -> Result<bool, Fault> {
+    let sql = "INSERT INTO outbox (run, finish_ordinal, skill, key, body, at, try_at) \
+               VALUES (NULL, 0, ?1, ?2, ?3, ?4, ?4) ON CONFLICT DO NOTHING";
+    let added = db.prepare_cached(sql)?.execute(params![
+        notice.skill,
+        notice.key,
+        notice.body,
+        micros(notice.at),
+    ])?;
+    Ok(added > 0)
+}
+
+pub(super) fn take(
+    db: &Connection,
+    now: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Vec<NoticeRow>, Fault> {
+    let sql = "UPDATE outbox SET try_at = ?2, attempts = attempts + 1 WHERE n IN \
+               (SELECT n FROM outbox INDEXED BY outbox_due \
+               WHERE try_at IS NOT NULL AND try_at <= ?1 ORDER BY try_at, n LIMIT ?3) RETURNING n";
+    let mut taken = db.prepare_cached(sql)?;
+    let taken = taken.query_map(params![micros(now), micros(until), limit], |row| row.get(0))?;
+    let mut taken: Vec<i64> = taken.collect::<Result<_, _>>()?;
+    taken.sort_unstable();
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE outbox.n = ?1");
+    let mut row = db.prepare_cached(&sql)?;
+    let rows = taken.iter().map(|n| row.query_row([n], read));
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> Result<(), Fault> {
+    let (status, try_at, ended_at) = match end {
+        NoticeEnd::Sent { .. } => (NoticeStatus::Sent, None, Some(at)),
+        NoticeEnd::Again { at, .. } => (NoticeStatus::Queued, Some(*at), None),
+        NoticeEnd::Dead { .. } => (NoticeStatus::Dead, None, Some(at)),
+    };
+    let (receipt, error) = match end {
+        NoticeEnd::Sent { receipt } => (Some(receipt), None),
+        NoticeEnd::Again { error, .. } | NoticeEnd::Dead { error } => (None, Some(error)),
+    };
+    // What has arrived has arrived, whoever thinks otherwise later.
+    let sql = "UPDATE outbox SET status = ?2, try_at = ?3, receipt = ?4, error = ?5, ended_at = ?6 \
+               WHERE n = ?1 AND status <> 'sent'";
+    db.prepare_cached(sql)?.execute(params![
+        id,
+        status.word(),
+        row::maybe(try_at),
+        receipt,
+        error,
+        row::maybe(ended_at),
+    ])?;
+    Ok(())
+}
+
+pub(super) fn list(db: &Connection, filter: &NoticeFilter) -> Result<Vec<NoticeRow>, Fault> {
+    let mut which = vec!["true"];
+    let mut values = Vec::new();
+    if let Some(run) = &filter.run {
+        which.push("outbox.run = (SELECT n FROM run WHERE id = ?)");
+        values.push(Value::Text(run.to_string()));
+    }
+    if let Some(status) = filter.status {
+        which.push("outbox.status = ?");
+        values.push(Value::Text(status.word().to_owned()));
+    }
+    values.push(Value::Integer(filter.limit.map_or(-1, i64::from)));
+    let which = which.join(" AND ");
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE {which} ORDER BY outbox.n DESC LIMIT ?");
+    let mut notices = db.prepare_cached(&sql)?;
+    let notices = notices.query_map(params_from_iter(values), read)?;
+    Ok(notices.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn next(db: &Connection) -> Result<Option<Timestamp>, Fault> {
+    let sql = "SELECT try_at FROM outbox INDEXED BY outbox_due \
+               WHERE try_at IS NOT NULL ORDER BY try_at LIMIT 1";
+    let mut next = db.prepare_cached(sql)?;
+    Ok(next.query_row([], |row| row::instant(row, 0)).optional()?)
+}
+
+pub(super) fn retry(db: &Connection, id: Option<i64>, at: Timestamp) -> Result<u64, Fault> {
+    let sql = "UPDATE outbox SET status = 'queued', try_at = ?2, attempts = 0, ended_at = NULL \
+               WHERE status = 'dead' AND n = coalesce(?1, n)";
+    let changed = db.prepare_cached(sql)?.execute(params![id, micros(at)])?;
+    Ok(changed as u64)
+}
+
+pub(super) fn add_fact(db: &Connection, fact: &NewFact) -> Result<i64, Fault> {
+    let sql = "INSERT INTO fact (agent_id, category, text, source, at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    Ok(db.prepare_cached(sql)?.insert(params![
+        fact.agent_id,
+        fact.category,
+        fact.text,
+        fact.source,
+        micros(fact.at),
+    ])?)
+}
+
+pub(super) fn facts(db: &Connection, filter: &FactFilter) -> Result<Vec<FactRow>, Fault> {
+    let mut which = vec!["true"];
+    let mut values = Vec::new();
+    let given = [
+        ("agent_id = ?", &filter.agent_id),
+        ("category = ?", &filter.category),
+        ("instr(lower(text), lower(?)) > 0", &filter.text),
+    ];
+    for (condition, value) in given {
+        if let Some(value) = value {
+            which.push(condition);
+            values.push(Value::Text(value.clone()));
+        }
+    }
+    values.push(Value::Integer(filter.limit.map_or(-1, i64::from)));
+    let which = which.join(" AND ");
+    let sql = format!(
+        "SELECT n, agent_id, category, text, source, at FROM fact \
+         WHERE {which} ORDER BY n DESC LIMIT ?"
+    );
+    let mut facts = db.prepare_cached(&sql)?;
+    let facts = facts.query_map(params_from_iter(values), |row| {
+        Ok(FactRow {
+            id: row.get(0)?,
+            fact: NewFact {
+                agent_id: row.get(1)?,
+                category: row.get(2)?,
+                text: row.get(3)?,
+                source: row.get(4)?,
+                at: row::instant(row, 5)?,
+            },
+        })
+    })?;
+    Ok(facts.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn hold(db: &Connection, skill: &str, held: bool, at: Timestamp) -> Result<(), Fault> {
+    if held {
+        let sql = "INSERT INTO hold (skill, since) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        db.prepare_cached(sql)?
+            .execute(params![skill, micros(at)])?;
+    } else {
+        db.prepare_cached("DELETE FROM hold WHERE skill = ?1")?
+            .execute([skill])?;
+    }
+    Ok(())
+}
+
+pub(super) fn held(db: &Connection, skill: &str) -> Result<Option<Timestamp>, Fault> {
+    let mut since = db.prepare_cached("SELECT since FROM hold WHERE skill = ?1")?;
+    let since = since.query_row([skill], |row| row::instant(row, 0));
+    Ok(since.optional()?)
+}
+
+pub(super) fn setting(db: &Connection, name: &str) -> Result<Option<String>, Fault> {
+    let mut value = db.prepare_cached("SELECT value FROM setting WHERE name = ?1")?;
+    Ok(value.query_row([name], |row| row.get(0)).optional()?)
+}
+
+pub(super) fn keep_setting(db: &Connection, name: &str, value: &str) -> Result<(), Fault> {
+    let sql = "INSERT OR REPLACE INTO setting (name, value) VALUES (?1, ?2)";
+    db.prepare_cached(sql)?.execute([name, value])?;
+    Ok(())
+}

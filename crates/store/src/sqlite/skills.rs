@@ -1,0 +1,342 @@
+//! Skills and their slots. A step along the slots compares and sets, so that one of many counts.
+
+use deft_model::{Choice, DisabledReason};
+use jiff::Timestamp;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+
+use super::fault::Fault;
+use super::row::{self, maybe, micros, signed};
+use crate::{
+    Aftermath, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter, SkillOrigin, SkillRow,
+    SkillText, SlotStep, Standing, Timeline,
+};
+
+const COLUMNS: &str = "id, skill, agent_id, name, origin, revision, tier, trigger_type, timing, \
+     required_tools, disabled, streak, backoff_until, alerted_at, notified_at, last_run_at, \
+     last_run_status, last_run_summary, anchor, next_at, created_at, updated_at, version";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
+    Ok(SkillRow {
+        id: row.get(0)?,
+        text: SkillText {
+            skill: row.get(1)?,
+            agent_id: row.get(2)?,
+            name: row.get(3)?,
+            origin: match row.get_ref(4)?.as_str()? {
+                "file" => SkillOrigin::File,
+                _ => SkillOrigin::Record,
+            },
+            revision: row.get(5)?,
+            tier: row.get(6)?,
+            trigger: row.get(7)?,
+            timing: row.get(8)?,
+            required_tools: row.get(9)?,
+        },
+        standing: Standing {
+            disabled: row::maybe_word(row, 10)?,
+            streak: row.get(11)?,
+            backoff_until: row::maybe_instant(row, 12)?,
+            alerted_at: row::maybe_instant(row, 13)?,
+            notified_at: row::maybe_instant(row, 14)?,
+            last_run_at: row::maybe_instant(row, 15)?,
+            last_run_status: row.get(16)?,
+            last_run_summary: row.get(17)?,
+        },
+        timeline: Timeline {
+            anchor: row::maybe_instant(row, 18)?,
+            next_at: row::maybe_instant(row, 19)?,
+        },
+        created_at: row::instant(row, 20)?,
+        updated_at: row::instant(row, 21)?,
+        version: row.get::<_, i64>(22)?.unsigned_abs(),
+    })
+}
+
+fn origin(origin: SkillOrigin) -> &'static str {
+    match origin {
+        SkillOrigin::Record => "record",
+        SkillOrigin::File => "file",
+    }
+}
+
+pub(super) fn put(db: &Connection, skills: &[NewSkill]) -> Result<Vec<Put>, Fault> {
+    skills.iter().map(|skill| put_one(db, skill)).collect()
+}
+
+fn put_one(db: &Connection, skill: &NewSkill) -> Result<Put, Fault> {
+    let twin = by_name(db, &skill.text.skill)?;
+    match (skill.replaces, twin) {
+        (None, None) => insert(db, skill),
+        (Some((id, version)), twin) => {
+            let free = twin.as_ref().is_none_or(|twin| twin.id == id);
+            match by_id(db, id)? {
+                Some(row) if free && row.version == version => replace(db, skill, id),
+                found => Ok(Put::Refused(twin.or(found).map(Box::new))),
+            }
+        }
+        (None, Some(twin)) => Ok(Put::Refused(Some(Box::new(twin)))),
+    }
+}
+
+fn insert(db: &Connection, skill: &NewSkill) -> Result<Put, Fault> {
+    let sql = "INSERT INTO skill (skill, agent_id, name, origin, revision, tier, trigger_type, \
+               timing, required_tools, content, disabled, streak, backoff_until, alerted_at, \
+               notified_at, last_run_at, last_run_status, last_run_summary, anchor, next_at, \
+               created_at, updated_at, version) VALUES \
+               (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
+               ?19, ?20, ?21, ?21, 1)";
+    let id = db
+        .prepare_cached(sql)?
+        .insert(params_from_iter(values(skill)))?;
+    Ok(stored(skill, id, skill.at, 1))
+}
+
+fn replace(db: &Connection, skill: &NewSkill, id: i64) -> Result<Put, Fault> {
+    let sql = "UPDATE skill SET skill = ?1, agent_id = ?2, name = ?3, origin = ?4, revision = ?5, \
+               tier = ?6, trigger_type = ?7, timing = ?8, required_tools = ?9, content = ?10, \
+               disabled = ?11, streak = ?12, backoff_until = ?13, alerted_at = ?14, \
+               notified_at = ?15, last_run_at = ?16, last_run_status = ?17, \
+               last_run_summary = ?18, anchor = ?19, next_at = ?20, updated_at = ?21, \
+               version = version + 1 WHERE id = ?22 RETURNING created_at, version";
+    let mut values = values(skill);
+    values.push(Value::Integer(id));
+    let (created, version): (i64, i64) = db
+        .prepare_cached(sql)?
+        .query_row(params_from_iter(values), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let created = Timestamp::from_microsecond(created).unwrap_or(skill.at);
+    Ok(stored(skill, id, created, version.unsigned_abs()))
+}
+
+/// What a row is made of, in the order of the statements above.
+fn values(skill: &NewSkill) -> Vec<Value> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
+    let instant = |at: Option<Timestamp>| maybe(at).map_or(Value::Null, Value::Integer);
+    let (what, how) = (&skill.text, &skill.standing);
+    vec![
+        text(&what.skill),
+        text(&what.agent_id),
+        text(&what.name),
+        text(origin(what.origin)),
+        text(&what.revision),
+        text(&what.tier),
+        text(&what.trigger),
+        optional(&what.timing),
+        text(&what.required_tools),
+        optional(&skill.content),
+        how.disabled.map_or(Value::Null, |why| text(why.word())),
+        Value::Integer(i64::from(how.streak)),
+        instant(how.backoff_until),
+        instant(how.alerted_at),
+        instant(how.notified_at),
+        instant(how.last_run_at),
+        optional(&how.last_run_status),
+        optional(&how.last_run_summary),
+        instant(skill.timeline.anchor),
+        instant(skill.timeline.next_at),
+        Value::Integer(micros(skill.at)),
+    ]
+}
+
+fn stored(skill: &NewSkill, id: i64, created_at: Timestamp, version: u64) -> Put {
+    Put::Stored(Box::new(SkillRow {
+        id,
+        text: skill.text.clone(),
+        standing: rounded(&skill.standing),
+        timeline: Timeline {
+            anchor: skill.timeline.anchor.map(row::rounded),
+            next_at: skill.timeline.next_at.map(row::rounded),
+        },
+        created_at: row::rounded(created_at),
+        updated_at: row::rounded(skill.at),
+        version,
+    }))
+}
+
+fn rounded(standing: &Standing) -> Standing {
+    Standing {
+        backoff_until: standing.backoff_until.map(row::rounded),
+        alerted_at: standing.alerted_at.map(row::rounded),
+        notified_at: standing.notified_at.map(row::rounded),
+        last_run_at: standing.last_run_at.map(row::rounded),
+        ..standing.clone()
+    }
+}
+
+pub(super) fn change(
+    db: &Connection,
+    id: i64,
+    version: u64,
+    change: &SkillChange,
+) -> Result<Option<SkillRow>, Fault> {
+    let how = &change.standing;
+    let sql = "UPDATE skill SET disabled = ?3, streak = ?4, backoff_until = ?5, alerted_at = ?6, \
+               notified_at = ?7, last_run_at = ?8, last_run_status = ?9, last_run_summary = ?10, \
+               updated_at = ?11, version = version + 1 WHERE id = ?1 AND version = ?2";
+    let changed = db.prepare_cached(sql)?.execute(params![
+        id,
+        signed(version),
+        how.disabled.map(Choice::word),
+        how.streak,
+        maybe(how.backoff_until),
+        maybe(how.alerted_at),
+        maybe(how.notified_at),
+        maybe(how.last_run_at),
+        how.last_run_status,
+        how.last_run_summary,
+        micros(change.at),
+    ])?;
+    if changed == 0 {
+        return Ok(None);
+    }
+    if let Some(timeline) = change.timeline {
+        let sql = "UPDATE skill SET anchor = ?2, next_at = ?3 WHERE id = ?1";
+        db.prepare_cached(sql)?.execute(params![
+            id,
+            maybe(timeline.anchor),
+            maybe(timeline.next_at)
+        ])?;
+    }
+    by_id(db, id)
+}
+
+/// What the end of a run changes for its skill.
+pub(super) fn aftermath(db: &Connection, after: &Aftermath) -> Result<(), Fault> {
+    match change(db, after.id, after.version, &after.change)? {
+        Some(_) => Ok(()),
+        // A skill that was deleted meanwhile has no standing to lose.
+        None if by_id(db, after.id)?.is_none() => Ok(()),
+        None => Err(Error::Changed { skill: after.id }.into()),
+    }
+}
+
+pub(super) fn remove(db: &Connection, id: i64) -> Result<Option<SkillRow>, Fault> {
+    let row = by_id(db, id)?;
+    db.prepare_cached("DELETE FROM skill WHERE id = ?1")?
+        .execute([id])?;
+    Ok(row)
+}
+
+pub(super) fn by_id(db: &Connection, id: i64) -> Result<Option<SkillRow>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM skill WHERE id = ?1");
+    Ok(db.prepare_cached(&sql)?.query_row([id], read).optional()?)
+}
+
+pub(super) fn by_name(db: &Connection, skill: &str) -> Result<Option<SkillRow>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM skill WHERE skill = ?1");
+    let mut found = db.prepare_cached(&sql)?;
+    Ok(found.query_row([skill], read).optional()?)
+}
+
+pub(super) fn content(db: &Connection, id: i64) -> Result<Option<String>, Fault> {
+    let mut content = db.prepare_cached("SELECT content FROM skill WHERE id = ?1")?;
+    let content = content.query_row([id], |row| row.get::<_, Option<String>>(0));
+    Ok(content.optional()?.flatten())
+}
+
+pub(super) fn list(db: &Connection, filter: &SkillFilter) -> Result<Vec<SkillRow>, Fault> {
+    let mut which = vec!["true".to_owned()];
+    let mut values = Vec::new();
+    let mut equals = |column: &str, value: Option<&str>| {
+        if let Some(value) = value {
+            which.push(format!("{column} = ?"));
+            values.push(Value::Text(value.to_owned()));
+        }
+    };
+    equals("trigger_type", filter.trigger.as_deref());
+    equals("agent_id", filter.agent_id.as_deref());
+    equals("name", filter.name.as_deref());
+    equals("origin", filter.origin.map(origin));
+    equals("disabled", filter.disabled.map(DisabledReason::word));
+    match filter.enabled {
+        Some(true) => which.push("disabled IS NULL".to_owned()),
+        Some(false) => which.push("disabled IS NOT NULL".to_owned()),
+        None => {}
+    }
+    let limit = filter.limit.map_or(-1, i64::from);
+    values.push(Value::Integer(limit));
+    let which = which.join(" AND ");
+    let sql = format!("SELECT {COLUMNS} FROM skill WHERE {which} ORDER BY skill LIMIT ?");
+    let mut skills = db.prepare_cached(&sql)?;
+    let skills = skills.query_map(params_from_iter(values), read)?;
+    Ok(skills.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn due(db: &Connection, now: Timestamp, limit: u32) -> Result<Vec<SkillRow>, Fault> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM skill INDEXED BY skill_next \
+         WHERE next_at IS NOT NULL AND disabled IS NULL AND next_at <= ?1 \
+         ORDER BY next_at LIMIT ?2"
+    );
+    let mut due = db.prepare_cached(&sql)?;
+    let due = due.query_map(params![micros(now), limit], read)?;
+    Ok(due.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn next_due(db: &Connection) -> Result<Option<Timestamp>, Fault> {
+    let sql = "SELECT next_at FROM skill INDEXED BY skill_next \
+               WHERE next_at IS NOT NULL AND disabled IS NULL ORDER BY next_at LIMIT 1";
+    let mut next = db.prepare_cached(sql)?;
+    Ok(next.query_row([], |row| row::instant(row, 0)).optional()?)
+}
+
+pub(super) fn pass(db: &Connection, steps: &[SlotStep]) -> Result<Vec<bool>, Fault> {
+    let one = |step| {
+        let counts = self::step(db, step)?;
+        if counts {
+            close_if_last(db, step)?;
+        }
+        Ok(counts)
+    };
+    steps.iter().map(one).collect()
+}
+
+/// Moves a skill along its slots, if it still stands where the step begins.
+pub(super) fn step(db: &Connection, step: &SlotStep) -> Result<bool, Fault> {
+    let sql = "UPDATE skill SET next_at = ?3 \
+               WHERE id = ?1 AND next_at = ?2 AND disabled IS NULL";
+    let moved =
+        db.prepare_cached(sql)?
+            .execute(params![step.id, micros(step.from), maybe(step.to)])?;
+    if moved == 0 {
+        return Ok(false);
+    }
+    for passed in &step.passed {
+        insert_passed(db, step, passed)?;
+    }
+    Ok(true)
+}
+
+fn insert_passed(db: &Connection, step: &SlotStep, passed: &PassedSlots) -> Result<(), Fault> {
+    let sql = "INSERT INTO run (id, skill, revision, tier, agent_id, cause, slot, slot_until, \
+               slot_count, status, outcome, in_turn, admitted_at, finished_at, finish_ordinal, \
+               inputs, error) \
+               SELECT ?2, skill, revision, tier, agent_id, 'schedule', ?3, ?4, ?5, 'done', ?6, 0, \
+               ?7, ?7, 1, '{}', ?8 FROM skill WHERE id = ?1 ON CONFLICT DO NOTHING";
+    db.prepare_cached(sql)?.execute(params![
+        step.id,
+        passed.run.as_str(),
+        micros(passed.slot),
+        maybe(passed.until),
+        signed(passed.count),
+        passed.outcome.word(),
+        micros(step.at),
+        passed.error,
+    ])?;
+    Ok(())
+}
+
+/// A skill that was to fire once, and whose slot brought no run, is done.
+pub(super) fn close_if_last(db: &Connection, step: &SlotStep) -> Result<(), Fault> {
+    if step.last {
+        let sql = "UPDATE skill SET disabled = ?2, updated_at = ?3, version = version + 1 \
+                   WHERE id = ?1";
+        let why = DisabledReason::OneShotDone.word();
+        db.prepare_cached(sql)?
+            .execute(params![step.id, why, micros(step.at)])?;
+    }
+    Ok(())
+}

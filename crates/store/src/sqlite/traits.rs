@@ -1,0 +1,120 @@
+//! Which thread does what for skills and messages.
+
+use jiff::Timestamp;
+
+use super::{Sqlite, outbox, skills};
+use crate::{
+    Answer, FactFilter, FactRow, NewFact, NewNotice, NewSkill, NoticeEnd, NoticeFilter, NoticeRow,
+    Outbox, Put, Records, SkillChange, SkillFilter, SkillRow, SlotStep,
+};
+
+impl Records for Sqlite {
+    fn put_skills(&self, new: Vec<NewSkill>) -> Answer<'_, Vec<Put>> {
+        self.writer.write(move |db| skills::put(db, &new))
+    }
+
+    fn change_skill(
+        &self,
+        id: i64,
+        version: u64,
+        change: SkillChange,
+    ) -> Answer<'_, Option<SkillRow>> {
+        self.writer
+            .write(move |db| skills::change(db, id, version, &change))
+    }
+
+    fn remove_skill(&self, id: i64) -> Answer<'_, Option<SkillRow>> {
+        self.writer.write(move |db| skills::remove(db, id))
+    }
+
+    fn skill_by_id(&self, id: i64) -> Answer<'_, Option<SkillRow>> {
+        self.readers.read(move |db| skills::by_id(db, id))
+    }
+
+    fn skill(&self, skill: &str) -> Answer<'_, Option<SkillRow>> {
+        let skill = skill.to_owned();
+        self.readers.read(move |db| skills::by_name(db, &skill))
+    }
+
+    fn skills(&self, filter: SkillFilter) -> Answer<'_, Vec<SkillRow>> {
+        self.readers.read(move |db| skills::list(db, &filter))
+    }
+
+    fn skill_content(&self, id: i64) -> Answer<'_, Option<String>> {
+        self.readers.read(move |db| skills::content(db, id))
+    }
+
+    fn due_skills(&self, now: Timestamp, limit: u32) -> Answer<'_, Vec<SkillRow>> {
+        self.readers.read(move |db| skills::due(db, now, limit))
+    }
+
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+        self.readers.read(skills::next_due)
+    }
+
+    fn pass_slots(&self, steps: Vec<SlotStep>) -> Answer<'_, Vec<bool>> {
+        self.writer.write(move |db| skills::pass(db, &steps))
+    }
+}
+
+impl Outbox for Sqlite {
+    fn add_notice(&self, notice: NewNotice) -> Answer<'_, bool> {
+        self.writer.write(move |db| outbox::add(db, &notice))
+    }
+
+    fn take_notices(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Answer<'_, Vec<NoticeRow>> {
+        self.writer
+            .write(move |db| outbox::take(db, now, until, limit))
+    }
+
+    fn end_notice(&self, id: i64, end: NoticeEnd, at: Timestamp) -> Answer<'_, ()> {
+        self.writer.write(move |db| outbox::end(db, id, &end, at))
+    }
+
+    fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>> {
+        self.readers.read(move |db| outbox::list(db, &filter))
+    }
+
+    fn next_notice(&self) -> Answer<'_, Option<Timestamp>> {
+        self.readers.read(outbox::next)
+    }
+
+    fn retry_notices(&self, id: Option<i64>, at: Timestamp) -> Answer<'_, u64> {
+        self.writer.write(move |db| outbox::retry(db, id, at))
+    }
+
+    fn add_fact(&self, fact: NewFact) -> Answer<'_, i64> {
+        self.writer.write(move |db| outbox::add_fact(db, &fact))
+    }
+
+    fn facts(&self, filter: FactFilter) -> Answer<'_, Vec<FactRow>> {
+        self.readers.read(move |db| outbox::facts(db, &filter))
+    }
+
+    fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()> {
+        let skill = skill.to_owned();
+        self.writer
+            .write(move |db| outbox::hold(db, &skill, held, at))
+    }
+
+    fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
+        let skill = skill.to_owned();
+        self.readers.read(move |db| outbox::held(db, &skill))
+    }
+
+    fn setting(&self, name: &str) -> Answer<'_, Option<String>> {
+        let name = name.to_owned();
+        self.readers.read(move |db| outbox::setting(db, &name))
+    }
+
+    fn keep_setting(&self, name: &str, value: &str) -> Answer<'_, ()> {
+        let (name, value) = (name.to_owned(), value.to_owned());
+        self.writer
+            .write(move |db| outbox::keep_setting(db, &name, &value))
+    }
+}
