@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use deft_model::{Action, Failure, FailureClass, Object, OnError, Overlap, RunId};
-use deft_store::{Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, SlotStep, Then, Write};
+use deft_model::{Action, Failure, FailureClass, Object, OnError, Overlap, RunId, Skill};
+use deft_store::{
+    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, SlotStep, Then, Write,
+};
 use deft_tools::Found;
 use deft_workflow::{Event, Machine, Started};
 use jiff::Timestamp;
@@ -12,6 +14,7 @@ use uuid::Uuid;
 
 use crate::drive::{Driven, Driver, RouterFacts};
 use crate::engine::Inner;
+use crate::lookup::record_revision;
 use crate::record::Journal;
 use crate::secrets::RunSecrets;
 use crate::skills::{Pinned, encode};
@@ -32,6 +35,10 @@ pub struct Fire {
     pub slot: Option<Timestamp>,
     /// The step of the skill along its slots that brings this fire.
     pub step: Option<SlotStep>,
+    /// What happens when runs meet, whatever the skill says.
+    pub overlap: Option<Overlap>,
+    /// The skill itself, where it is known under no name.
+    pub content: Option<Arc<Skill>>,
     /// The folder or project it works on.
     pub workspace_uri: Option<String>,
     /// The run it was made from, and what of it counts again.
@@ -98,6 +105,13 @@ pub(crate) struct Leased {
     lease: Lease,
 }
 
+impl Leased {
+    /// The run.
+    pub(crate) fn run(&self) -> &RunId {
+        &self.run.id
+    }
+}
+
 /// The skill has moved past the slot of the fire.
 fn stale(fire: &Fire) -> Error {
     Error::SlotGone {
@@ -109,7 +123,7 @@ impl Engine {
     /// Stores a run for somebody else to drive.
     pub async fn admit(&self, fire: Fire) -> Result<Admission, Error> {
         let inner = &self.inner;
-        let pinned = inner.pin(&fire)?;
+        let pinned = inner.pin(&fire).await?;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
         let new = inner.new_run(&fire, &pinned, &inputs, id, None);
@@ -133,10 +147,10 @@ impl Engine {
     /// Stores a run and takes its lease, if nothing stands in the way.
     pub(crate) async fn begin(&self, fire: Fire, attention: &Attention) -> Result<Begun, Error> {
         let inner = &self.inner;
-        let pinned = inner.pin(&fire)?;
+        let pinned = inner.pin(&fire).await?;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         inner.learn_tools(&pinned).await;
-        let mut draft = inner.draft(&fire, pinned, inputs.clone());
+        let mut draft = inner.draft(&fire, pinned, inputs.clone(), attention.parks);
         let then = std::mem::take(&mut draft.then);
         let (batch, mut events) = draft.journal.take(then);
         let claim = inner.first_claim(batch);
@@ -182,13 +196,18 @@ impl Engine {
             lease,
         } = begun;
         let id = run.id.clone();
-        if let Some(finished) = draft.machine.finished() {
+        if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
             inner.log_session(&run, finished, inner.now());
-        } else if let Some(secrets) = draft.secrets {
+        } else {
+            let secrets = draft
+                .secrets
+                .unwrap_or_else(|| Arc::new(RunSecrets::none()));
             let begun = draft.machine.take_actions();
             let deadline = inner.deadline(&draft.pinned, inner.now());
+            let patience = inner.patience(&draft.pinned, &run);
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
                 .until(deadline)
+                .patient(patience)
                 .drive(begun)
                 .await?;
             if let Driven::Finished(row) = driven {
@@ -229,13 +248,24 @@ impl Engine {
 }
 
 impl Inner {
-    fn pin(&self, fire: &Fire) -> Result<Pinned, Error> {
-        let snapshot = self.parts.skills.snapshot();
-        let pinned = self.plans.find(&snapshot, &fire.skill)?;
+    async fn pin(&self, fire: &Fire) -> Result<Pinned, Error> {
+        let pinned = match &fire.content {
+            Some(skill) => self.ad_hoc(skill)?,
+            None => self.find(&fire.skill).await?,
+        };
         if pinned.plan.has_compute() {
             self.parts.compute.warm();
         }
         Ok(pinned)
+    }
+
+    /// A skill that no file and no record holds: its content is its name.
+    fn ad_hoc(&self, skill: &Arc<Skill>) -> Result<Pinned, Error> {
+        let revision = record_revision(&encode(skill)).to_string();
+        match self.plans.get(&revision) {
+            Some(pinned) => Ok(pinned),
+            None => self.plans.add(Arc::clone(skill), revision),
+        }
     }
 
     /// Learns what the tools of a skill are like, before a step is begun that depends on it.
@@ -271,7 +301,9 @@ impl Inner {
     }
 
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
-    fn draft(&self, fire: &Fire, pinned: Pinned, inputs: Object) -> Draft {
+    ///
+    /// Where somebody comes back for runs that wait, missing tools are waited for.
+    fn draft(&self, fire: &Fire, pinned: Pinned, inputs: Object, patient: bool) -> Draft {
         let now = self.now();
         let id = new_run_id();
         let started = Started {
@@ -291,7 +323,11 @@ impl Inner {
             RunSecrets::resolve(pinned.plan.secrets(), &started.nonce, &self.parts.secrets);
         let mut events = vec![machine.start(started)];
         events.extend(fire.parent.iter().flat_map(|(_, reused)| reused.clone()));
-        let missing = self.missing_tool(&pinned);
+        let missing = if patient {
+            None
+        } else {
+            self.missing_tool(&pinned)
+        };
         let secrets = match (secrets, missing) {
             (Ok(secrets), None) => Some(Arc::new(secrets)),
             (Err(failure), _) | (Ok(_), Some(failure)) => {
@@ -313,8 +349,9 @@ impl Inner {
             .filter_map(|action| ask::question(&id, 0, action));
         journal.write(asked.map(|question| Write::Ask(ask::approval(&question, now))));
         let then = match machine.finished() {
-            Some(finished) => finish::row(finished, now),
-            None => Then::Continue,
+            // What its end means for a stored skill is decided by its driver.
+            Some(finished) if !pinned.has_row() => Then::Finish(finish::row(finished, now)),
+            Some(_) | None => Then::Continue,
         };
         Draft {
             id,
@@ -362,7 +399,7 @@ impl Inner {
             parent: fire.parent.as_ref().map(|(run, _)| run.clone()),
             inputs: serde_json::Value::Object(inputs.clone()).to_string(),
             at: self.now(),
-            overlap: policy.overlap.unwrap_or(usual),
+            overlap: fire.overlap.or(policy.overlap).unwrap_or(usual),
             skill_limit: policy.concurrency,
             claim,
         }
@@ -378,6 +415,14 @@ impl Inner {
         store.keep_revision(&pinned.revision, &content).await?;
         self.note_kept(&pinned.revision);
         Ok(())
+    }
+
+    /// Until when a run waits for tools that are not there: its misfire window.
+    pub(crate) fn patience(&self, pinned: &Pinned, run: &RunRow) -> Option<Timestamp> {
+        let since = run.slot.unwrap_or(run.admitted_at);
+        since
+            .saturating_add(pinned.skill.policy.misfire_window)
+            .ok()
     }
 
     pub(crate) fn deadline(&self, pinned: &Pinned, started: Timestamp) -> Option<Timestamp> {
@@ -397,6 +442,6 @@ fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
         .blocked()
 }
 
-fn new_run_id() -> RunId {
+pub(crate) fn new_run_id() -> RunId {
     RunId::new(format!("run_{}", Uuid::now_v7().simple()))
 }

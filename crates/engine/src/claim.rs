@@ -1,12 +1,12 @@
 //! Takes the lease of a run that is due and drives it from what is stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{Batch, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
-use deft_workflow::{Action, Event, Machine, Plan, Started};
+use deft_workflow::{Action, Event, Machine, Next, Path, Plan, Started};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ impl Engine {
         Ok(driven)
     }
 
-    async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
+    pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
         let inner = &self.inner;
         let claim = Claim {
             owner: inner.owner.name().to_owned(),
@@ -146,7 +146,9 @@ impl Engine {
                 Arc::new(RunSecrets::none())
             }
         };
-        let again = cut_off(&mut machine, now, &mut recorded);
+        let blocked = blocked_waits(&events);
+        let again = cut_off(&mut machine, now, &blocked, &mut recorded);
+        let patience = inner.patience(&pinned, &claimed.run);
         let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(now));
         let wish = claimed.run.cancel_by.clone();
         let mut driver = Driver::new(
@@ -157,7 +159,8 @@ impl Engine {
             secrets,
             attention,
         )
-        .until(deadline);
+        .until(deadline)
+        .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");
         if let Some(by) = wish {
             driver.stop(&by);
@@ -180,7 +183,12 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
 }
 
 /// What was begun by somebody who is gone: calls end as interrupted, waits and questions go on.
-fn cut_off(machine: &mut Machine, now: Timestamp, recorded: &mut Vec<Event>) -> Vec<Action> {
+fn cut_off(
+    machine: &mut Machine,
+    now: Timestamp,
+    blocked: &HashSet<Path>,
+    recorded: &mut Vec<Event>,
+) -> Vec<Action> {
     let mut again = Vec::new();
     for action in machine.outstanding() {
         match action {
@@ -190,11 +198,35 @@ fn cut_off(machine: &mut Machine, now: Timestamp, recorded: &mut Vec<Event>) -> 
                     recorded.push(event);
                 }
             }
+            // Whoever waits for a tool is claimed when it may be back.
+            Action::Sleep { path, .. } if blocked.contains(&path) => {
+                let event = Event::Woken { path };
+                if machine.apply(now, &event).is_ok() {
+                    recorded.push(event);
+                }
+            }
             // A remedy is made to be repeated; a wait and a question change nothing.
             Action::Heal { .. } | Action::Sleep { .. } | Action::Ask { .. } => again.push(action),
         }
     }
     again
+}
+
+/// Steps that wait for something that was not there.
+fn blocked_waits(events: &[(Timestamp, Event)]) -> HashSet<Path> {
+    let mut waiting = HashSet::new();
+    for (_, event) in events {
+        match event {
+            Event::Ended(ended) if matches!(ended.next, Next::Wait { .. }) => {
+                waiting.insert(ended.path.clone());
+            }
+            Event::Woken { path } => {
+                waiting.remove(path);
+            }
+            _ => {}
+        }
+    }
+    waiting
 }
 
 pub(crate) fn decode_events(

@@ -9,16 +9,23 @@ use deft_workflow::{Action, Event, Facts, Machine};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::{self, Attention, Question};
 use crate::engine::{Inner, Stop};
+use crate::finish::Ending;
 use crate::perform::{Done, Performer, Request};
 use crate::record::Journal;
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
+
+/// How the reason of a run begins that waits for a tool or a server.
+pub(crate) const WAITS_FOR_TOOL: &str = "tool: ";
+
+/// How often a run looks whether a tool is back, should nobody tell it.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 /// What came of driving a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +55,9 @@ pub(crate) struct Driver {
     unanswered: Vec<Question>,
     /// When the run has taken too long.
     deadline: Option<Timestamp>,
+    /// How long it waits for what is not there, and what that is.
+    patient_until: Option<Timestamp>,
+    blocked_by: Option<String>,
 }
 
 pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
@@ -78,6 +88,8 @@ impl Driver {
         Self {
             engine: Arc::clone(engine),
             deadline: None,
+            patient_until: None,
+            blocked_by: None,
             run,
             lease,
             machine,
@@ -108,6 +120,12 @@ impl Driver {
         self
     }
 
+    /// Until then the run waits for tools that are not there, instead of ending.
+    pub(crate) fn patient(mut self, until: Option<Timestamp>) -> Self {
+        self.patient_until = until.filter(|_| self.attention.parks);
+        self
+    }
+
     /// What is applied already and must be stored with the next batch.
     pub(crate) fn recorded(&mut self, at: Timestamp, events: Vec<Event>) {
         self.journal.extend(at, events);
@@ -132,11 +150,16 @@ impl Driver {
             self.journal.extend(now, decided);
             let fresh = self.machine.take_actions();
             if let Some(finished) = self.machine.finished() {
-                let finished = finished.clone();
-                let then = finish::row(&finished, now);
-                self.commit(then.clone()).await?;
-                self.engine.log_session(&self.run, &finished, now);
-                return Ok(Driven::Finished(Box::new(finish::ended(&self.run, then))));
+                let ending = Ending {
+                    run: &self.run,
+                    lease: &self.lease,
+                    finished,
+                    told: finish::has_told(&self.machine),
+                    at: now,
+                };
+                let stored = self.engine.commit_end(&ending, &mut self.journal).await?;
+                self.engine.log_session(&self.run, finished, now);
+                return Ok(Driven::Finished(Box::new(finish::ended(&self.run, stored))));
             }
             self.note_questions(now, &fresh);
             if fresh.iter().any(must_be_stored) {
@@ -248,6 +271,10 @@ impl Driver {
         let soon = now.saturating_add(self.engine.options.park_after).ok();
         let long = |until: &Timestamp| soon.is_some_and(|soon| *until > soon);
         let waiting_for = match (self.unanswered.first(), &first) {
+            (None, Some(_)) if self.blocked_by.is_some() => {
+                let what = self.blocked_by.as_deref().unwrap_or_default();
+                format!("{WAITS_FOR_TOOL}{what}")
+            }
             (Some(question), None) => format!("an answer: {}", question.message),
             (Some(question), Some(until)) if self.attention.parks && long(until) => {
                 format!("an answer: {}", question.message)
@@ -364,7 +391,13 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 self.journal.write(writes);
-                self.machine.settle(&path, attempt, result, now, ms, cached)
+                match (result, self.next_look(now)) {
+                    (Err(failure), Some(until)) if failure.blocked => {
+                        self.blocked_by = Some(failure.message.clone());
+                        self.machine.postponed(&path, attempt, failure, until)
+                    }
+                    (result, _) => self.machine.settle(&path, attempt, result, now, ms, cached),
+                }
             }
             Done::Loaded {
                 path,
@@ -398,6 +431,7 @@ impl Driver {
                 if self.machine.stopping().is_some() {
                     return;
                 }
+                self.blocked_by = None;
                 Event::Woken { path }
             }
             Done::Answered { question, answer } => {
@@ -417,6 +451,13 @@ impl Driver {
             }
         };
         self.record(event);
+    }
+
+    /// When a call that could not be made is made again, if the run still waits for that.
+    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        let last = self.patient_until.filter(|last| *last > now)?;
+        let look = now.saturating_add(LOOK_AGAIN).ok()?;
+        Some(look.min(last))
     }
 
     fn record(&mut self, event: Event) {

@@ -12,7 +12,7 @@ use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
 use crate::record::Published;
@@ -52,6 +52,8 @@ pub(crate) struct Inner {
     /// Runs that are driven here, and how to stop them.
     driven: Mutex<HashMap<RunId, Stop>>,
     live: broadcast::Sender<Arc<Published>>,
+    /// Rings when a loop of `serve.rs` may have something to do.
+    pub(crate) bell: Notify,
 }
 
 /// How a run that is driven here is stopped.
@@ -110,6 +112,7 @@ impl Engine {
                 kept: Mutex::default(),
                 driven: Mutex::default(),
                 live,
+                bell: Notify::new(),
             }),
         })
     }
@@ -209,6 +212,11 @@ impl Inner {
     pub(crate) fn publish(&self, event: Published) {
         // Nobody listening is no failure.
         drop(self.live.send(Arc::new(event)));
+    }
+
+    /// Something was stored that a loop may have to do with.
+    pub(crate) fn stir(&self) {
+        self.bell.notify_waiters();
     }
 
     pub(crate) fn is_kept(&self, revision: &str) -> bool {

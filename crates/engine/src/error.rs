@@ -39,6 +39,14 @@ pub enum Error {
         /// The skill.
         skill: String,
     },
+    /// A skill that cannot be switched on.
+    #[error("skill `{skill}` cannot be enabled: {why}")]
+    NotEnabled {
+        /// The skill.
+        skill: String,
+        /// Why not.
+        why: String,
+    },
     /// Inputs that the skill does not take.
     #[error("{}", problems(.0))]
     Inputs(Vec<InputProblem>),

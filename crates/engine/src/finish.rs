@@ -1,20 +1,34 @@
-//! The end of a run: one transaction writes outcome, outputs and error, then people hear of it.
+//! The end of a run: one transaction writes outcome, outputs and error, what it means for the
+//! skill, and what people are told.
 
-use deft_model::RunStatus;
-use deft_store::{Finish, RunRow, Then};
-use deft_workflow::Finished;
+use deft_model::{Failure, Outcome, RunStatus};
+use deft_store::{
+    Aftermath, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
+};
+use deft_workflow::{Finished, Machine};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
+use crate::aftermath::{self, Ended, Terms};
 use crate::engine::Inner;
-use crate::session_log;
+use crate::jobs::JOB_SKILL;
+use crate::record::Journal;
+use crate::skills::Pinned;
+use crate::timed::Timed;
+use crate::{Error, session_log};
+
+/// Tools that tell a person something; a run that used one needs no message about its end.
+const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
+
+/// The longest summary that is kept of a run.
+const SUMMARY: usize = 500;
 
 /// What is stored of the end of a run.
-pub(crate) fn row(finished: &Finished, at: Timestamp) -> Then {
-    let json = |value: &serde_json::Value| value.to_string();
-    Then::Finish(Finish {
+pub(crate) fn row(finished: &Finished, at: Timestamp) -> Finish {
+    Finish {
         outcome: finished.outcome,
-        outputs: Some(json(&finished.outputs)),
+        outputs: Some(finished.outputs.to_string()),
         error: finished
             .error
             .as_ref()
@@ -22,28 +36,123 @@ pub(crate) fn row(finished: &Finished, at: Timestamp) -> Then {
         usage: None,
         aftermath: None,
         at,
-    })
+    }
 }
 
 /// The row of a run after its end is stored, so that nobody has to read it back.
-pub(crate) fn ended(run: &RunRow, then: Then) -> RunRow {
+pub(crate) fn ended(run: &RunRow, finish: Finish) -> RunRow {
     let mut run = run.clone();
-    if let Then::Finish(finish) = then {
-        run.status = RunStatus::Done;
-        run.outcome = Some(finish.outcome);
-        run.outputs = finish.outputs;
-        run.error = finish.error;
-        run.usage = finish.usage;
-        run.finished_at = Some(finish.at);
-        run.finish_ordinal += 1;
-        run.owner = None;
-        run.wake_at = None;
-        run.waiting_for = None;
-    }
+    run.status = RunStatus::Done;
+    run.outcome = Some(finish.outcome);
+    run.outputs = finish.outputs;
+    run.error = finish.error;
+    run.usage = finish.usage;
+    run.finished_at = Some(finish.at);
+    run.finish_ordinal += 1;
+    run.owner = None;
+    run.wake_at = None;
+    run.waiting_for = None;
     run
 }
 
+/// A run that is over, before that is stored.
+pub(crate) struct Ending<'a> {
+    pub(crate) run: &'a RunRow,
+    pub(crate) lease: &'a Lease,
+    pub(crate) finished: &'a Finished,
+    /// Whether the run itself has told people something.
+    pub(crate) told: bool,
+    pub(crate) at: Timestamp,
+}
+
+/// Whether a run has told people something.
+pub(crate) fn has_told(machine: &Machine) -> bool {
+    TELLING.iter().any(|tool| machine.has_called(tool))
+}
+
 impl Inner {
+    /// Stores the end of a run with all that goes with it, then publishes it.
+    pub(crate) async fn commit_end(
+        &self,
+        ending: &Ending<'_>,
+        journal: &mut Journal,
+    ) -> Result<Finish, Error> {
+        let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
+        let (mut batch, events) = journal.take(Then::Continue);
+        batch.writes.extend(error_fact(ending, &pinned.skill.name));
+        let own = batch.writes.len();
+        loop {
+            let mut finish = row(ending.finished, ending.at);
+            batch.writes.truncate(own);
+            if let Some((skill, aftermath, notices)) = self.aftermath(ending, &pinned).await? {
+                finish.aftermath = Some(Box::new(Aftermath {
+                    id: skill.id,
+                    version: skill.version,
+                    change: aftermath,
+                }));
+                batch.writes.extend(notices);
+            }
+            batch.then = Then::Finish(finish.clone());
+            // Only a change of the skill can come in between, and then everything is decided anew.
+            let sent = match finish.aftermath {
+                Some(_) => batch.clone(),
+                None => std::mem::take(&mut batch),
+            };
+            match self.append(ending.lease, sent).await {
+                Ok(first_seq) => {
+                    let (id, skill) = (&ending.run.id, &ending.run.skill);
+                    self.publish_all(id, skill, first_seq, events);
+                    self.stir();
+                    return Ok(finish);
+                }
+                Err(Error::Store(deft_store::Error::Changed { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn append(&self, lease: &Lease, batch: Batch) -> Result<u64, Error> {
+        Ok(self.parts.store.append(lease, batch).await?.first_seq)
+    }
+
+    /// What the end of a run means for its skill, if the store knows the skill.
+    async fn aftermath(
+        &self,
+        ending: &Ending<'_>,
+        pinned: &Pinned,
+    ) -> Result<Option<(SkillRow, SkillChange, Vec<Write>)>, Error> {
+        let run = ending.run;
+        if !pinned.has_row() {
+            return Ok(None);
+        }
+        let Some(row) = self.parts.store.skill(&run.skill).await? else {
+            return Ok(None);
+        };
+        let timed = row.text.timing.as_deref().and_then(Timed::read);
+        let terms = Terms {
+            policy: &pinned.skill.policy,
+            one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
+            notify_minutes: self.options.notify_minutes,
+        };
+        let ended = Ended {
+            run: run.id.as_str(),
+            by_slot: run.slot.is_some(),
+            outcome: ending.finished.outcome,
+            failure: failure(ending.finished),
+            summary: summary(ending.finished),
+            told: ending.told,
+            at: ending.at,
+        };
+        let decision = aftermath::decide(&row, &terms, &ended);
+        let notices = decision.notices.iter().map(|notice| Write::Notice {
+            key: notice.kind.word().to_owned(),
+            body: notice.body(),
+            at: ending.at,
+        });
+        let notices = notices.collect();
+        Ok(Some((row, decision.change, notices)))
+    }
+
     /// Tells what came of a run, after it is stored.
     pub(crate) fn log_session(&self, run: &RunRow, finished: &Finished, at: Timestamp) {
         let Some(folder) = &self.options.sessions else {
@@ -64,4 +173,50 @@ impl Inner {
             tracing::warn!(%error, "the session log was not written");
         }
     }
+}
+
+pub(crate) fn failure(finished: &Finished) -> Option<&Failure> {
+    finished.error.as_ref().map(|error| &error.failure)
+}
+
+/// What came of a run in a sentence: why it failed, or what it returned.
+pub(crate) fn summary(finished: &Finished) -> String {
+    let text = match (failure(finished), &finished.outputs) {
+        (Some(failure), _) => failure.message.clone(),
+        (None, Value::Null) => "done".to_owned(),
+        (None, Value::Object(map)) if map.is_empty() => "done".to_owned(),
+        (None, Value::Object(map)) if map.len() == 1 => {
+            map.values().next().map(plain).unwrap_or_default()
+        }
+        (None, outputs) => plain(outputs),
+    };
+    let masked = deft_workflow::mask(&text).unwrap_or(text);
+    match masked.char_indices().nth(SUMMARY) {
+        Some((end, _)) => format!("{}…", &masked[..end]),
+        None => masked,
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The fact that is kept of a failed job, for those who look for it later (S0.82).
+fn error_fact(ending: &Ending<'_>, name: &str) -> Option<Write> {
+    if ending.run.skill != JOB_SKILL || ending.finished.outcome == Outcome::Success {
+        return None;
+    }
+    Some(Write::Fact(NewFact {
+        agent_id: "orchestrator".to_owned(),
+        category: "error".to_owned(),
+        text: format!(
+            "background job `{name}` failed: {}",
+            summary(ending.finished)
+        ),
+        source: Some(ending.run.id.to_string()),
+        at: ending.at,
+    }))
 }

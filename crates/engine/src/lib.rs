@@ -4,36 +4,53 @@
 //! (`claim`), driven (`drive`): the interpreter says what to do, `perform` does it, `record`
 //! stores what came of it, and `finish` ends it. `recover` finds runs whose driver is gone.
 //!
-//! This crate does not decide when a skill fires, does not print, and interprets nothing itself:
+//! `ticker` settles slots that have come, `serve` stays around and does all of it when it is time.
+//!
+//! This crate does not do the maths of schedules, does not print, and interprets nothing itself:
 //! what follows what is `deft-workflow`'s part.
 
 mod admit;
+mod aftermath;
 mod ask;
 mod claim;
 mod clock;
+mod courier;
 mod drive;
 mod engine;
 mod error;
 mod finish;
 mod inputs;
+mod jobs;
+mod lookup;
+mod notice;
 mod options;
 mod owner;
 mod perform;
+mod preflight;
 mod record;
 mod recover;
 mod secrets;
+mod serve;
 mod session_log;
 mod skills;
+mod standing;
+mod ticker;
+mod timed;
 mod view;
 
 pub use admit::{Admission, Fire};
 pub use ask::{Answered, Asker, Attention, Question};
 pub use clock::{Clock, SystemClock};
+pub use courier::{Channel, Delivered, Undelivered};
 pub use engine::{Engine, Parts};
 pub use error::Error;
+pub use jobs::JOB_SKILL;
+pub use notice::{Kind as NoticeKind, Notice};
 pub use options::Options;
 pub use owner::Owner;
 pub use record::Published;
 pub use recover::ResumeWith;
 pub use skills::Skills;
+pub use standing::Synced;
+pub use ticker::{Pool, Ticked};
 pub use view::run_json;

@@ -28,6 +28,9 @@ pub struct Options {
     pub max_result_bytes: usize,
     /// Waits longer than this give the lease back, where somebody will come back for the run.
     pub park_after: Duration,
+    /// The least time in minutes between two messages about completions of one skill
+    /// (`SKILL_NOTIFY_INTERVAL_MINUTES`), where the skill says nothing.
+    pub notify_minutes: u32,
     /// Remedies of the host.
     pub heals: Vec<Heal>,
     /// The zone of local time in compute blocks.
@@ -48,6 +51,7 @@ impl Options {
             run_timeout: None,
             max_result_bytes: 1 << 20,
             park_after: Duration::from_secs(30),
+            notify_minutes: 0,
             heals: Vec::new(),
             zone: "UTC".to_owned(),
         }

@@ -41,6 +41,13 @@ pub(crate) struct Pinned {
     pub(crate) plan: Arc<Plan>,
 }
 
+impl Pinned {
+    /// Whether the store may have a row of the skill: only timed skills and records have one.
+    pub(crate) fn has_row(&self) -> bool {
+        self.skill.timing.is_some() || self.skill.dialect == Dialect::Record
+    }
+}
+
 /// Plans by revision, so that a skill is compiled once.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {

@@ -111,6 +111,9 @@ pub trait Store: Records + Outbox + Send + Sync + 'static {
     /// What every server offered last: name, JSON, when.
     fn catalogs(&self) -> Answer<'_, Vec<(String, String, Timestamp)>>;
 
+    /// When the next parked run is due.
+    fn next_wake(&self) -> Answer<'_, Option<Timestamp>>;
+
     /// Makes parked runs due whose `waiting_for` begins so. Says how many.
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64>;
 

@@ -37,8 +37,14 @@ pub trait Records: Send + Sync {
     /// The content of a record, as it was stored.
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>>;
 
-    /// Skills whose next slot has come, the earliest first.
-    fn due_skills(&self, now: Timestamp, limit: u32) -> Answer<'_, Vec<SkillRow>>;
+    /// Skills whose next slot has come, the earliest first; only those whose slot is later than
+    /// `after`, if that is given.
+    fn due_skills(
+        &self,
+        after: Option<Timestamp>,
+        now: Timestamp,
+        limit: u32,
+    ) -> Answer<'_, Vec<SkillRow>>;
 
     /// The earliest slot of all.
     fn next_due(&self) -> Answer<'_, Option<Timestamp>>;
@@ -224,7 +230,7 @@ pub struct PassedSlots {
     pub until: Option<Timestamp>,
     /// How many.
     pub count: u64,
-    /// `skipped` or `missed`.
+    /// `skipped`, `missed`, or `error` where nothing could be begun.
     pub outcome: Outcome,
     /// Why, a JSON object.
     pub error: String,

@@ -252,6 +252,11 @@ pub enum Next {
         /// When.
         at: Timestamp,
     },
+    /// What it needs is not there; it is made when that is back, or at an instant at the latest.
+    Wait {
+        /// When.
+        at: Timestamp,
+    },
     /// A remedy is tried first.
     Heal(Arc<Heal>),
     /// The failure is tolerated.

@@ -136,6 +136,7 @@ impl Machine {
                 }
                 self.wait(now, at, *until)
             }
+            Next::Wait { at: until } => self.wait(now, at, *until),
             Next::Heal(heal) => self.heal(at, failure, attempt, heal),
             Next::Interrupt => self.failed(now, at, failure, FatalKind::Interrupted),
             Next::Block => self.failed(now, at, failure, FatalKind::Blocked),

@@ -214,6 +214,11 @@ impl Machine {
         self.finished.as_ref()
     }
 
+    /// Whether a tool was called with success, by a step or by a model.
+    pub fn has_called(&self, tool: &str) -> bool {
+        self.called.contains(tool)
+    }
+
     /// Why the run is stopping, if it is.
     pub fn stopping(&self) -> Option<&Failure> {
         self.stopped.as_ref()

@@ -138,7 +138,7 @@ fn step_ended(ended: &Ended) -> Option<(&'static str, Object)> {
     let (_, _, item) = ended.path.parts();
     let error = ended.error.as_ref().map(failure);
     match &ended.next {
-        Next::Retry { at } => with_fields(
+        Next::Retry { at } | Next::Wait { at } => with_fields(
             "step_retrying",
             json!({ "step_id": ended.path, "attempt": ended.attempt, "error": error,
                 "retry_at": at.to_string() }),

@@ -61,6 +61,27 @@ impl Machine {
         })
     }
 
+    /// The event for a call that could not be made, and that is to be made later instead of failing.
+    /// It costs none of the tries of the step.
+    pub fn postponed(
+        &self,
+        path: &Path,
+        attempt: u32,
+        failure: Failure,
+        until: Timestamp,
+    ) -> Event {
+        Event::Ended(Ended {
+            path: path.clone(),
+            attempt,
+            value: None,
+            error: Some(failure),
+            next: Next::Wait { at: until },
+            cached: false,
+            called: Vec::new(),
+            ms: 0,
+        })
+    }
+
     fn is_judging(&self, at: At) -> bool {
         matches!(self.try_state(at), Some(TryState::Calling { call, .. })
             if matches!(**call, Call::Condition))

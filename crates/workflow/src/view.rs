@@ -157,13 +157,15 @@ impl StepView {
     /// What follows a failure.
     pub(crate) fn follow(&mut self, at: Timestamp, next: &Next) {
         match next {
-            Next::Retry { at: until } if *until > at => {
+            Next::Retry { at: until } | Next::Wait { at: until } if *until > at => {
                 self.wait(StepStatus::Waiting, format!("tried again at {until}"));
             }
             Next::Heal(heal) => {
                 self.wait(StepStatus::Running, format!("mending with `{}`", heal.tool));
             }
-            Next::Retry { .. } | Next::Judged => self.status = StepStatus::Running,
+            Next::Retry { .. } | Next::Wait { .. } | Next::Judged => {
+                self.status = StepStatus::Running
+            }
             Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {
                 self.end(at, StepStatus::Error);
             }

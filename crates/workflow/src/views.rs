@@ -145,7 +145,7 @@ impl<'a> Views<'a> {
             About::Item(step) => {
                 let over = !matches!(
                     ended.next,
-                    Next::Retry { .. } | Next::Heal(_) | Next::Judged
+                    Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_) | Next::Judged
                 );
                 if let (Some(items), true) = (&mut self.view(step).items, over) {
                     items.done += 1;

@@ -114,10 +114,12 @@ pub(super) async fn due_is_what_has_come_and_fires(store: &dyn Store) {
     off.standing.disabled = Some(DisabledReason::User);
     put(store, off).await;
     assert_eq!(store.next_due().await.unwrap(), Some(at(10)));
-    let due = store.due_skills(at(20), 10).await.unwrap();
-    assert_eq!(due, [soon.clone(), late]);
-    assert_eq!(store.due_skills(at(20), 1).await.unwrap(), [soon]);
-    assert_eq!(store.due_skills(at(9), 10).await.unwrap(), []);
+    let due = store.due_skills(None, at(20), 10).await.unwrap();
+    assert_eq!(due, [soon.clone(), late.clone()]);
+    assert_eq!(store.due_skills(None, at(20), 1).await.unwrap(), [soon]);
+    assert_eq!(store.due_skills(None, at(9), 10).await.unwrap(), []);
+    let later = store.due_skills(Some(at(10)), at(20), 10).await.unwrap();
+    assert_eq!(later, [late]);
 }
 
 pub(super) async fn a_slot_brings_one_run(store: &dyn Store) {
@@ -356,9 +358,11 @@ pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Sto
         ..Batch::default()
     };
     append(store, &lease, park).await;
+    assert_eq!(store.next_wake().await.unwrap(), Some(at(900)));
     assert_eq!(store.wake("an answer", at(50)).await.unwrap(), 0);
     assert_eq!(super::support::next(store, 60).await, None);
     assert_eq!(store.wake("tool ", at(50)).await.unwrap(), 1);
+    assert_eq!(store.next_wake().await.unwrap(), Some(at(50)));
     assert_eq!(super::support::next(store, 60).await.as_deref(), Some("r1"));
 }
 

@@ -189,6 +189,10 @@ impl Store for Memory {
         self.read(|state| state.aside.catalogs())
     }
 
+    fn next_wake(&self) -> Answer<'_, Option<Timestamp>> {
+        self.read(|state| state.index.asleep.first().map(|(at, _)| *at))
+    }
+
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
         self.write(|state| Ok(state.wake(waiting_for, at)))
     }

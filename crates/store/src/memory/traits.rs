@@ -45,8 +45,13 @@ impl Records for Memory {
         self.read(|state| state.skills.content(id))
     }
 
-    fn due_skills(&self, now: Timestamp, limit: u32) -> Answer<'_, Vec<SkillRow>> {
-        self.read(|state| state.skills.due(now, limit))
+    fn due_skills(
+        &self,
+        after: Option<Timestamp>,
+        now: Timestamp,
+        limit: u32,
+    ) -> Answer<'_, Vec<SkillRow>> {
+        self.read(|state| state.skills.due(after, now, limit))
     }
 
     fn next_due(&self) -> Answer<'_, Option<Timestamp>> {

@@ -1,6 +1,7 @@
 //! Reading: runs, events, owners.
 
 use deft_model::{Choice, RunId};
+use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
@@ -15,6 +16,13 @@ pub(super) fn owners(db: &Connection) -> Result<Vec<String>, Fault> {
     let mut owners = db.prepare_cached(sql)?;
     let owners = owners.query_map([], |row| row.get(0))?;
     Ok(owners.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn next_wake(db: &Connection) -> Result<Option<Timestamp>, Fault> {
+    let sql = "SELECT wake_at FROM run INDEXED BY run_asleep \
+               WHERE status = 'waiting' AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1";
+    let mut next = db.prepare_cached(sql)?;
+    Ok(next.query_row([], |row| row::instant(row, 0)).optional()?)
 }
 
 pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<RunRow>, Fault> {

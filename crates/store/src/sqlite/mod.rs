@@ -159,6 +159,10 @@ impl Store for Sqlite {
         self.readers.read(aside::catalogs)
     }
 
+    fn next_wake(&self) -> Answer<'_, Option<Timestamp>> {
+        self.readers.read(list::next_wake)
+    }
+
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
         let waiting_for = waiting_for.to_owned();
         self.writer

@@ -265,14 +265,20 @@ pub(super) fn list(db: &Connection, filter: &SkillFilter) -> Result<Vec<SkillRow
     Ok(skills.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn due(db: &Connection, now: Timestamp, limit: u32) -> Result<Vec<SkillRow>, Fault> {
+pub(super) fn due(
+    db: &Connection,
+    after: Option<Timestamp>,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<SkillRow>, Fault> {
     let sql = format!(
         "SELECT {COLUMNS} FROM skill INDEXED BY skill_next \
          WHERE next_at IS NOT NULL AND disabled IS NULL AND next_at <= ?1 \
-         ORDER BY next_at LIMIT ?2"
+         AND next_at > ?3 ORDER BY next_at LIMIT ?2"
     );
     let mut due = db.prepare_cached(&sql)?;
-    let due = due.query_map(params![micros(now), limit], read)?;
+    let after = after.map_or(i64::MIN, micros);
+    let due = due.query_map(params![micros(now), limit, after], read)?;
     Ok(due.collect::<Result<_, _>>()?)
 }
 

@@ -44,8 +44,14 @@ impl Records for Sqlite {
         self.readers.read(move |db| skills::content(db, id))
     }
 
-    fn due_skills(&self, now: Timestamp, limit: u32) -> Answer<'_, Vec<SkillRow>> {
-        self.readers.read(move |db| skills::due(db, now, limit))
+    fn due_skills(
+        &self,
+        after: Option<Timestamp>,
+        now: Timestamp,
+        limit: u32,
+    ) -> Answer<'_, Vec<SkillRow>> {
+        self.readers
+            .read(move |db| skills::due(db, after, now, limit))
     }
 
     fn next_due(&self) -> Answer<'_, Option<Timestamp>> {

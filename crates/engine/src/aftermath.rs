@@ -1,0 +1,179 @@
+//! What the end of a run means for its skill: its streak of failures, its next try, whether it goes
+//! on firing, and what people are told (S0.65, S0.66, S0.69, S0.73, S1.4 under X1, X2, X7).
+//!
+//! A pure decision. Who stores it, and what a message looks like to its receiver, is elsewhere.
+
+use deft_model::{DisabledReason, Failure, Outcome, Policy};
+use deft_store::{SkillChange, SkillRow, Standing, Timeline};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::notice::{Kind, Notice};
+
+/// Alerts of one incident are folded for so long.
+const FOLD: SignedDuration = SignedDuration::from_hours(24);
+
+/// A run that is over, as far as its skill is concerned.
+pub(crate) struct Ended<'a> {
+    /// The run.
+    pub(crate) run: &'a str,
+    /// Whether a slot brought it; what people start by hand counts to no streak.
+    pub(crate) by_slot: bool,
+    pub(crate) outcome: Outcome,
+    pub(crate) failure: Option<&'a Failure>,
+    /// What came of it, in a sentence.
+    pub(crate) summary: String,
+    /// Whether the run itself has told people something.
+    pub(crate) told: bool,
+    pub(crate) at: Timestamp,
+}
+
+/// What a skill says about itself.
+pub(crate) struct Terms<'a> {
+    pub(crate) policy: &'a Policy,
+    /// It fires once.
+    pub(crate) one_shot: bool,
+    /// The least time between two messages, where the skill says nothing.
+    pub(crate) notify_minutes: u32,
+}
+
+/// What changes, and what people are told.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Decision {
+    pub(crate) change: SkillChange,
+    pub(crate) notices: Vec<Notice>,
+}
+
+pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> Decision {
+    let mut decision = Decision {
+        change: SkillChange {
+            standing: Standing {
+                last_run_at: Some(ended.at),
+                last_run_status: Some(ended.outcome.to_string()),
+                last_run_summary: Some(ended.summary.clone()),
+                ..row.standing.clone()
+            },
+            timeline: None,
+            at: ended.at,
+        },
+        notices: Vec::new(),
+    };
+    match ended.outcome {
+        Outcome::Success => succeeded(&mut decision, row, terms, ended),
+        Outcome::Error if ended.by_slot => failed(&mut decision, row, terms, ended),
+        Outcome::Blocked | Outcome::Interrupted if ended.by_slot => {
+            alert(&mut decision, row, ended, Kind::of(ended.outcome));
+            close_one_shot(&mut decision, terms, ended);
+        }
+        Outcome::Cancelled => close_one_shot(&mut decision, terms, ended),
+        _ => {}
+    }
+    decision
+}
+
+fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) {
+    let standing = &mut decision.change.standing;
+    standing.streak = 0;
+    standing.backoff_until = None;
+    if standing.alerted_at.take().is_some() {
+        let text = format!("`{}` works again: {}", row.text.skill, ended.summary);
+        decision
+            .notices
+            .push(notice(row, ended, Kind::Recovery, text));
+    } else if should_tell(row, terms, ended) {
+        decision.change.standing.notified_at = Some(ended.at);
+        let text = ended.summary.clone();
+        decision
+            .notices
+            .push(notice(row, ended, Kind::Completion, text));
+    }
+    close_one_shot(decision, terms, ended);
+}
+
+/// X7: wished for, not too soon after the last one, and not said already.
+fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> bool {
+    let pause = match terms.policy.notify_interval_minutes {
+        0 => terms.notify_minutes,
+        minutes => minutes,
+    };
+    let pause = SignedDuration::from_mins(i64::from(pause));
+    let soon = row
+        .standing
+        .notified_at
+        .is_some_and(|last| ended.at.duration_since(last) < pause);
+    ended.by_slot && terms.policy.notify_on_completion && !soon && !ended.told
+}
+
+fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) {
+    let streak = row.standing.streak.saturating_add(1);
+    decision.change.standing.streak = streak;
+    let Some(rest) = deft_schedule::backoff(streak) else {
+        return give_up(decision, row, ended, streak);
+    };
+    let until = ended.at.saturating_add(rest).unwrap_or(Timestamp::MAX);
+    decision.change.standing.backoff_until = Some(until);
+    if terms.one_shot {
+        // Nothing comes after its only slot, so that the ladder brings the next try itself.
+        decision.change.standing.backoff_until = None;
+        decision.change.timeline = Some(Timeline {
+            anchor: None,
+            next_at: Some(until),
+        });
+    }
+    alert(decision, row, ended, Kind::Failure);
+}
+
+/// The fifth failure in a row: a person has to look at it.
+fn give_up(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, streak: u32) {
+    let standing = &mut decision.change.standing;
+    standing.disabled = Some(DisabledReason::Failures);
+    standing.backoff_until = None;
+    standing.alerted_at = Some(ended.at);
+    decision.change.timeline = Some(Timeline::default());
+    let text = format!(
+        "`{}` failed {streak} times in a row and is switched off: {}\n\
+         `deft skills enable {}` switches it on again",
+        row.text.skill, ended.summary, row.text.skill
+    );
+    decision
+        .notices
+        .push(notice(row, ended, Kind::Disabled, text));
+}
+
+/// One message per incident: what follows within a day is the same incident.
+fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind) {
+    let folded = row
+        .standing
+        .alerted_at
+        .is_some_and(|last| ended.at.duration_since(last) < FOLD);
+    if folded {
+        return;
+    }
+    decision.change.standing.alerted_at = Some(ended.at);
+    let hint = ended.failure.and_then(|failure| failure.hint.as_deref());
+    let hint = hint.map_or(String::new(), |hint| format!("\n{hint}"));
+    let what = match kind {
+        Kind::Blocked => "could not run",
+        Kind::Interrupted => "was cut off",
+        _ => "failed",
+    };
+    let text = format!("`{}` {what}: {}{hint}", row.text.skill, ended.summary);
+    decision.notices.push(notice(row, ended, kind, text));
+}
+
+fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &Ended<'_>) {
+    if terms.one_shot && ended.by_slot {
+        decision.change.standing.disabled = Some(DisabledReason::OneShotDone);
+        decision.change.timeline = Some(Timeline::default());
+    }
+}
+
+fn notice(row: &SkillRow, ended: &Ended<'_>, kind: Kind, text: String) -> Notice {
+    Notice {
+        kind,
+        title: row.text.name.clone(),
+        text,
+        skill: Some(row.text.skill.clone()),
+        run: Some(ended.run.to_owned()),
+        target: None,
+    }
+}

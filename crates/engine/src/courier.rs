@@ -1,0 +1,145 @@
+//! Carries messages from the outbox to people: at least once, with receipts, again after failures,
+//! and given up at some point with the reason kept.
+//!
+//! Where messages go is the business of whoever implements [`Channel`].
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass};
+use deft_store::{NewNotice, NoticeEnd, NoticeRow};
+use futures_util::future::join_all;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::engine::Inner;
+use crate::notice::Notice;
+use crate::{Engine, Error};
+
+/// What a channel answers: a receipt, or why it could not and when to try again.
+pub type Delivered = Result<String, Undelivered>;
+
+/// A way to people.
+pub trait Channel: Send + Sync + 'static {
+    /// Hands a message over. The key is the same for every try, so that a receiver may notice.
+    fn deliver<'a>(
+        &'a self,
+        notice: &'a Notice,
+        key: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>>;
+}
+
+/// Why a message did not arrive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undelivered {
+    /// What went wrong.
+    pub failure: Failure,
+    /// How long the receiver wants to be left alone.
+    pub retry_after: Option<Duration>,
+}
+
+/// Messages are carried so many at a time.
+const TOGETHER: u32 = 16;
+
+/// How long a message is nobody else's while somebody tries to send it.
+const TRY: SignedDuration = SignedDuration::from_secs(120);
+
+/// Waits between tries; after the last one a message is given up.
+const LADDER: [SignedDuration; 8] = [
+    SignedDuration::from_secs(5),
+    SignedDuration::from_secs(30),
+    SignedDuration::from_mins(2),
+    SignedDuration::from_mins(10),
+    SignedDuration::from_mins(30),
+    SignedDuration::from_hours(1),
+    SignedDuration::from_hours(3),
+    SignedDuration::from_hours(6),
+];
+
+impl Engine {
+    /// Tries to send every message that is due. Says how many arrived.
+    pub async fn deliver(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
+        let mut arrived = 0;
+        loop {
+            let now = self.inner.now();
+            let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
+            let due = self.store().take_notices(now, until, TOGETHER).await?;
+            if due.is_empty() {
+                return Ok(arrived);
+            }
+            let tries = due.iter().map(|row| self.try_to_send(row, channel));
+            for sent in join_all(tries).await {
+                arrived += usize::from(sent?);
+            }
+        }
+    }
+
+    async fn try_to_send(
+        &self,
+        row: &NoticeRow,
+        channel: &Arc<dyn Channel>,
+    ) -> Result<bool, Error> {
+        let key = format!("notice-{}", row.id);
+        let delivered = match serde_json::from_str::<Notice>(&row.body) {
+            Ok(notice) => channel.deliver(&notice, &key).await,
+            Err(error) => Err(Undelivered {
+                failure: Failure::new(FailureClass::Invalid, error.to_string()),
+                retry_after: None,
+            }),
+        };
+        let now = self.inner.now();
+        let (end, sent) = match delivered {
+            Ok(receipt) => (NoticeEnd::Sent { receipt }, true),
+            Err(undelivered) => (after_failure(row.attempts, &undelivered, now), false),
+        };
+        if let NoticeEnd::Dead { error } = &end {
+            tracing::error!(notice = row.id, skill = row.skill, %error, "a message was given up");
+        }
+        self.store().end_notice(row.id, end, now).await?;
+        Ok(sent)
+    }
+}
+
+/// What follows a try that failed. A wrong address or token does not get better by waiting.
+fn after_failure(attempts: u32, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
+    let failure = &undelivered.failure;
+    let error = format!("{}: {}", failure.class, failure.message);
+    let hopeless = matches!(
+        failure.class,
+        FailureClass::Auth | FailureClass::Invalid | FailureClass::NotFound
+    );
+    let step = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+    let Some(wait) = LADDER.get(step).filter(|_| !hopeless) else {
+        return NoticeEnd::Dead { error };
+    };
+    let asked = undelivered.retry_after;
+    let asked = asked.and_then(|wait| SignedDuration::try_from(wait).ok());
+    let wait = asked.map_or(*wait, |asked| asked.max(SignedDuration::from_secs(1)));
+    NoticeEnd::Again {
+        at: now.saturating_add(wait).unwrap_or(Timestamp::MAX),
+        error,
+    }
+}
+
+impl Inner {
+    /// Leaves a message that belongs to no run.
+    pub(crate) async fn leave(&self, key: String, notice: &Notice) -> Result<bool, Error> {
+        let new = NewNotice {
+            key,
+            skill: notice.skill.clone(),
+            body: notice.body(),
+            at: self.now(),
+        };
+        let added = self.parts.store.add_notice(new).await?;
+        self.stir();
+        Ok(added)
+    }
+}
+
+impl Engine {
+    /// Leaves a message for people; the same key is told once.
+    pub async fn tell(&self, key: &str, notice: &Notice) -> Result<bool, Error> {
+        self.inner.leave(key.to_owned(), notice).await
+    }
+}

@@ -1,0 +1,102 @@
+//! Background jobs (S0.77 to S0.82): one-off work that somebody asks for and looks after later.
+//!
+//! A job is a run like any other, of a skill that exists only for it. Nothing here drives runs.
+
+use std::sync::Arc;
+
+use deft_model::{Outcome, RunStatus, Skill, SkillId};
+use deft_store::{RunFilter, RunRow};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{Admission, Engine, Error, Fire};
+
+/// The skill that all jobs are runs of.
+pub const JOB_SKILL: &str = "queue_task";
+
+/// How many jobs may be running at once (S0.80).
+const AT_ONCE: u32 = 10;
+
+impl Engine {
+    /// Stores a job for whoever drives runs.
+    pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
+        skill.id = SkillId::new(JOB_SKILL);
+        let mut policy = (*skill.policy).clone();
+        policy.concurrency = Some(AT_ONCE);
+        skill.policy = Arc::new(policy);
+        let fire = Fire {
+            skill: JOB_SKILL.to_owned(),
+            content: Some(Arc::new(skill)),
+            cause: cause.to_owned(),
+            ..Fire::default()
+        };
+        match self.admit(fire).await? {
+            Admission::Run(run) | Admission::Existing(run) => Ok(run),
+        }
+    }
+
+    /// All jobs, newest first.
+    pub async fn jobs(&self, limit: Option<u32>) -> Result<Vec<RunRow>, Error> {
+        let filter = RunFilter {
+            skill: Some(JOB_SKILL.to_owned()),
+            limit,
+            ..RunFilter::default()
+        };
+        Ok(self.store().runs(filter).await?)
+    }
+
+    /// A job in the words of the seeds.
+    pub async fn job_json(&self, run: &RunRow) -> Value {
+        let skill = self.inner.pinned(&run.skill, &run.revision).await;
+        let name = skill.map_or_else(|_| JOB_SKILL.to_owned(), |pinned| pinned.skill.name.clone());
+        let read = |text: &Option<String>| {
+            let value = text.as_deref().map(serde_json::from_str::<Value>);
+            value.and_then(Result::ok)
+        };
+        let error = read(&run.error);
+        let duration = run
+            .finished_at
+            .zip(run.started_at)
+            .map(|(end, start)| end.duration_since(start).as_millis());
+        json!({
+            "taskId": run.id.as_str(),
+            "name": name,
+            "status": word(run),
+            "result": read(&run.outputs),
+            "error": error.map(|error| error["message"].clone()),
+            "duration": duration.map(|ms| u64::try_from(ms).unwrap_or_default()),
+            "createdAt": run.admitted_at.to_string(),
+            "startedAt": run.started_at.map(|at| at.to_string()),
+            "completedAt": run.finished_at.map(|at| at.to_string()),
+        })
+    }
+
+    /// Lets no job begin until `resume_jobs` (S0.81). What runs goes on.
+    pub async fn halt_jobs(&self) -> Result<(), Error> {
+        Ok(self.store().hold(JOB_SKILL, true, self.inner.now()).await?)
+    }
+
+    /// Lets jobs begin again.
+    pub async fn resume_jobs(&self) -> Result<(), Error> {
+        self.store()
+            .hold(JOB_SKILL, false, self.inner.now())
+            .await?;
+        self.inner.stir();
+        Ok(())
+    }
+
+    /// Since when jobs are halted.
+    pub async fn jobs_halted(&self) -> Result<Option<Timestamp>, Error> {
+        Ok(self.store().held(JOB_SKILL).await?)
+    }
+}
+
+/// The seeds' word for where a job stands (S0.79).
+fn word(run: &RunRow) -> &'static str {
+    match (run.status, run.outcome) {
+        (RunStatus::Queued, _) => "queued",
+        (RunStatus::Running | RunStatus::Waiting, _) => "running",
+        (RunStatus::Done, Some(Outcome::Success)) => "completed",
+        (RunStatus::Done, _) => "failed",
+    }
+}

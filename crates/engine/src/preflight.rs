@@ -1,0 +1,314 @@
+//! The check before a scheduled run (S0.70 to S0.72 under X20): is there anything to do?
+//!
+//! It costs no model call and changes nothing. A check that cannot be made is no reason to skip: the
+//! run goes ahead, and says itself what is missing.
+
+use std::sync::Arc;
+
+use deft_compute::{Job, Kind};
+use deft_model::Object;
+use deft_schedule::parse_duration;
+use deft_template::{Condition, Lookup, Scope};
+use deft_tools::{Call, Found};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::engine::Inner;
+use crate::skills::Pinned;
+
+/// The tools behind the two checks that the seeds name.
+const CALENDAR: &str = "gmail_list_events";
+const MAIL: &str = "gmail_get_new_emails";
+
+/// How far ahead the calendar is read where nothing is said.
+const AHEAD: &str = "2h";
+
+/// What tools call the two ends of a stretch of time.
+const STARTS: [&str; 6] = [
+    "time_min",
+    "timeMin",
+    "start",
+    "start_time",
+    "from",
+    "after",
+];
+const ENDS: [&str; 6] = ["time_max", "timeMax", "end", "end_time", "to", "before"];
+
+/// Keys under which tools list what they found.
+const LISTS: [&str; 8] = [
+    "events",
+    "emails",
+    "messages",
+    "items",
+    "results",
+    "busy",
+    "data",
+    "calendars",
+];
+
+/// A check, as a skill declares it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Check {
+    /// Events within a stretch of time.
+    Calendar(String),
+    /// New mail.
+    Mail,
+    /// A call, and what must be true of its result.
+    Tool {
+        tool: String,
+        args: Object,
+        condition: Option<String>,
+    },
+    /// Python; its result decides.
+    Compute(String),
+}
+
+impl Check {
+    /// Reads `preflight`.
+    pub(crate) fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::String(name) => Self::named(name, &Value::Null),
+            Value::Object(map) => Self::described(map),
+            other => Err(format!("a check is a mapping, not `{other}`")),
+        }
+    }
+
+    fn named(name: &str, value: &Value) -> Result<Self, String> {
+        match name {
+            "calendar" => {
+                let ahead = value.as_str().unwrap_or(AHEAD);
+                match parse_duration(ahead) {
+                    Ok(_) => Ok(Self::Calendar(ahead.to_owned())),
+                    Err(error) => Err(error.message),
+                }
+            }
+            "email" => Ok(Self::Mail),
+            other => Err(format!(
+                "there is no check `{other}`; there are `calendar`, `email`, `tool` and `compute`"
+            )),
+        }
+    }
+
+    fn described(map: &Object) -> Result<Self, String> {
+        let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+        if let Some(tool) = text("tool") {
+            let args = match map.get("args") {
+                None | Some(Value::Null) => Object::new(),
+                Some(Value::Object(args)) => args.clone(),
+                Some(other) => return Err(format!("`args` is a mapping, not `{other}`")),
+            };
+            let condition = text("condition");
+            if let Some(condition) = &condition {
+                Condition::parse(condition).map_err(|error| error.message)?;
+            }
+            return Ok(Self::Tool {
+                tool,
+                args,
+                condition,
+            });
+        }
+        if let Some(code) = text("compute") {
+            return Ok(Self::Compute(code));
+        }
+        match map.iter().next() {
+            Some((name, value)) => Self::named(name, value),
+            None => Err("the check is empty".to_owned()),
+        }
+    }
+}
+
+/// The names that a condition of a check sees.
+struct Result1(Arc<Value>);
+
+impl Scope for Result1 {
+    fn get(&self, name: &str) -> Lookup {
+        match name {
+            "result" => Lookup::Value(Arc::clone(&self.0)),
+            _ => Lookup::Unknown,
+        }
+    }
+}
+
+impl Inner {
+    /// Why a scheduled run has nothing to do, if that is so.
+    pub(crate) async fn nothing_to_do(&self, pinned: &Pinned, slot: Timestamp) -> Option<String> {
+        let check = pinned.skill.policy.preflight.as_ref()?;
+        let found = match Check::read(check) {
+            Ok(check) => self.check(&check, slot).await,
+            Err(why) => Err(why),
+        };
+        found.unwrap_or_else(|why| {
+            tracing::warn!(skill = %pinned.skill.id, %why, "the check before the run failed");
+            None
+        })
+    }
+
+    async fn check(&self, check: &Check, slot: Timestamp) -> Result<Option<String>, String> {
+        match check {
+            Check::Mail => {
+                let mail = self.ask_tool(MAIL, Object::new()).await?;
+                Ok(is_empty(&mail).then(|| "there is no new mail".to_owned()))
+            }
+            Check::Calendar(ahead) => {
+                let args = self.stretch(ahead, self.now().max(slot))?;
+                let events = self.ask_tool(CALENDAR, args).await?;
+                Ok(
+                    is_empty(&events)
+                        .then(|| format!("the calendar is empty for the next {ahead}")),
+                )
+            }
+            Check::Tool {
+                tool,
+                args,
+                condition,
+            } => {
+                let result = self.ask_tool(tool, args.clone()).await?;
+                let (go, what) = match condition {
+                    Some(text) => (holds(text, result)?, format!("`{text}` is not true")),
+                    None => (!is_empty(&result), format!("`{tool}` found nothing")),
+                };
+                Ok((!go).then_some(what))
+            }
+            Check::Compute(code) => {
+                let go = self.compute_check(code).await?;
+                Ok((!go).then(|| "its check said no".to_owned()))
+            }
+        }
+    }
+
+    async fn ask_tool(&self, tool: &str, args: Object) -> Result<Value, String> {
+        let call = Call::new(tool, args);
+        let reply = self.parts.router.call(call).await;
+        reply
+            .map(|reply| reply.value)
+            .map_err(|failure| failure.message)
+    }
+
+    /// The arguments that mean a stretch of time to the calendar tool that is there.
+    fn stretch(&self, ahead: &str, from: Timestamp) -> Result<Object, String> {
+        let ahead = parse_duration(ahead).map_err(|error| error.message)?;
+        let until = from.saturating_add(ahead).unwrap_or(Timestamp::MAX);
+        let Found::Tool(tool) = self.parts.router.find(CALENDAR) else {
+            return Ok(Object::new());
+        };
+        let known = |names: &[&str]| {
+            let properties = tool.input_schema.get("properties");
+            let has = |name: &&&str| properties.is_some_and(|p| p.get(**name).is_some());
+            names.iter().find(has).map(|name| (*name).to_owned())
+        };
+        let ends = [(known(&STARTS), from), (known(&ENDS), until)];
+        let args = ends
+            .into_iter()
+            .filter_map(|(name, at)| Some((name?, json!(at.to_string()))));
+        Ok(args.collect())
+    }
+
+    async fn compute_check(&self, code: &str) -> Result<bool, String> {
+        let job = Job {
+            now: self.now(),
+            zone: self.options.zone.clone(),
+            ..Job::new(Kind::Block, code, Object::new())
+        };
+        let mut session = self.parts.compute.session();
+        let output = session.run(job, None).await;
+        let output = output.map_err(|error| error.to_string())?;
+        Ok(!is_empty(&output.value))
+    }
+}
+
+fn holds(condition: &str, result: Value) -> Result<bool, String> {
+    let condition = Condition::parse(condition).map_err(|error| error.message)?;
+    condition
+        .is_true(&Result1(Arc::new(result)))
+        .map_err(|error| error.message)
+}
+
+/// Whether a tool has found nothing: an empty list, wherever it is, a zero, or words that say so.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => {
+            let text = text.trim().to_lowercase();
+            text.is_empty() || text.starts_with("no ") || text == "none" || text == "[]"
+        }
+        Value::Array(items) => items.iter().all(is_empty),
+        Value::Object(map) => {
+            let lists = LISTS.iter().filter_map(|key| map.get(*key));
+            let mut lists = lists.peekable();
+            match lists.peek() {
+                Some(_) => lists.all(is_empty),
+                None => match map.get("count").or_else(|| map.get("total")) {
+                    Some(count) => is_empty(count),
+                    None => map.is_empty(),
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_tools_say_when_there_is_nothing() {
+        let empty = [
+            json!(null),
+            json!([]),
+            json!({"events": []}),
+            json!({"success": true, "data": {"emails": []}}),
+            json!({"count": 0}),
+            json!("No new emails."),
+            json!({}),
+        ];
+        for value in empty {
+            assert!(is_empty(&value), "{value}");
+        }
+        let full = [
+            json!([{"id": 1}]),
+            json!({"events": [{"id": 1}]}),
+            json!({"calendars": {"a": {"busy": [{"start": "x"}]}}}),
+            json!("3 new emails"),
+            json!({"count": 2}),
+            json!({"anything": 1}),
+        ];
+        for value in full {
+            assert!(!is_empty(&value), "{value}");
+        }
+    }
+
+    #[test]
+    fn checks_are_read_in_every_form() {
+        let read = |value: Value| Check::read(&value);
+        assert_eq!(
+            read(json!({"calendar": "90m"})),
+            Ok(Check::Calendar("90m".to_owned()))
+        );
+        assert_eq!(read(json!({"email": "new"})), Ok(Check::Mail));
+        assert_eq!(read(json!("email")), Ok(Check::Mail));
+        assert_eq!(
+            read(json!({"compute": "result = 1"})),
+            Ok(Check::Compute("result = 1".to_owned()))
+        );
+        assert_eq!(
+            read(json!({"tool": "t", "args": {"a": 1}, "condition": "result > 1"})),
+            Ok(Check::Tool {
+                tool: "t".to_owned(),
+                args: Object::from_iter([("a".to_owned(), json!(1))]),
+                condition: Some("result > 1".to_owned()),
+            })
+        );
+        for wrong in [
+            json!(3),
+            json!({}),
+            json!("weather"),
+            json!({"tool": "t", "condition": "("}),
+        ] {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}

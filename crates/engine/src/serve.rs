@@ -1,0 +1,227 @@
+//! What stays around: looks at schedules when a slot comes, drives what is due, goes on with what
+//! others left, carries messages, follows tools and files.
+//!
+//! Nothing here polls for work: loops sleep until the earliest instant that the store knows of, or
+//! until the bell rings. The bell is rung by this process, by a doorbell from outside, and by a
+//! glance at the version of the store, which costs next to nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::courier::Channel;
+use crate::drive::WAITS_FOR_TOOL;
+use crate::ticker::Pool;
+use crate::{Engine, Error};
+
+/// How often the store is asked whether anybody has written.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// How often owners of leases are checked for life.
+const RECOVER: Duration = Duration::from_secs(10);
+
+/// How far ahead skills are made ready, so that at their instant nothing is left to prepare.
+const AHEAD: SignedDuration = SignedDuration::from_millis(500);
+
+/// After something went wrong a loop rests, so that a broken disk is not asked a thousand times.
+const REST: Duration = Duration::from_secs(2);
+
+impl Engine {
+    /// Runs until it is told to stop, then lets what is going on come to an end within `grace`.
+    pub async fn serve(
+        &self,
+        pool: &Pool,
+        channel: Arc<dyn Channel>,
+        stop: CancellationToken,
+        grace: Duration,
+    ) {
+        let loops = tokio_util::task::TaskTracker::new();
+        let until = |work: Work| {
+            let (engine, stop) = (self.clone(), stop.clone());
+            loops.spawn(async move { stop.run_until_cancelled(work.run(&engine)).await });
+        };
+        until(Work::Schedules(pool.clone()));
+        until(Work::Runs(pool.clone()));
+        until(Work::Messages(channel));
+        until(Work::Tools);
+        until(Work::Glances);
+        until(Work::Orphans);
+        let leases = tokio::spawn({
+            let engine = self.clone();
+            async move { engine.keep_leases().await }
+        });
+        stop.cancelled().await;
+        loops.close();
+        loops.wait().await;
+        // What does not end in time is left as a crash would leave it: the next start goes on.
+        if tokio::time::timeout(grace, pool.idle()).await.is_err() {
+            tracing::warn!("runs were left unfinished; the next start goes on with them");
+        }
+        leases.abort();
+    }
+
+    /// Rings the bell: there may be something to do.
+    pub fn ring(&self) {
+        self.inner.stir();
+    }
+
+    async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
+        let inner = &self.inner;
+        loop {
+            let bell = inner.bell.notified();
+            let ticked = self.tick(inner.now(), pool).await?;
+            let next = match ticked.held_back {
+                // Those that are late go on when others of them are over, which rings the bell.
+                true => Some(inner.now().saturating_add(GLANCE).unwrap_or(Timestamp::MAX)),
+                false => self.store().next_due().await?,
+            };
+            let Some(next) = next else {
+                bell.await;
+                continue;
+            };
+            let ready = next.saturating_sub(AHEAD).unwrap_or(Timestamp::MIN);
+            let ahead = async {
+                inner.parts.clock.sleep_until(ready).await;
+                self.make_ready(next).await;
+                inner.parts.clock.sleep_until(next).await;
+            };
+            tokio::select! {
+                () = ahead => {}
+                () = bell => {}
+            }
+        }
+    }
+
+    /// Reads and compiles what is about to fire. What goes wrong is told when it fires.
+    async fn make_ready(&self, next: Timestamp) {
+        let until = next.saturating_add(AHEAD).unwrap_or(Timestamp::MAX);
+        let Ok(rows) = self.store().due_skills(None, until, 2048).await else {
+            return;
+        };
+        for row in rows {
+            if let Ok(pinned) = self.inner.pin_row(&row).await {
+                drop(self.inner.keep(&pinned).await);
+            }
+        }
+    }
+
+    async fn drive_due(&self, pool: &Pool) -> Result<(), Error> {
+        let inner = &self.inner;
+        loop {
+            let bell = inner.bell.notified();
+            let Some(place) = pool.place().await else {
+                return Ok(());
+            };
+            if let Some(claimed) = self.claim(None).await? {
+                let (engine, attention) = (self.clone(), pool.attention.clone());
+                pool.tasks.spawn(async move {
+                    let run = claimed.run.id.clone();
+                    let driven = engine.drive_claimed(claimed, Vec::new(), attention).await;
+                    if let Err(error) = driven {
+                        tracing::error!(%run, %error, "a run was not driven");
+                    }
+                    drop(place);
+                    engine.inner.stir();
+                });
+                continue;
+            }
+            drop(place);
+            let sleep = match self.store().next_wake().await? {
+                Some(at) => inner.parts.clock.sleep_until(at),
+                None => Box::pin(std::future::pending()),
+            };
+            tokio::select! {
+                () = sleep => {}
+                () = bell => {}
+            }
+        }
+    }
+
+    async fn carry(&self, channel: &Arc<dyn Channel>) -> Result<(), Error> {
+        let inner = &self.inner;
+        loop {
+            let bell = inner.bell.notified();
+            self.deliver(channel).await?;
+            let sleep = match self.store().next_notice().await? {
+                Some(at) => inner.parts.clock.sleep_until(at),
+                None => Box::pin(std::future::pending()),
+            };
+            tokio::select! {
+                () = sleep => {}
+                () = bell => {}
+            }
+        }
+    }
+
+    /// Tools that appear let skills fire and runs go on.
+    async fn follow_tools(&self) -> Result<(), Error> {
+        let mut changes = self.router().changes();
+        loop {
+            self.enable_ready(self.inner.now()).await?;
+            let woken = self.store().wake(WAITS_FOR_TOOL, self.inner.now()).await?;
+            if woken > 0 {
+                tracing::info!(woken, "tools have changed: runs that waited go on");
+            }
+            self.inner.stir();
+            if changes.changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn glance(&self) -> Result<(), Error> {
+        let mut seen = self.store().version().await?;
+        loop {
+            tokio::time::sleep(GLANCE).await;
+            let version = self.store().version().await?;
+            if version != seen {
+                seen = version;
+                self.inner.stir();
+            }
+        }
+    }
+
+    async fn recover_orphans(&self) -> Result<(), Error> {
+        loop {
+            let freed = self.recover().await?;
+            if !freed.is_empty() {
+                tracing::info!(runs = freed.len(), "runs of others who are gone go on here");
+                self.inner.stir();
+            }
+            tokio::time::sleep(RECOVER).await;
+        }
+    }
+}
+
+/// A loop that stays around.
+enum Work {
+    Schedules(Pool),
+    Runs(Pool),
+    Messages(Arc<dyn Channel>),
+    Tools,
+    Glances,
+    Orphans,
+}
+
+impl Work {
+    /// Goes on after whatever goes wrong.
+    async fn run(&self, engine: &Engine) {
+        loop {
+            let ended = match self {
+                Self::Schedules(pool) => engine.watch_schedules(pool).await,
+                Self::Runs(pool) => engine.drive_due(pool).await,
+                Self::Messages(channel) => engine.carry(channel).await,
+                Self::Tools => engine.follow_tools().await,
+                Self::Glances => engine.glance().await,
+                Self::Orphans => engine.recover_orphans().await,
+            };
+            match ended {
+                Ok(()) => return,
+                Err(error) => tracing::error!(%error, hint = error.hint(), "something went wrong"),
+            }
+            tokio::time::sleep(REST).await;
+        }
+    }
+}

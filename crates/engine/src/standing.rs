@@ -1,0 +1,378 @@
+//! Which skills fire: switched on and off by people, by files that come and go, and by tools that
+//! appear (S0.13 to S0.15, S0.33 under X1).
+
+use deft_model::{DisabledReason, Skill};
+use deft_store::{
+    NewSkill, Put, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
+};
+use deft_tools::Found;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::aftermath::{self, Ended, Terms};
+use crate::engine::Inner;
+use crate::timed::Timed;
+use crate::{Engine, Error};
+
+/// What following the files has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Synced {
+    /// Skills that are timed now and were not before.
+    pub added: Vec<String>,
+    /// Skills whose content is another one.
+    pub changed: Vec<String>,
+    /// Skills whose file is gone.
+    pub removed: Vec<String>,
+    /// Files whose name a record has already.
+    pub clashes: Vec<String>,
+}
+
+impl Engine {
+    /// Lets the store know which file skills are timed, and which are no more.
+    pub async fn sync_files(&self) -> Result<Synced, Error> {
+        let inner = &self.inner;
+        let now = inner.now();
+        let snapshot = inner.parts.skills.snapshot();
+        let mut synced = Synced::default();
+        let mut puts = Vec::new();
+        for loaded in snapshot
+            .skills()
+            .filter(|loaded| loaded.skill.timing.is_some())
+        {
+            let key = loaded.skill.id.to_string();
+            let revision = loaded.revision.to_string();
+            match self.store().skill(&key).await? {
+                Some(row) if row.text.origin == SkillOrigin::Record => {
+                    tracing::warn!(skill = %key, "a file and a record have the same name");
+                    synced.clashes.push(key);
+                }
+                Some(row) if row.text.revision == revision && !is_gone(&row) => {}
+                Some(row) => {
+                    puts.push(inner.changed_file(&loaded.skill, &revision, &row, now));
+                    synced.changed.push(key);
+                }
+                None => {
+                    let text = inner.text(&loaded.skill, key.clone(), SkillOrigin::File, revision);
+                    puts.push(inner.new_skill(&loaded.skill, text, None, now));
+                    synced.added.push(key);
+                }
+            }
+        }
+        for put in self.store().put_skills(puts).await? {
+            if let Put::Refused(Some(row)) = put {
+                // The next look brings it into line.
+                tracing::warn!(skill = %row.text.skill, "it was changed at the same time");
+            }
+        }
+        let gone = SkillFilter {
+            origin: Some(SkillOrigin::File),
+            ..SkillFilter::default()
+        };
+        for row in self.store().skills(gone).await? {
+            let here = snapshot.find(&row.text.skill);
+            let timed = here.is_some_and(|loaded| loaded.skill.timing.is_some());
+            if !timed && row.text.timing.is_some() && !is_gone(&row) {
+                let reason = DisabledReason::FileRemoved;
+                inner.switch_off(&row, reason, now).await?;
+                synced.removed.push(row.text.skill);
+            }
+        }
+        inner.stir();
+        Ok(synced)
+    }
+
+    /// Lets skills fire that waited for tools, if all of them are there.
+    pub async fn enable_ready(&self, now: Timestamp) -> Result<Vec<String>, Error> {
+        let waiting = SkillFilter {
+            disabled: Some(DisabledReason::MissingTools),
+            ..SkillFilter::default()
+        };
+        let mut enabled = Vec::new();
+        for row in self.store().skills(waiting).await? {
+            let tools: Vec<String> =
+                serde_json::from_str(&row.text.required_tools).unwrap_or_default();
+            if !self.inner.missing(&tools).is_empty() {
+                continue;
+            }
+            if self.inner.switch_on(&row, now).await?.is_some() {
+                tracing::info!(skill = %row.text.skill, "its tools are there: it is enabled");
+                enabled.push(row.text.skill);
+            }
+        }
+        Ok(enabled)
+    }
+
+    /// Lets a skill fire. Its failures are forgiven.
+    pub async fn enable(&self, name: &str) -> Result<SkillRow, Error> {
+        loop {
+            let row = self.row_of(name).await?;
+            let now = self.inner.now();
+            let timed = row.text.timing.as_deref().and_then(Timed::read);
+            let over = timed.as_ref().is_some_and(|timed| {
+                timed.is_one_shot() && self.inner.timeline(timed, now).next_at.is_none()
+            });
+            if over {
+                return Err(Error::NotEnabled {
+                    skill: row.text.skill,
+                    why: "its only time has passed".to_owned(),
+                });
+            }
+            if let Some(row) = self.inner.switch_on(&row, now).await? {
+                self.inner.stir();
+                return Ok(row);
+            }
+        }
+    }
+
+    /// Lets a skill not fire any more.
+    pub async fn disable(&self, name: &str) -> Result<SkillRow, Error> {
+        loop {
+            let row = self.row_of(name).await?;
+            let now = self.inner.now();
+            let switched = self
+                .inner
+                .switch_off(&row, DisabledReason::User, now)
+                .await?;
+            if let Some(row) = switched {
+                return Ok(row);
+            }
+        }
+    }
+
+    /// The row of a skill; a file skill without one gets it here.
+    async fn row_of(&self, name: &str) -> Result<SkillRow, Error> {
+        if let Some(row) = self.inner.find_row(name).await? {
+            return Ok(row);
+        }
+        let pinned = self.inner.find(name).await?;
+        let key = pinned.skill.id.to_string();
+        let inner = &self.inner;
+        let text = inner.text(
+            &pinned.skill,
+            key.clone(),
+            SkillOrigin::File,
+            pinned.revision,
+        );
+        let new = inner.new_skill(&pinned.skill, text, None, inner.now());
+        match self.store().put_skills(vec![new]).await?.pop() {
+            Some(Put::Stored(row) | Put::Refused(Some(row))) => Ok(*row),
+            _ => Err(Error::UnknownSkill {
+                name: key,
+                near: None,
+            }),
+        }
+    }
+}
+
+fn is_gone(row: &SkillRow) -> bool {
+    row.standing.disabled == Some(DisabledReason::FileRemoved)
+}
+
+impl Inner {
+    pub(crate) fn host_zone(&self) -> TimeZone {
+        TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC)
+    }
+
+    pub(crate) fn timeline(&self, timed: &Timed, now: Timestamp) -> Timeline {
+        timed.enabled(now, &self.host_zone())
+    }
+
+    /// Tools of a list that are not known to be there.
+    pub(crate) fn missing(&self, tools: &[String]) -> Vec<String> {
+        let there = |tool: &&String| !matches!(self.parts.router.find(tool), Found::Tool(_));
+        tools.iter().filter(there).cloned().collect()
+    }
+
+    /// What the store has to know of a skill.
+    pub(crate) fn text(
+        &self,
+        skill: &Skill,
+        key: String,
+        origin: SkillOrigin,
+        revision: String,
+    ) -> SkillText {
+        let timed = Timed::of(skill, &self.moment());
+        SkillText {
+            skill: key,
+            agent_id: skill.policy.agent_id.clone(),
+            name: skill.name.clone(),
+            origin,
+            revision,
+            tier: skill.tier().to_string(),
+            trigger: skill.trigger.to_string(),
+            timing: timed.and_then(|timed| timed.text()),
+            required_tools: serde_json::to_string(&skill.required_tools).unwrap_or_default(),
+        }
+    }
+
+    /// A skill that the store does not know yet.
+    pub(crate) fn new_skill(
+        &self,
+        skill: &Skill,
+        text: SkillText,
+        content: Option<String>,
+        now: Timestamp,
+    ) -> NewSkill {
+        let disabled = self.first_standing(skill, text.timing.as_deref(), now);
+        let timed = text.timing.as_deref().and_then(Timed::read);
+        let timeline = match (disabled, timed) {
+            (None, Some(timed)) => self.timeline(&timed, now),
+            _ => Timeline::default(),
+        };
+        NewSkill {
+            text,
+            content,
+            standing: Standing {
+                disabled,
+                ..Standing::default()
+            },
+            timeline,
+            replaces: None,
+            at: now,
+        }
+    }
+
+    /// Why a new skill does not fire: `enabled: false` waits for tools that are missing (S0.8), and
+    /// is a person's wish otherwise.
+    fn first_standing(
+        &self,
+        skill: &Skill,
+        timing: Option<&str>,
+        now: Timestamp,
+    ) -> Option<DisabledReason> {
+        if !skill.policy.enabled {
+            let waits = !self.missing(&skill.required_tools).is_empty();
+            return Some(if waits {
+                DisabledReason::MissingTools
+            } else {
+                DisabledReason::User
+            });
+        }
+        let timed = timing.and_then(Timed::read)?;
+        let over = timed.is_one_shot() && self.timeline(&timed, now).next_at.is_none();
+        over.then_some(DisabledReason::OneShotDone)
+    }
+
+    /// A file skill with new content, or one that is back. How it stood stays, unless the file says
+    /// otherwise than before; its slots stay where they were unless the timing is another one.
+    fn changed_file(
+        &self,
+        skill: &Skill,
+        revision: &str,
+        row: &SkillRow,
+        now: Timestamp,
+    ) -> NewSkill {
+        let key = row.text.skill.clone();
+        let text = self.text(skill, key, SkillOrigin::File, revision.to_owned());
+        self.replacing(skill, text, None, row, now)
+    }
+
+    pub(crate) fn replacing(
+        &self,
+        skill: &Skill,
+        text: SkillText,
+        content: Option<String>,
+        row: &SkillRow,
+        now: Timestamp,
+    ) -> NewSkill {
+        let same_timing = text.timing == row.text.timing;
+        let mut new = self.new_skill(skill, text, content, now);
+        new.replaces = Some((row.id, row.version));
+        let first = new.standing.disabled;
+        let kept = match row.standing.disabled {
+            // New content is a new chance, except against the wish of a person.
+            Some(DisabledReason::User) if skill.policy.enabled => Some(DisabledReason::User),
+            _ => first,
+        };
+        new.standing = Standing {
+            disabled: kept,
+            streak: 0,
+            backoff_until: None,
+            ..row.standing.clone()
+        };
+        if kept.is_some() {
+            new.timeline = Timeline::default();
+        } else if same_timing && row.standing.disabled.is_none() {
+            new.timeline = row.timeline;
+        }
+        new
+    }
+
+    pub(crate) async fn switch_on(
+        &self,
+        row: &SkillRow,
+        now: Timestamp,
+    ) -> Result<Option<SkillRow>, Error> {
+        let timed = row.text.timing.as_deref().and_then(Timed::read);
+        let timeline = timed.map(|timed| self.timeline(&timed, now));
+        // What fires already keeps its phase.
+        let timeline = timeline.filter(|_| row.standing.disabled.is_some());
+        let change = SkillChange {
+            standing: Standing {
+                disabled: None,
+                streak: 0,
+                backoff_until: None,
+                alerted_at: None,
+                ..row.standing.clone()
+            },
+            timeline,
+            at: now,
+        };
+        let store = &self.parts.store;
+        Ok(store.change_skill(row.id, row.version, change).await?)
+    }
+
+    pub(crate) async fn switch_off(
+        &self,
+        row: &SkillRow,
+        why: DisabledReason,
+        now: Timestamp,
+    ) -> Result<Option<SkillRow>, Error> {
+        let change = SkillChange {
+            standing: Standing {
+                disabled: Some(why),
+                ..row.standing.clone()
+            },
+            timeline: Some(Timeline::default()),
+            at: now,
+        };
+        let store = &self.parts.store;
+        Ok(store.change_skill(row.id, row.version, change).await?)
+    }
+
+    /// A slot that could not even become a run counts like a run that failed.
+    pub(crate) async fn count_failure(
+        &self,
+        row: &SkillRow,
+        run: &str,
+        failure: &deft_model::Failure,
+    ) -> Result<(), Error> {
+        let timed = row.text.timing.as_deref().and_then(Timed::read);
+        let policy = deft_model::Policy::default();
+        let terms = Terms {
+            policy: &policy,
+            one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
+            notify_minutes: self.options.notify_minutes,
+        };
+        let ended = Ended {
+            run,
+            by_slot: true,
+            outcome: deft_model::Outcome::Error,
+            failure: Some(failure),
+            summary: failure.message.clone(),
+            told: false,
+            at: self.now(),
+        };
+        let decision = aftermath::decide(row, &terms, &ended);
+        let store = &self.parts.store;
+        let changed = store.change_skill(row.id, row.version, decision.change);
+        if changed.await?.is_none() {
+            return Ok(());
+        }
+        for notice in decision.notices {
+            let key = format!("{run} {}", notice.kind.word());
+            self.leave(key, &notice).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,382 @@
+//! One look at the schedules: what has come is settled, each slot under its own key, and what fires
+//! becomes runs.
+//!
+//! The clock is an argument. Deciding about slots is `deft-schedule`'s part, driving runs is not
+//! done here but handed to the [`Pool`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, RunId};
+use deft_schedule::{Due, LATE, due, pace};
+use deft_store::{PassedSlots, SkillRow, SlotStep};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio_util::task::TaskTracker;
+
+use crate::admit::{Begun, new_run_id};
+use crate::engine::Inner;
+use crate::timed::Timed;
+use crate::{Admission, Attention, Engine, Error, Fire};
+
+/// How many skills are looked at together.
+const TOGETHER: u32 = 1024;
+
+/// How long a slot waits for a driver before it is stored as queued.
+const NEAR: Duration = Duration::from_secs(1);
+
+/// Where runs are driven: so many at once.
+#[derive(Clone)]
+pub struct Pool {
+    places: Arc<Semaphore>,
+    pub(crate) tasks: TaskTracker,
+    late: Arc<AtomicUsize>,
+    pub(crate) attention: Attention,
+}
+
+impl Pool {
+    /// A pool with so many places. Runs that wait are left for others to go on with.
+    pub fn new(places: usize) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            tasks: TaskTracker::new(),
+            late: Arc::default(),
+            attention: Attention {
+                parks: true,
+                ..Attention::default()
+            },
+        }
+    }
+
+    /// A place, as soon as there is one.
+    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).acquire_owned().await.ok()
+    }
+
+    async fn place_soon(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Some(place);
+        }
+        tokio::time::timeout(NEAR, self.place())
+            .await
+            .ok()
+            .flatten()
+    }
+
+    /// Waits until everything that is driven here has ended.
+    pub async fn idle(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.tasks.reopen();
+    }
+}
+
+/// What one look did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ticked {
+    /// Runs that were begun or queued.
+    pub fired: Vec<RunId>,
+    /// Slots that brought no run, with the name of their row and the outcome.
+    pub passed: Vec<(RunId, Outcome)>,
+    /// Late slots are left that wait for others to be over.
+    pub held_back: bool,
+}
+
+impl Engine {
+    /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
+    /// of them are stored.
+    pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
+        let mut ticked = Ticked::default();
+        self.enable_ready(now).await?;
+        let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
+        // Slots that are on time never wait for those that are late.
+        loop {
+            let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
+            if due.is_empty() {
+                break;
+            }
+            self.settle(due, now, pool, &mut ticked).await?;
+        }
+        loop {
+            let room = pace(pool.late.load(Ordering::Relaxed));
+            let room = u32::try_from(room).unwrap_or(u32::MAX);
+            let due = self.store().due_skills(None, late, room.max(1)).await?;
+            ticked.held_back = room == 0 && !due.is_empty();
+            if due.is_empty() || room == 0 {
+                return Ok(ticked);
+            }
+            self.settle(due, now, pool, &mut ticked).await?;
+        }
+    }
+
+    async fn settle(
+        &self,
+        rows: Vec<SkillRow>,
+        now: Timestamp,
+        pool: &Pool,
+        ticked: &mut Ticked,
+    ) -> Result<(), Error> {
+        let mut passing = Vec::new();
+        let mut firing = FuturesUnordered::new();
+        for row in rows {
+            let Some(coming) = self.inner.coming(&row, now) else {
+                tracing::error!(skill = %row.text.skill, "its timing cannot be read");
+                passing.push(nothing_left(&row, now));
+                continue;
+            };
+            if coming.slot.is_none() {
+                passing.push(coming.step);
+                continue;
+            }
+            firing.push(self.launch(row, coming, pool.clone()).await);
+        }
+        self.pass(passing, ticked).await?;
+        while let Some(fired) = firing.next().await {
+            // A task that is gone has told why.
+            match fired.unwrap_or(Ok(Fired::Gone))? {
+                Fired::Run(run) => ticked.fired.push(run),
+                Fired::Passed(step) => ticked.note(&step),
+                Fired::Gone => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores slots that bring no run.
+    async fn pass(&self, steps: Vec<SlotStep>, ticked: &mut Ticked) -> Result<(), Error> {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let counted = self.store().pass_slots(steps.clone()).await?;
+        for (step, counted) in steps.iter().zip(counted) {
+            if counted {
+                ticked.note(step);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the run of a slot in the pool, and answers as soon as it is stored.
+    async fn launch(
+        &self,
+        row: SkillRow,
+        coming: Coming,
+        pool: Pool,
+    ) -> oneshot::Receiver<Result<Fired, Error>> {
+        let (stored, answer) = oneshot::channel();
+        let place = pool.place_soon().await;
+        let engine = self.clone();
+        let tasks = pool.tasks.clone();
+        tasks.spawn(async move {
+            let late = coming.late.then(|| Late::enter(&pool.late));
+            let begun = engine
+                .fire_slot(&row, coming, &pool.attention, place.is_some())
+                .await;
+            let (told, begun) = match begun {
+                Ok(Started::Leased(run, begun)) => (Ok(Fired::Run(run)), Some(begun)),
+                Ok(Started::Stored(fired)) => (Ok(fired), None),
+                Err(error) => (Err(error), None),
+            };
+            drop(stored.send(told));
+            if let Some(begun) = begun {
+                let driven = engine.drive_begun(*begun, pool.attention).await;
+                if let Err(error) = driven {
+                    tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
+                }
+            }
+            drop((late, place));
+            engine.inner.stir();
+        });
+        answer
+    }
+
+    async fn fire_slot(
+        &self,
+        row: &SkillRow,
+        coming: Coming,
+        attention: &Attention,
+        drive: bool,
+    ) -> Result<Started, Error> {
+        let slot = coming.slot.unwrap_or(coming.step.from);
+        let pinned = match self.inner.pin_row(row).await {
+            Ok(pinned) => pinned,
+            Err(error) => return self.refuse(row, coming, &error).await,
+        };
+        if coming.preflight
+            && let Some(why) = self.inner.nothing_to_do(&pinned, slot).await
+        {
+            let failure = Failure::new(FailureClass::Other, why);
+            return self.pass_one(coming, Outcome::Skipped, &failure).await;
+        }
+        let fire = Fire {
+            skill: row.text.skill.clone(),
+            cause: "schedule".to_owned(),
+            slot: Some(slot),
+            step: Some(coming.step.clone()),
+            overlap: coming.queues.then_some(Overlap::Queue),
+            ..Fire::default()
+        };
+        let begun = if drive {
+            self.begin(fire, attention).await
+        } else {
+            self.admit(fire).await.map(Begun::Over)
+        };
+        match begun {
+            Ok(Begun::Over(Admission::Run(run))) => Ok(Started::Stored(Fired::Run(run.id))),
+            Ok(Begun::Over(Admission::Existing(_))) | Err(Error::SlotGone { .. }) => {
+                Ok(Started::Stored(Fired::Gone))
+            }
+            Ok(Begun::Queued { run, .. }) => Ok(Started::Stored(Fired::Run(run.id))),
+            Ok(Begun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
+            Err(error @ Error::Store(_)) => Err(error),
+            Err(error) => self.refuse(row, coming, &error).await,
+        }
+    }
+
+    /// A slot that cannot become a run has failed, and says why.
+    async fn refuse(
+        &self,
+        row: &SkillRow,
+        coming: Coming,
+        error: &Error,
+    ) -> Result<Started, Error> {
+        let mut failure = Failure::new(FailureClass::Invalid, error.to_string());
+        failure.hint = error.hint();
+        let run = coming.step.passed.last().map(|passed| passed.run.clone());
+        let started = self.pass_one(coming, Outcome::Error, &failure).await?;
+        if let Started::Stored(Fired::Passed(_)) = &started {
+            let run = run.map_or_else(String::new, |run| run.to_string());
+            self.inner.count_failure(row, &run, &failure).await?;
+        }
+        Ok(started)
+    }
+
+    async fn pass_one(
+        &self,
+        coming: Coming,
+        outcome: Outcome,
+        why: &Failure,
+    ) -> Result<Started, Error> {
+        let mut step = coming.step;
+        step.passed.push(PassedSlots {
+            run: new_run_id(),
+            slot: coming.slot.unwrap_or(step.from),
+            until: None,
+            count: 1,
+            outcome,
+            error: serde_json::to_string(why).unwrap_or_default(),
+        });
+        let counted = self.store().pass_slots(vec![step.clone()]).await?;
+        Ok(Started::Stored(match counted.first() {
+            Some(true) => Fired::Passed(step),
+            _ => Fired::Gone,
+        }))
+    }
+}
+
+impl Ticked {
+    fn note(&mut self, step: &SlotStep) {
+        let rows = step.passed.iter();
+        self.passed
+            .extend(rows.map(|passed| (passed.run.clone(), passed.outcome)));
+    }
+}
+
+/// A late slot that is being run, counted while it is.
+struct Late(Arc<AtomicUsize>);
+
+impl Late {
+    fn enter(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What became of a slot that was to fire.
+enum Fired {
+    Run(RunId),
+    Passed(SlotStep),
+    /// Somebody else was quicker.
+    Gone,
+}
+
+enum Started {
+    Leased(RunId, Box<crate::admit::Leased>),
+    Stored(Fired),
+}
+
+/// What comes next for a skill.
+struct Coming {
+    slot: Option<Timestamp>,
+    late: bool,
+    /// Late slots of `misfire: all` wait for each other.
+    queues: bool,
+    preflight: bool,
+    step: SlotStep,
+}
+
+/// A skill whose timing nobody understands has no slots.
+fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
+    SlotStep {
+        id: row.id,
+        from: row.timeline.next_at.unwrap_or(now),
+        to: None,
+        passed: Vec::new(),
+        last: false,
+        at: now,
+    }
+}
+
+impl Inner {
+    /// Decides about the slots of a skill; none if its timing cannot be read.
+    fn coming(&self, row: &SkillRow, now: Timestamp) -> Option<Coming> {
+        let timed = Timed::read(row.text.timing.as_deref()?)?;
+        let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
+        let schedule = timed.schedule(row.timeline.anchor, &zone)?;
+        let from = row.timeline.next_at?;
+        let Due { passed, fire, next } = due(
+            &schedule,
+            from,
+            now,
+            &timed.rule(),
+            row.standing.backoff_until,
+        );
+        let late = fire.is_some_and(|slot| slot.late);
+        let passed = passed.into_iter().map(|passed| PassedSlots {
+            run: new_run_id(),
+            slot: passed.slot,
+            until: passed.until,
+            count: passed.count,
+            outcome: passed.why.outcome(),
+            error: reason(passed.why.reason(&zone)),
+        });
+        Some(Coming {
+            slot: fire.map(|slot| slot.at),
+            late,
+            queues: late && timed.rule().misfire == Misfire::All,
+            preflight: timed.preflight,
+            step: SlotStep {
+                id: row.id,
+                from,
+                to: next,
+                passed: passed.collect(),
+                last: timed.is_one_shot(),
+                at: now,
+            },
+        })
+    }
+}
+
+fn reason(why: String) -> String {
+    serde_json::to_string(&Failure::new(FailureClass::Other, why)).unwrap_or_default()
+}
