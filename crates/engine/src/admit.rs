@@ -279,13 +279,9 @@ impl Inner {
     }
 
     /// A tool that the run is sure to call and that is not there: better said before the first
-    /// step has done anything.
+    /// step has done anything. A tool of a server that could not be asked is unknown, not missing:
+    /// its call says what is wrong with the server.
     fn missing_tool(&self, pinned: &Pinned) -> Option<Failure> {
-        // A server that has just been listed may not be in the index yet; the call itself waits for
-        // it, so only a host without servers can be judged before.
-        if !self.parts.router.health().is_empty() {
-            return None;
-        }
         let sure = pinned
             .plan
             .steps()

@@ -62,6 +62,9 @@ pub(crate) struct Index {
     full: BTreeMap<String, Arc<Entry>>,
     /// Full names of the tools of servers behind each bare name.
     bare: HashMap<String, Vec<String>>,
+    /// Servers in use whose tools have not been listed since this process started. Part of the
+    /// index, so that nobody sees a server as listed whose tools are not in it.
+    unlisted: Vec<String>,
 }
 
 /// What looking a name up gives.
@@ -121,6 +124,17 @@ impl Index {
             Some(several) => Lookup::Many(several.to_vec()),
             None => Lookup::None,
         }
+    }
+
+    /// The same index, while these servers still have tools to tell.
+    pub(crate) fn with_unlisted(mut self, servers: Vec<String>) -> Self {
+        self.unlisted = servers;
+        self
+    }
+
+    /// Names of servers that have not listed their tools yet.
+    pub(crate) fn unlisted(&self) -> &[String] {
+        &self.unlisted
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {

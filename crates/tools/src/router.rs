@@ -193,15 +193,12 @@ impl Router {
         match index.lookup(name) {
             Lookup::One(entry) => Found::Tool(Box::new(entry.info.clone())),
             Lookup::Many(names) => Found::Ambiguous(names),
-            Lookup::None => {
-                let servers = self.unlisted();
-                if servers.is_empty() {
-                    let nearest = index.nearest(name);
-                    Found::Missing { nearest }
-                } else {
-                    Found::Unknown { servers }
-                }
-            }
+            Lookup::None if index.unlisted().is_empty() => Found::Missing {
+                nearest: index.nearest(name),
+            },
+            Lookup::None => Found::Unknown {
+                servers: index.unlisted().to_vec(),
+            },
         }
     }
 

@@ -3,6 +3,8 @@
 use deft_engine::{Admission, Attention};
 use deft_model::{Outcome, RunStatus};
 use deft_store::RunFilter;
+use deft_testkit::{Script, server_binary};
+use deft_tools::ServerOptions;
 use serde_json::{Value, json};
 
 use crate::world::{World, fire};
@@ -254,6 +256,45 @@ async fn a_tool_that_is_not_there_is_missed_before_the_first_step() {
     let row = world.run("s", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Blocked), "{:?}", row.error);
     assert!(world.called().is_empty());
+}
+
+/// Tools of a server are unknown until it has listed them, so the run waits for that; then it is
+/// judged like any other, before its first step.
+#[tokio::test]
+async fn tools_of_servers_are_judged_once_they_are_listed() {
+    let skill = |tool: &str| {
+        format!(
+            "name: s\ndescription: d\nsteps:\n  - {{id: one, tool: act}}\n  - {{id: two, tool: {tool}}}\n"
+        )
+    };
+    for (tool, outcome, called) in [
+        ("demo.look", Outcome::Success, 1),
+        ("look", Outcome::Success, 1),
+        ("demo.lok", Outcome::Blocked, 0),
+    ] {
+        let world = World::new(&[("s.yaml", &skill(tool))]);
+        let script = Script::new().tool("look", json!({"text": "seen"}));
+        let arguments = script.write(world.home.path(), "demo").list();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let server = ServerOptions::command(server_binary().to_string_lossy(), &arguments);
+        world.engine.router().reload(deft_tools::Options {
+            servers: [("demo".to_owned(), server)].into(),
+            ..deft_tools::Options::default()
+        });
+        let row = world.run("s", json!({})).await;
+        assert_eq!(row.outcome, Some(outcome), "{tool}: {:?}", row.error);
+        assert_eq!(world.called().len(), called, "{tool}");
+        if outcome == Outcome::Blocked {
+            let error: Value = serde_json::from_str(&row.error.unwrap()).unwrap();
+            assert_eq!(
+                (&error["message"], &error["hint"]),
+                (
+                    &json!("step `two` needs the tool `demo.lok`, which no server offers"),
+                    &json!("did you mean `look`?")
+                )
+            );
+        }
+    }
 }
 
 #[tokio::test]

@@ -31,8 +31,12 @@ impl Inner {
             .values()
             .filter(|tool| tool.is_available(&settings))
             .map(Installed::entry);
+        // Asked before their tools are taken: a server lists first and says so then.
+        let unlisted = servers.values().filter(|server| !server.is_listed());
+        let unlisted = unlisted.map(|server| server.name().to_owned()).collect();
         let theirs = servers.values().flat_map(Server::entries);
-        self.index.store(Arc::new(Index::new(own.chain(theirs))));
+        let index = Index::new(own.chain(theirs)).with_unlisted(unlisted);
+        self.index.store(Arc::new(index));
         self.changes.send_modify(|count| *count += 1);
     }
 }
@@ -125,13 +129,6 @@ impl Router {
         self.inner.rebuild();
     }
 
-    /// Names of servers in use whose tools have not been listed since this process started.
-    pub(super) fn unlisted(&self) -> Vec<String> {
-        let servers = lock(&self.inner.servers);
-        let unlisted = servers.values().filter(|server| !server.is_listed());
-        unlisted.map(|server| server.name().to_owned()).collect()
-    }
-
     /// Waits until every server in use has listed its tools or failed to, all at
     /// once; tells which failed.
     pub async fn listed(&self) -> Vec<(String, Failure)> {
@@ -146,7 +143,8 @@ impl Router {
     }
 
     fn servers_to_ask(&self, name: Option<&str>) -> Vec<Arc<Server>> {
-        let known = name.is_some_and(|name| self.knows(name));
+        let index = self.inner.index.load();
+        let known = name.is_some_and(|name| !matches!(index.lookup(name), Lookup::None));
         let servers = lock(&self.inner.servers);
         let named = name.and_then(|name| servers.get(name.split_once('.')?.0));
         let candidates: Vec<_> = match named {
@@ -159,7 +157,8 @@ impl Router {
             if known {
                 server.is_settled()
             } else {
-                server.is_listed()
+                // As the index sees it: a listing that is not in there yet is waited for.
+                server.is_listed() && !index.unlisted().iter().any(|name| name == server.name())
             }
         };
         candidates

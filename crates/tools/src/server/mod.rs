@@ -180,7 +180,7 @@ impl Server {
             .tools
             .retain(|tool| self.options.shows(&tool.name) && seen.insert(tool.name.clone()));
         let old = self.known.load_full();
-        let first = fresh && !self.listed.swap(true, Ordering::SeqCst);
+        let first = fresh && !self.listed.load(Ordering::SeqCst);
         let same = old.as_ref().is_some_and(|old| *old.catalog == catalog);
         if same && !first {
             return;
@@ -204,8 +204,10 @@ impl Server {
         let catalog = known.catalog.clone();
         self.known.store(Some(Arc::new(known)));
         if fresh {
-            (self.environment.catalogs)(&catalog);
+            // In this order: whoever sees that it is listed also finds its tools.
+            self.listed.store(true, Ordering::SeqCst);
             (self.changed)();
+            (self.environment.catalogs)(&catalog);
         }
     }
 

@@ -1,9 +1,10 @@
 //! The life of servers: eras, listings, reloads, ends.
 
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use deft_testkit::{Kind, Script};
-use deft_tools::{Era, Found, Options, ServerState};
+use deft_tools::{Era, Found, Options, Router, ServerState};
 use serde_json::json;
 
 use crate::support::{World, call, until, value};
@@ -290,4 +291,26 @@ async fn servers_start_side_by_side() {
         "{:?}",
         started.elapsed()
     );
+}
+
+/// Whoever stores catalogs is told of a listing while it is being taken in: the earliest instant
+/// at which anybody can learn of it.
+#[tokio::test]
+async fn a_listed_server_is_never_without_its_tools() {
+    let mut world = World::with("demo", &Script::new().tool("echo", json!({})));
+    let (router, seen): (Arc<OnceLock<Router>>, Arc<Mutex<Vec<Found>>>) = Default::default();
+    let (asked, told) = (router.clone(), seen.clone());
+    world.environment.catalogs = Arc::new(move |_| {
+        let found = asked.get().unwrap().find("demo.echo");
+        told.lock().unwrap().push(found);
+    });
+    let router = router.get_or_init(|| world.router());
+    let servers = vec!["demo".to_owned()];
+    assert_eq!(router.find("demo.echo"), Found::Unknown { servers });
+    assert!(router.listed().await.is_empty());
+    let seen = seen.lock().unwrap().clone();
+    assert!(matches!(&seen[..], [Found::Tool(_)]), "{seen:?}");
+    let nearest = vec!["echo".to_owned()];
+    assert_eq!(router.find("demo.ecko"), Found::Missing { nearest });
+    router.shutdown().await;
 }
