@@ -1,19 +1,23 @@
 //! Secrets of a run: placeholders everywhere, values only inside the router.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use deft_model::{Failure, FailureClass};
-use deft_tools::{Reveal, Secret, SecretSource};
+use deft_tools::{Redaction, Reveal, Secret, SecretSource};
 use deft_workflow::{placeholder, replace_placeholders};
 use serde_json::Value;
 
 /// The secrets that a run may hand to its tools. Nested skills add theirs when they are entered.
 pub(crate) struct RunSecrets {
     nonce: String,
-    /// The longest first, so that one secret inside another does not leave the rest of it visible.
-    known: RwLock<Vec<(String, Secret)>>,
+    known: RwLock<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    secrets: Vec<(String, Secret)>,
+    redaction: Redaction,
 }
 
 impl RunSecrets {
@@ -57,15 +61,16 @@ impl RunSecrets {
                     .blocked()
             })?;
             let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-            if !known.iter().any(|(other, _)| other == name) {
-                known.push((name.clone(), secret));
-                known.sort_by_key(|(_, secret)| Reverse(secret.expose().len()));
+            if !known.secrets.iter().any(|(other, _)| other == name) {
+                let hidden = placeholder(&self.nonce, name);
+                known.redaction.add(&secret, &hidden);
+                known.secrets.push((name.clone(), secret));
             }
         }
         Ok(())
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, Vec<(String, Secret)>> {
+    fn known(&self) -> RwLockReadGuard<'_, Known> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -73,24 +78,7 @@ impl RunSecrets {
 impl RunSecrets {
     /// A value with every secret in it replaced by its placeholder.
     pub(crate) fn hide_value(&self, value: Value) -> Value {
-        if self.known().is_empty() {
-            return value;
-        }
-        match value {
-            Value::String(text) => match self.hide(&text) {
-                Cow::Borrowed(_) => Value::String(text),
-                Cow::Owned(hidden) => Value::String(hidden),
-            },
-            Value::Array(items) => items
-                .into_iter()
-                .map(|item| self.hide_value(item))
-                .collect(),
-            Value::Object(map) => map
-                .into_iter()
-                .map(|(key, value)| (self.hide(&key).into_owned(), self.hide_value(value)))
-                .collect(),
-            other => other,
-        }
+        self.known().redaction.value(value)
     }
 }
 
@@ -98,7 +86,7 @@ impl Reveal for RunSecrets {
     fn reveal<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let known = self.known();
         let value = |name: &str| {
-            let found = known.iter().find(|(known, _)| known == name);
+            let found = known.secrets.iter().find(|(known, _)| known == name);
             found.map_or_else(String::new, |(_, secret)| secret.expose().to_owned())
         };
         match replace_placeholders(text, &self.nonce, value) {
@@ -108,14 +96,6 @@ impl Reveal for RunSecrets {
     }
 
     fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
-        for (name, secret) in self.known().iter() {
-            // Hiding a letter or two would hide half of every text and no secret.
-            if secret.expose().len() >= 4 && text.contains(secret.expose()) {
-                let hidden = placeholder(&self.nonce, name);
-                text = Cow::Owned(text.replace(secret.expose(), &hidden));
-            }
-        }
-        text
+        self.known().redaction.text(text)
     }
 }

@@ -6,6 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
 use crate::classify;
+use crate::redact::Redaction;
 
 /// A good answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +14,20 @@ pub(crate) struct Answer {
     pub(crate) value: Value,
     pub(crate) text: Option<String>,
     pub(crate) bytes: usize,
+}
+
+impl Answer {
+    /// The same answer without any secret.
+    pub(crate) fn redacted(self, redaction: &Redaction) -> Self {
+        if redaction.is_empty() {
+            return self;
+        }
+        Self {
+            value: redaction.value(self.value),
+            text: self.text.map(|text| redaction.owned(text)),
+            bytes: self.bytes,
+        }
+    }
 }
 
 /// One piece of content.

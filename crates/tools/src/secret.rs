@@ -96,12 +96,22 @@ impl Reference {
     }
 
     /// The text it stands for. `what` names the place it is written in.
-    pub(crate) fn resolve(&self, source: &dyn SecretSource, what: &str) -> Result<Secret, Failure> {
+    pub(crate) fn resolve(
+        &self,
+        source: &dyn SecretSource,
+        what: &str,
+    ) -> Result<Resolved, Failure> {
         let Some((scheme, reference)) = self.parts() else {
-            return Ok(Secret::new(self.0.clone()));
+            return Ok(Resolved {
+                text: Secret::new(self.0.clone()),
+                secret: None,
+            });
         };
         match source.secret(reference) {
-            Ok(secret) => Ok(Secret::new(format!("{scheme}{}", secret.expose()))),
+            Ok(secret) => Ok(Resolved {
+                text: Secret::new(format!("{scheme}{}", secret.expose())),
+                secret: Some(secret),
+            }),
             Err(reason) => Err(Failure::new(
                 FailureClass::Auth,
                 format!("the secret `{reference}` for {what} is not there: {reason}"),
@@ -110,6 +120,15 @@ impl Reference {
             .blocked()),
         }
     }
+}
+
+/// What a [`Reference`] stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    /// The whole text, with a scheme word if there was one.
+    pub(crate) text: Secret,
+    /// What of it must not be seen, if it came from a reference.
+    pub(crate) secret: Option<Secret>,
 }
 
 impl fmt::Debug for Reference {
@@ -143,12 +162,12 @@ mod tests {
     #[test]
     fn references_are_resolved_and_texts_are_not() {
         let resolve = |text: &str| Reference::new(text).resolve(&Fixed, "header `X`");
-        assert_eq!(resolve("env:TOKEN").unwrap().expose(), "s3cret");
-        assert_eq!(
-            resolve("Bearer env:TOKEN").unwrap().expose(),
-            "Bearer s3cret"
-        );
-        assert_eq!(resolve("plain").unwrap().expose(), "plain");
+        assert_eq!(resolve("env:TOKEN").unwrap().text.expose(), "s3cret");
+        let bearer = resolve("Bearer env:TOKEN").unwrap();
+        assert_eq!(bearer.text.expose(), "Bearer s3cret");
+        assert_eq!(bearer.secret.unwrap().expose(), "s3cret");
+        let plain = resolve("plain").unwrap();
+        assert_eq!((plain.text.expose(), plain.secret), ("plain", None));
         let missing = resolve("env:OTHER").unwrap_err();
         assert_eq!(missing.class, FailureClass::Auth);
         assert!(missing.blocked);

@@ -30,6 +30,10 @@ impl Server {
     ) -> Result<Answer, Failure> {
         self.stats.calls.fetch_add(1, Ordering::Relaxed);
         let outcome = self.attempt(tool, arguments, key, limit).await;
+        let redaction = self.redaction.load();
+        let outcome = outcome
+            .map(|answer| answer.redacted(&redaction))
+            .map_err(|failure| redaction.failure(failure));
         if let Err(failure) = &outcome {
             self.stats.failures.fetch_add(1, Ordering::Relaxed);
             self.remember(failure);

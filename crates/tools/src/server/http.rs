@@ -10,21 +10,21 @@ use reqwest::redirect::Policy;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
+use super::Server;
 use super::capped::Capped;
-use crate::environment::Environment;
-use crate::options::ServerOptions;
+use super::given::Given;
 
 /// Room for everything in a message that is not the reply itself.
 const ENVELOPE: usize = 64 * 1024;
 
 /// The transport to a server at a URL.
 pub(super) fn transport(
-    name: &str,
+    server: &Server,
     url: &str,
-    options: &ServerOptions,
-    environment: &Environment,
-    max_reply_bytes: usize,
+    given: &Given,
 ) -> Result<StreamableHttpClientTransport<Capped>, Failure> {
+    let (name, options) = (&server.name, &server.options);
+    let most = server.max_reply_bytes + ENVELOPE;
     let client = Client::builder()
         .connect_timeout(Duration::from_secs(10).min(options.startup_timeout))
         // Headers are meant for this host; a path may be corrected, nothing else.
@@ -42,23 +42,17 @@ pub(super) fn transport(
         .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| unusable(name, &error.to_string()))?;
-    let client = Capped::new(client, max_reply_bytes + ENVELOPE);
+    let client = Capped::new(client, most);
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .max_concurrent_requests(options.concurrency.saturating_add(2))
-        .max_sse_event_size(max_reply_bytes + ENVELOPE)
-        .custom_headers(headers(name, options, environment)?);
+        .max_sse_event_size(most)
+        .custom_headers(headers(name, given)?);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-fn headers(
-    name: &str,
-    options: &ServerOptions,
-    environment: &Environment,
-) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
+fn headers(name: &str, given: &Given) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
     let mut headers = HashMap::new();
-    for (header, reference) in &options.headers {
-        let what = format!("the header `{header}` of the server `{name}`");
-        let value = reference.resolve(environment.secrets.as_ref(), &what)?;
+    for (header, value) in &given.headers {
         let parsed = (
             header.parse::<HeaderName>(),
             HeaderValue::from_str(value.expose()),

@@ -23,6 +23,7 @@ use rmcp::transport::Transport;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
+use super::given::Given;
 use super::guard::Guard;
 use super::stdio::Process;
 use super::watch::{Sent, Watch};
@@ -54,9 +55,10 @@ impl Link {
     pub(super) async fn open(
         server: &Server,
         known: Option<Era>,
+        given: &Given,
         watch: Arc<Watch>,
     ) -> Result<(Self, Service), Failure> {
-        let first = attempt(server, known, watch.clone()).await?;
+        let first = attempt(server, known, given, watch.clone()).await?;
         let error = match first {
             Ok(opened) => return Ok(opened),
             Err(error) => error,
@@ -71,7 +73,7 @@ impl Link {
             tokio::time::sleep(LAST_WORDS).await;
             return Err(fault::of_start(&server.name, &error, &watch));
         }
-        let again = attempt(server, second, Arc::default()).await?;
+        let again = attempt(server, second, given, Arc::default()).await?;
         again.map_err(|_| fault::of_start(&server.name, &error, &watch))
     }
 
@@ -151,25 +153,22 @@ impl Drop for Pending<'_> {
 type Opened = Result<(Link, Service), ClientInitializeError>;
 
 /// One try. The outer failure is one that another era would not mend.
-async fn attempt(server: &Server, era: Option<Era>, watch: Arc<Watch>) -> Result<Opened, Failure> {
-    let (name, options, environment) = (&server.name, &server.options, &server.environment);
-    match options.reach() {
-        Ok(Reach::Command(_)) => {
-            let process = Process::start(
-                name,
-                options,
-                environment,
-                server.max_reply_bytes,
-                watch.clone(),
-            )?;
+async fn attempt(
+    server: &Server,
+    era: Option<Era>,
+    given: &Given,
+    watch: Arc<Watch>,
+) -> Result<Opened, Failure> {
+    match server.options.reach() {
+        Ok(Reach::Command(program)) => {
+            let process = Process::start(server, program, given, watch.clone())?;
             Ok(serve(process, era, watch).await)
         }
         Ok(Reach::Url(url)) => {
-            let transport =
-                http::transport(name, url, options, environment, server.max_reply_bytes)?;
+            let transport = http::transport(server, url, given)?;
             Ok(serve(transport, era, watch).await)
         }
-        Err(problem) => Err(fault::unusable(name, problem)),
+        Err(problem) => Err(fault::unusable(&server.name, problem)),
     }
 }
 

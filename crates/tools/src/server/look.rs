@@ -95,7 +95,9 @@ impl Server {
                 self.adopt(catalog, true);
                 self.answered();
             }
-            Ok(Err(error)) => probe.error = Some(error.to_string()),
+            Ok(Err(error)) => {
+                probe.error = Some(self.redaction.load().owned(error.to_string()));
+            }
             Err(_) => probe.error = Some("it did not list its tools in time".to_owned()),
         }
         probe

@@ -8,6 +8,7 @@ mod call;
 mod capped;
 mod client;
 mod fault;
+mod given;
 mod guard;
 mod http;
 mod lines;
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::Failure;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch as channel};
@@ -34,6 +35,7 @@ use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::index::{Entry, Target};
 use crate::options::ServerOptions;
+use crate::redact::Redaction;
 use crate::router::lock;
 use phase::Phase;
 
@@ -65,6 +67,8 @@ pub(crate) struct Server {
     listed: AtomicBool,
     slots: Semaphore,
     stats: Stats,
+    /// The secrets it was given at its last start, which it may not say.
+    redaction: ArcSwap<Redaction>,
 }
 
 /// The tools of a server, with their compiled schemas.
@@ -106,6 +110,7 @@ impl Server {
             asked: AtomicBool::new(false),
             listed: AtomicBool::new(false),
             stats: Stats::default(),
+            redaction: ArcSwap::default(),
         })
     }
 

@@ -9,6 +9,7 @@ use deft_model::{Failure, FailureClass};
 use rmcp::model::SubscriptionFilter;
 use tokio::time::Instant;
 
+use super::given::Given;
 use super::link::{Link, Service};
 use super::watch::Watch;
 use super::{Era, Server, fault, listing};
@@ -135,7 +136,9 @@ impl Server {
     /// Connects and asks for the tools, which is what makes a server ready.
     async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
         let known = *lock(&self.era);
-        let (link, service) = Link::open(self, known, watch).await?;
+        let given = Given::resolve(&self.name, &self.options, &self.environment)?;
+        self.redaction.store(Arc::new(given.redaction.clone()));
+        let (link, service) = Link::open(self, known, &given, watch).await?;
         let catalog = listing::list(self, &link).await.map_err(|error| {
             let fault =
                 fault::of_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
@@ -160,6 +163,7 @@ impl Server {
     }
 
     fn failed(&self, failure: Failure) {
+        let failure = self.redaction.load().failure(failure);
         self.asked.store(true, Ordering::SeqCst);
         let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
         lock(&self.breaker).failed(std::time::Instant::now());
@@ -243,6 +247,7 @@ async fn relist(server: &Arc<Server>, link: &Link) {
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no answer in time".to_owned(),
     };
+    let problem = server.redaction.load().owned(problem);
     tracing::warn!(
         server = server.name,
         problem,

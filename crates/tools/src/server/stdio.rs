@@ -18,13 +18,13 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
+use super::Server;
 use super::fault::{MALFORMED, TOO_LARGE};
+use super::given::Given;
 use super::lines::{Line, Lines};
 use super::watch::Watch;
 use crate::builtin::{kill_group, minimal_command};
-use crate::environment::Environment;
-use crate::options::ServerOptions;
-use crate::secret::Secret;
+use crate::redact::Redaction;
 
 /// Room for everything in a message that is not the reply itself.
 const ENVELOPE: usize = 64 * 1024;
@@ -46,34 +46,25 @@ pub(super) struct Process {
 impl Process {
     /// Starts the program.
     pub(super) fn start(
-        name: &str,
-        options: &ServerOptions,
-        environment: &Environment,
-        max_reply_bytes: usize,
+        server: &Server,
+        program: &str,
+        given: &Given,
         watch: Arc<Watch>,
     ) -> Result<Self, Failure> {
-        let program = options.command.as_deref().unwrap_or_default();
-        let mut command = minimal_command(program, environment);
+        let options = &server.options;
+        let mut command = minimal_command(program, &server.environment);
         command
             .args(&options.args)
+            .envs(given.env.iter().map(|(name, text)| (name, text.expose())))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut secrets = Vec::new();
-        for (variable, reference) in &options.env {
-            let what = format!("`{variable}` of the server `{name}`");
-            let value = reference.resolve(environment.secrets.as_ref(), &what)?;
-            command.env(variable, value.expose());
-            if reference.is_secret() {
-                secrets.push(value);
-            }
-        }
         if let Some(folder) = &options.cwd {
             command.current_dir(folder);
         }
         let mut child = command
             .spawn()
-            .map_err(|error| not_started(name, program, &error))?;
+            .map_err(|error| not_started(&server.name, program, &error))?;
         let group = child.id().unwrap_or_default();
         watch.belongs_to(group);
         let (Some(stdin), Some(stdout), Some(stderr)) =
@@ -84,11 +75,11 @@ impl Process {
                 "the pipes of a child are missing",
             ));
         };
-        tokio::spawn(listen(stderr, watch.clone(), secrets));
+        tokio::spawn(listen(stderr, watch.clone(), given.redaction.clone()));
         Ok(Self {
             child,
             group,
-            lines: Lines::new(stdout, max_reply_bytes + ENVELOPE),
+            lines: Lines::new(stdout, server.max_reply_bytes + ENVELOPE),
             stdin: Arc::new(Mutex::new(Some(stdin))),
             watch,
             garbage: 0,
@@ -147,16 +138,13 @@ fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
 }
 
 /// Keeps the last of what the process writes to its error output.
-async fn listen(stderr: ChildStderr, watch: Arc<Watch>, secrets: Vec<Secret>) {
+async fn listen(stderr: ChildStderr, watch: Arc<Watch>, redaction: Redaction) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     // A line without an end must not grow without one.
     while let Ok(1..) = (&mut reader).take(4096).read_until(b'\n', &mut line).await {
-        let mut text = String::from_utf8_lossy(&line).into_owned();
-        for secret in secrets.iter().filter(|secret| secret.expose().len() >= 4) {
-            text = text.replace(secret.expose(), "***");
-        }
-        watch.heard(&text);
+        let text = String::from_utf8_lossy(&line);
+        watch.heard(&redaction.text(&text));
         line.clear();
     }
 }

@@ -96,7 +96,10 @@ impl SecretSource for Token {
 
 #[tokio::test]
 async fn headers_carry_secrets() {
-    let (mut world, _server) = world(&script().with("token", json!("t0ken")), &[]);
+    let script = script()
+        .tool("leak", json!({"text": "you are t0ken, Bearer dDBrZW4="}))
+        .with("token", json!("t0ken"));
+    let (mut world, _server) = world(&script, &[]);
     let failure = call(&world.router(), "web.echo", json!({}))
         .await
         .unwrap_err();
@@ -111,10 +114,10 @@ async fn headers_carry_secrets() {
         "Authorization".to_owned(),
         Reference::new("Bearer env:TOKEN"),
     );
-    assert_eq!(
-        value(&world.router(), "web.echo", json!({})).await,
-        json!({})
-    );
+    let router = world.router();
+    assert_eq!(value(&router, "web.echo", json!({})).await, json!({}));
+    let leak = value(&router, "web.leak", json!({})).await;
+    assert_eq!(leak, json!("you are ***, Bearer ***"));
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ impl Reveal for Vault {
 impl SecretSource for Vault {
     fn secret(&self, reference: &str) -> Result<Secret, String> {
         (reference == "env:PIN")
-            .then(|| Secret::new("1234-s3cret"))
+            .then(|| Secret::new("c0nf\"ig/key"))
             .ok_or_else(|| "it is not set".to_owned())
     }
 }
@@ -43,9 +43,8 @@ async fn secrets_reach_the_tool_and_nobody_else() {
         &Script::new()
             .tool("echo", json!({}))
             .tool("refuse", json!({"error": "bad pin ${pin}"}))
-            .tool("variable", json!({"env": "PIN"}))
             .tool("crash", json!({"die": "before"}))
-            .with("stderr", json!("started with 1234-s3cret")),
+            .with("stderr", json!("started with c0nf\"ig/key")),
     );
     world.environment.secrets = Arc::new(Vault);
     let demo = world.options.servers.get_mut("demo").unwrap();
@@ -65,13 +64,56 @@ async fn secrets_reach_the_tool_and_nobody_else() {
         failure.message.contains("<<pin>>") && !failure.message.contains("s3cret"),
         "{failure}"
     );
-    assert_eq!(
-        value(&router, "variable", json!({})).await,
-        json!("1234-s3cret")
-    );
     let lost = call(&router, "crash", json!({})).await.unwrap_err();
     assert!(lost.message.contains("started with ***"), "{lost}");
-    assert!(!format!("{:?} {:?}", world.options, router.health()).contains("s3cret"));
+    assert!(!format!("{:?} {:?}", world.options, router.health()).contains("c0nf"));
+}
+
+/// What a server was given with its configuration does not come back from it, in whatever form.
+#[tokio::test]
+async fn secrets_of_the_configuration_stay_with_the_server() {
+    let (standard, safe) = ("YzBuZiJpZy9rZXk=", "YzBuZiJpZy9rZXk");
+    let script = Script::new()
+        .tool("variable", json!({"env": "PIN"}))
+        .tool(
+            "json",
+            json!({"text": "{\"key\": \"c0nf\\\"ig/key\", \"n\": 1}"}),
+        )
+        .tool(
+            "quoted",
+            json!({"text": "it said {\"key\": \"c0nf\\\"ig/key\"}"}),
+        )
+        .tool("encoded", json!({"text": format!("{standard} {safe}")}))
+        .tool(
+            "structured",
+            json!({"structured": {"c0nf\"ig/key": [format!("Basic {standard}")]}}),
+        )
+        .tool("refuse", json!({"error": format!("bad key {safe}")}))
+        .tool(
+            "rpc",
+            json!({"rpc_error": {"code": -32603, "message": "bad key c0nf\"ig/key"}}),
+        );
+    let mut world = World::with("demo", &script);
+    world.environment.secrets = Arc::new(Vault);
+    let demo = world.options.servers.get_mut("demo").unwrap();
+    demo.env.insert("PIN".to_owned(), Reference::new("env:PIN"));
+    demo.env.insert("PLAIN".to_owned(), Reference::new("Basic"));
+    let router = world.router();
+    for (tool, expected) in [
+        ("variable", json!("***")),
+        ("json", json!({"key": "***", "n": 1})),
+        ("quoted", json!("it said {\"key\": \"***\"}")),
+        ("encoded", json!("*** ***")),
+        ("structured", json!({"***": ["Basic ***"]})),
+    ] {
+        let reply = call(&router, tool, json!({})).await.unwrap();
+        assert_eq!(reply.value, expected, "{tool}");
+        assert!(!format!("{reply:?}").contains("c0nf"), "{reply:?}");
+    }
+    for tool in ["refuse", "rpc"] {
+        let failure = call(&router, tool, json!({})).await.unwrap_err();
+        assert!(failure.message.ends_with("bad key ***"), "{failure}");
+    }
 }
 
 #[tokio::test]
