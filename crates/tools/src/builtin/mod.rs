@@ -6,6 +6,7 @@
 
 mod file;
 mod folder;
+mod heir;
 mod host;
 mod http;
 mod process;
@@ -28,6 +29,7 @@ use crate::index::{Entry, Target};
 use crate::options::Options;
 use crate::tool::{Annotations, BUILTIN_SERVER, ToolInfo};
 
+pub(crate) use heir::Bequest;
 pub(crate) use http::transport;
 pub(crate) use process::{kill_group, minimal_command};
 

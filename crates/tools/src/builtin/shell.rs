@@ -14,7 +14,8 @@ use tokio::process::{Child, Command};
 
 use super::folder::existing;
 use super::{
-    Context, Definition, Installed, Settings, handler, invalid, kill_group, minimal_command,
+    Bequest, Context, Definition, Installed, Settings, handler, invalid, kill_group,
+    minimal_command,
 };
 use crate::classify;
 use crate::environment::Environment;
@@ -67,7 +68,7 @@ async fn run(
             format!("`{}` could not be started: {error}", argv[0]),
         )
     })?;
-    let group = Group(child.id().unwrap_or_default());
+    let group = Group::of(&child);
     let input = arguments
         .get("stdin")
         .and_then(Value::as_str)
@@ -90,18 +91,29 @@ async fn run(
 }
 
 /// Kills the group when it is dropped: on a time-out, and when the caller goes away.
-struct Group(u32);
+struct Group {
+    leader: u32,
+    _bequest: Option<Bequest>,
+}
 
 impl Group {
+    fn of(child: &Child) -> Self {
+        let leader = child.id().unwrap_or_default();
+        Self {
+            leader,
+            _bequest: Bequest::new(leader),
+        }
+    }
+
     /// The program ended by itself; what it left running in the background may stay.
-    fn forget(self) {
-        std::mem::forget(self);
+    fn forget(mut self) {
+        self.leader = 0;
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        kill_group(self.0, Signal::KILL);
+        kill_group(self.leader, Signal::KILL);
     }
 }
 

@@ -23,7 +23,7 @@ use super::fault::{MALFORMED, TOO_LARGE};
 use super::given::Given;
 use super::lines::{Line, Lines};
 use super::watch::Watch;
-use crate::builtin::{kill_group, minimal_command};
+use crate::builtin::{Bequest, kill_group, minimal_command};
 use crate::redact::Redaction;
 
 /// Room for everything in a message that is not the reply itself.
@@ -41,6 +41,8 @@ pub(super) struct Process {
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     watch: Arc<Watch>,
     garbage: usize,
+    /// Ends the group also when this process cannot.
+    _bequest: Option<Bequest>,
 }
 
 impl Process {
@@ -83,6 +85,7 @@ impl Process {
             stdin: Arc::new(Mutex::new(Some(stdin))),
             watch,
             garbage: 0,
+            _bequest: Bequest::new(group),
         })
     }
 

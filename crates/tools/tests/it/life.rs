@@ -314,3 +314,54 @@ async fn a_listed_server_is_never_without_its_tools() {
     assert_eq!(router.find("demo.ecko"), Found::Missing { nearest });
     router.shutdown().await;
 }
+
+/// Set for a copy of this test that is there to be killed; names a folder.
+const VICTIM: &str = "DEFT_TEST_VICTIM";
+
+#[tokio::test]
+async fn children_end_with_a_process_that_is_killed() {
+    if let Some(folder) = std::env::var_os(VICTIM) {
+        return victim(folder.as_ref()).await;
+    }
+    let world = World::new();
+    let mut victim = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "life::children_end_with_a_process_that_is_killed",
+        ])
+        .env(VICTIM, world.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = |name: &str| -> Option<u64> {
+        let text = std::fs::read_to_string(world.path().join(name)).ok()?;
+        text.strip_suffix('\n')?.parse().ok()
+    };
+    until("both have started", || {
+        pid("program").is_some() && pid("server").is_some()
+    })
+    .await;
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    for name in ["program", "server"] {
+        let pid = pid(name).unwrap();
+        until("it is gone", || !is_alive(pid)).await;
+    }
+}
+
+/// Starts a program, and a server that does not listen, and waits for its end.
+async fn victim(folder: &std::path::Path) {
+    let script = |name: &str| {
+        let file = folder.join(name);
+        // The shell stays, so that what sleeps is a child of it.
+        format!("echo $$ > {}; sleep 1000; true", file.display())
+    };
+    let mut options = Options::default();
+    options.shell.enabled = true;
+    let deaf = deft_tools::ServerOptions::command("sh", &["-c", &script("server")]);
+    options.servers.insert("deaf".to_owned(), deaf);
+    let router = Router::new(options, deft_tools::Environment::default());
+    let run = json!({"command": script("program")});
+    let (ran, listed) = tokio::join!(call(&router, "shell.run", run), router.listed());
+    panic!("nothing ends by itself: {ran:?} {listed:?}");
+}
