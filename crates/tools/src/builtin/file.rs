@@ -3,15 +3,16 @@
 //! Not here: which paths are allowed (`folder.rs`), and anything binary:
 //! contents are UTF-8 texts.
 
-use std::fs;
+use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deft_model::{Effects, Failure, FailureClass, Object};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, statat};
 use serde_json::{Value, json};
 
-use super::folder::{creatable, existing, io};
+use super::folder::{Spot, creatable, existing, io, open_folder};
 use super::{Context, Definition, Installed, Settings, blocking, handler, invalid, text};
 use crate::options::{FileOptions, Options};
 
@@ -116,7 +117,10 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
 fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
     let path = existing(options, given)?;
-    let file = fs::File::open(&path).map_err(|error| io(given, &error))?;
+    let spot = Spot::of(options, given, &path)?;
+    let file = spot
+        .open(OFlags::RDONLY)
+        .map_err(|error| io(given, &error))?;
     let meta = file.metadata().map_err(|error| io(given, &error))?;
     // A pipe or a device would block or never end.
     if !meta.is_file() {
@@ -139,24 +143,32 @@ fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
 fn list(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
     let path = existing(options, given)?;
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(&path)
-        .map_err(|error| io(given, &error))?
-        .take(MOST_ENTRIES)
-    {
-        let entry = entry.map_err(|error| io(given, &error))?;
-        let meta = entry.metadata().map_err(|error| io(given, &error))?;
-        let kind = match () {
-            () if meta.is_dir() => "folder",
-            () if meta.is_symlink() => "link",
-            () if meta.is_file() => "file",
-            () => "other",
-        };
-        let name = entry.file_name().to_string_lossy().into_owned();
-        entries.push(json!({"name": name, "type": kind, "size": meta.len()}));
-    }
+    let entries = open_folder(options, given, &path)
+        .and_then(|folder| entries(&folder).map_err(|error| io(given, &error)));
+    let mut entries = entries?;
     entries.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
     Ok(Value::Array(entries))
+}
+
+fn entries(folder: &OwnedFd) -> std::io::Result<Vec<Value>> {
+    let names = Dir::read_from(folder)?.filter(|entry| {
+        let name = entry.as_ref().map(rustix::fs::DirEntry::file_name);
+        !name.is_ok_and(|name| matches!(name.to_bytes(), b"." | b".."))
+    });
+    let mut entries = Vec::new();
+    for entry in names.take(MOST_ENTRIES) {
+        let entry = entry?;
+        let stat = statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => "folder",
+            FileType::Symlink => "link",
+            FileType::RegularFile => "file",
+            _ => "other",
+        };
+        let name = entry.file_name().to_string_lossy();
+        entries.push(json!({"name": name, "type": kind, "size": stat.st_size}));
+    }
+    Ok(entries)
 }
 
 fn exists(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
@@ -175,43 +187,50 @@ fn write(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         return Err(too_large(given, options));
     }
     let path = creatable(options, given)?;
-    replace(&path, content).map_err(|error| io(given, &error))?;
+    let spot = Spot::of(options, given, &path)?;
+    replace(&spot, content).map_err(|error| io(given, &error))?;
     Ok(json!({"path": path.to_string_lossy(), "bytes": content.len()}))
 }
 
 /// Writes a neighbour and renames it, so that no reader ever sees half a file.
-fn replace(path: &Path, content: &str) -> std::io::Result<()> {
+fn replace(spot: &Spot, content: &str) -> std::io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let ordinal = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}-{ordinal}.tmp", std::process::id()));
-    let written = fs::File::create_new(&beside).and_then(|mut file| {
-        if let Ok(old) = fs::metadata(path) {
-            file.set_permissions(old.permissions())?;
+    let mut beside = OsString::from(".");
+    beside.push(spot.name());
+    beside.push(format!(".{}-{ordinal}.tmp", std::process::id()));
+    let written = spot.create_beside(&beside).and_then(|mut file| {
+        if let Ok(old) = spot.stat() {
+            fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o7777))?;
         }
         file.write_all(content.as_bytes())?;
         file.sync_all()
     });
-    let done = written.and_then(|()| fs::rename(&beside, path));
+    let done = written.and_then(|()| spot.replace_by(&beside));
     if done.is_err() {
         // What is left of the attempt is of no use to anybody.
-        drop(fs::remove_file(&beside));
+        drop(spot.remove_beside(&beside));
     }
     done
 }
 
 fn append(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let (given, content) = (text(arguments, "path"), text(arguments, "content"));
-    let path = creatable(options, given)?;
-    let present = fs::metadata(&path).map_or(0, |meta| meta.len());
-    if present + content.len() as u64 > options.max_bytes as u64 {
+    if content.len() > options.max_bytes {
         return Err(too_large(given, options));
     }
-    fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(content.as_bytes()))
+    let path = creatable(options, given)?;
+    let spot = Spot::of(options, given, &path)?;
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+    let mut file = spot.open(flags).map_err(|error| io(given, &error))?;
+    let meta = file.metadata().map_err(|error| io(given, &error))?;
+    if !meta.is_file() {
+        return Err(invalid(format!("`{given}` is not a file")));
+    }
+    if meta.len() + content.len() as u64 > options.max_bytes as u64 {
+        return Err(too_large(given, options));
+    }
+    file.write_all(content.as_bytes())
         .map_err(|error| io(given, &error))?;
     Ok(json!({"path": path.to_string_lossy(), "bytes": content.len()}))
 }
@@ -226,12 +245,14 @@ fn delete(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         }
         Err(failure) => return Err(failure),
     };
-    if path.is_dir() {
+    let spot = Spot::of(options, given, &path)?;
+    let stat = spot.stat().map_err(|error| io(given, &error))?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
         return Err(invalid(format!(
             "`{given}` is a folder; only files are deleted"
         )));
     }
-    fs::remove_file(&path).map_err(|error| io(given, &error))?;
+    spot.remove().map_err(|error| io(given, &error))?;
     Ok(json!({"deleted": true}))
 }
 

@@ -2,11 +2,17 @@
 //!
 //! A path is inside an allowed folder after every link in it has been
 //! followed, or it is refused; `..` is refused before that, so that a message
-//! never tells what exists outside.
+//! never tells what exists outside. What was found that way is then opened part
+//! by part from the allowed folder, following no link any more: one that is put
+//! there in between leads nowhere.
 
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use deft_model::{Failure, FailureClass};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, openat, renameat, statat, unlinkat};
 
 use super::invalid;
 use crate::options::FileOptions;
@@ -30,6 +36,111 @@ pub(super) fn creatable(options: &FileOptions, given: &str) -> Result<PathBuf, F
     };
     let parent = parent.canonicalize().map_err(|error| io(given, &error))?;
     inside(options, given, parent.join(name))
+}
+
+/// A folder on the way is only passed through, which needs no right to list it.
+#[cfg(target_os = "linux")]
+const THROUGH: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const THROUGH: OFlags = OFlags::RDONLY;
+
+/// A name in a folder that is held open: what happens to the path meanwhile does not matter.
+pub(super) struct Spot {
+    folder: OwnedFd,
+    name: OsString,
+}
+
+impl Spot {
+    /// The spot of a real path, as [`existing`] and [`creatable`] give it.
+    pub(super) fn of(options: &FileOptions, given: &str, real: &Path) -> Result<Self, Failure> {
+        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
+            return Err(invalid(format!("`{given}` is not the path of a file")));
+        };
+        // The open folder itself is in no open folder.
+        let Some(root) = roots(options).find(|root| parent.starts_with(root)) else {
+            return Err(invalid(format!("`{given}` is not a file")));
+        };
+        let folder = descend(&root, parent, THROUGH).map_err(|error| io(given, &error))?;
+        let name = name.to_owned();
+        Ok(Self { folder, name })
+    }
+
+    /// Opens what is there. Never waits for the other end of a pipe, and never follows a link.
+    pub(super) fn open(&self, flags: OFlags) -> std::io::Result<File> {
+        self.open_as(&self.name, flags | OFlags::NONBLOCK)
+    }
+
+    /// Creates a neighbour under another name.
+    pub(super) fn create_beside(&self, name: &OsStr) -> std::io::Result<File> {
+        self.open_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+    }
+
+    fn open_as(&self, name: &OsStr, flags: OFlags) -> std::io::Result<File> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(&self.folder, name, flags, Mode::from_raw_mode(0o666))?;
+        Ok(File::from(opened))
+    }
+
+    /// What is there, without following a link.
+    pub(super) fn stat(&self) -> std::io::Result<Stat> {
+        Ok(statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Puts a neighbour in the place of what is there.
+    pub(super) fn replace_by(&self, name: &OsStr) -> std::io::Result<()> {
+        Ok(renameat(&self.folder, name, &self.folder, &self.name)?)
+    }
+
+    /// Removes a neighbour.
+    pub(super) fn remove_beside(&self, name: &OsStr) -> std::io::Result<()> {
+        Ok(unlinkat(&self.folder, name, AtFlags::empty())?)
+    }
+
+    /// Removes what is there, if it is no folder.
+    pub(super) fn remove(&self) -> std::io::Result<()> {
+        self.remove_beside(&self.name)
+    }
+
+    /// The last part of the path.
+    pub(super) fn name(&self) -> &OsStr {
+        &self.name
+    }
+}
+
+/// Opens a real path that is a folder, for listing.
+pub(super) fn open_folder(
+    options: &FileOptions,
+    given: &str,
+    real: &Path,
+) -> Result<OwnedFd, Failure> {
+    let Some(root) = roots(options).find(|root| real.starts_with(root)) else {
+        return Err(outside(given));
+    };
+    descend(&root, real, OFlags::RDONLY).map_err(|error| io(given, &error))
+}
+
+/// Opens a folder part by part from a root, following no link.
+fn descend(root: &Path, path: &Path, last: OFlags) -> std::io::Result<OwnedFd> {
+    let parts: Vec<&OsStr> = match path.strip_prefix(root) {
+        Ok(rest) => rest.iter().collect(),
+        Err(_) => return Err(std::io::ErrorKind::NotFound.into()),
+    };
+    let flags = |left: usize| {
+        let how = if left == 0 { last } else { THROUGH };
+        how | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+    };
+    let mut folder = openat(CWD, root, flags(parts.len()), Mode::empty())?;
+    for (place, part) in parts.iter().enumerate() {
+        let left = parts.len() - place - 1;
+        folder = openat(&folder, *part, flags(left), Mode::empty())?;
+    }
+    Ok(folder)
+}
+
+/// The open folders, as real paths.
+fn roots(options: &FileOptions) -> impl Iterator<Item = PathBuf> {
+    let folders = options.folders.iter();
+    folders.filter_map(|folder| folder.canonicalize().ok())
 }
 
 /// The path as given, made absolute; relative paths start in the first folder.
@@ -58,18 +169,17 @@ fn candidate(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
 }
 
 fn inside(options: &FileOptions, given: &str, real: PathBuf) -> Result<PathBuf, Failure> {
-    let allowed = options
-        .folders
-        .iter()
-        .filter_map(|folder| folder.canonicalize().ok())
-        .any(|folder| real.starts_with(folder));
-    if allowed {
+    if roots(options).any(|folder| real.starts_with(folder)) {
         return Ok(real);
     }
-    Err(invalid(format!(
+    Err(outside(given))
+}
+
+fn outside(given: &str) -> Failure {
+    invalid(format!(
         "the path `{given}` is outside the folders that are open"
     ))
-    .hint("list its folder in `tools.file.folders`"))
+    .hint("list its folder in `tools.file.folders`")
 }
 
 /// The failure behind an error of the file system.
@@ -93,4 +203,41 @@ pub(super) fn io(given: &str, error: &std::io::Error) -> Failure {
         .unwrap_or_default()
         .to_lowercase();
     Failure::new(class, format!("`{given}`: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// The worst moment: between the check of a path and its use.
+    #[test]
+    fn a_link_that_appears_after_the_check_leads_nowhere() {
+        let world = tempfile::tempdir().unwrap();
+        let (open, closed) = (world.path().join("open"), world.path().join("closed"));
+        for folder in [&open, &closed] {
+            fs::create_dir_all(folder.join("sub")).unwrap();
+            fs::write(folder.join("sub/a.txt"), "a").unwrap();
+        }
+        let options = FileOptions {
+            folders: vec![open.clone()],
+            ..FileOptions::default()
+        };
+        let real = existing(&options, "sub/a.txt").unwrap();
+        let folder = existing(&options, "sub").unwrap();
+        let held = Spot::of(&options, "sub/a.txt", &real).unwrap();
+        fs::rename(open.join("sub"), open.join("moved")).unwrap();
+        symlink(closed.join("sub"), open.join("sub")).unwrap();
+        // A folder became a link: neither the file nor the listing is reached.
+        assert!(Spot::of(&options, "sub/a.txt", &real).is_err());
+        assert!(open_folder(&options, "sub", &folder).is_err());
+        // A file became a link, in a folder that was held open before.
+        fs::remove_file(open.join("moved/a.txt")).unwrap();
+        symlink(closed.join("sub/a.txt"), open.join("moved/a.txt")).unwrap();
+        assert!(held.open(OFlags::RDONLY).is_err());
+        assert!(held.open(OFlags::WRONLY | OFlags::APPEND).is_err());
+        held.remove().unwrap();
+        assert_eq!(fs::read_to_string(closed.join("sub/a.txt")).unwrap(), "a");
+    }
 }

@@ -355,3 +355,24 @@ async fn requests_go_to_open_hosts_only() {
         "{gone}"
     );
 }
+
+#[tokio::test]
+async fn pipes_hold_nobody_up() {
+    let mut world = World::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(world.path().join("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    world.options.file.folders = vec![world.path().to_owned()];
+    world.options.file.write = true;
+    let router = world.router();
+    let failure = call(&router, "file.read", json!({"path": "pipe"})).await;
+    assert_eq!(failure.unwrap_err().message, "`pipe` is not a file");
+    let append = json!({"path": "pipe", "content": "x"});
+    assert!(call(&router, "file.append", append).await.is_err());
+    let entries = value(&router, "file.list", json!({"path": "."})).await;
+    assert_eq!(
+        entries,
+        json!([{"name": "pipe", "type": "other", "size": 0}])
+    );
+}
