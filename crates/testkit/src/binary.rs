@@ -33,18 +33,24 @@ fn find_or_build() -> PathBuf {
 }
 
 fn is_current(binary: &Path) -> bool {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/server");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let newest = newest(&sources.join("server")).max(changed(&sources.join("wire.rs")));
     let built = binary.metadata().and_then(|meta| meta.modified());
-    built.is_ok_and(|built| built >= newest(&sources))
+    built.is_ok_and(|built| built >= newest)
 }
 
 fn newest(folder: &Path) -> SystemTime {
     std::fs::read_dir(folder)
         .expect("the sources of the test server are there")
         .flatten()
-        .filter_map(|entry| entry.metadata().ok()?.modified().ok())
+        .map(|entry| changed(&entry.path()))
         .max()
         .unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+fn changed(file: &Path) -> SystemTime {
+    let changed = file.metadata().and_then(|meta| meta.modified());
+    changed.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 fn build(profile: &Path) {

@@ -1,5 +1,5 @@
 //! Help for tests of other crates: a tool server that misbehaves on request,
-//! and a log that proves what it was asked to do.
+//! a log that proves what it was asked to do, and doubles of web services.
 //!
 //! The server is a program of its own, `deft-test-server`, written by hand so
 //! that it can break every rule of the protocol. What it does is a JSON script;
@@ -13,11 +13,16 @@
 )]
 
 mod binary;
+mod bot;
+mod double;
 mod http;
 mod script;
+pub mod wire;
 mod witness;
 
 pub use binary::server_binary;
+pub use bot::{BotAnswer, BotApi, BotCall};
+pub use double::{HttpDouble, Reaction};
 pub use http::HttpServer;
 pub use script::{Arguments, Script, start_work};
 pub use witness::{Event, Kind, witness};

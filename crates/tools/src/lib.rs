@@ -16,6 +16,7 @@ mod builtin;
 mod call;
 mod catalog;
 mod classify;
+mod delivery;
 mod environment;
 mod health;
 mod index;
@@ -26,16 +27,21 @@ mod reply;
 mod router;
 mod secret;
 mod server;
+pub mod telegram;
 mod tool;
+pub mod webhook;
 
 pub use arguments::{Pipeline, Rule, relax_schema_types};
 pub use builtin::{Context, Definition, Handler};
 pub use call::{Call, Reply};
 pub use catalog::Catalog;
+pub use delivery::Undelivered;
 pub use environment::{Environment, Level, LogLine, Notice, usual_variables};
 pub use health::{Health, Probe, ServerState};
 pub use index::Found;
-pub use options::{FileOptions, HttpOptions, Options, ServerOptions, ShellOptions};
+pub use options::{
+    FileOptions, HttpOptions, Options, ServerOptions, ShellOptions, TelegramOptions,
+};
 pub use redact::Redaction;
 pub use router::Router;
 pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};

@@ -4,6 +4,7 @@
 //! and opening connections happen elsewhere.
 
 mod seconds;
+mod telegram;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::Pipeline;
 use crate::secret::Reference;
+
+pub use telegram::TelegramOptions;
 
 /// Everything the router can be told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +30,8 @@ pub struct Options {
     pub file: FileOptions,
     /// Whether and what `shell.run` may run.
     pub shell: ShellOptions,
+    /// The bot behind `telegram_send_message`.
+    pub telegram: TelegramOptions,
     /// Repairs of arguments that a model wrote.
     pub pipeline: Pipeline,
     /// The largest reply of a tool, in bytes; a larger one fails its call only.
@@ -40,6 +45,7 @@ impl Default for Options {
             http: HttpOptions::default(),
             file: FileOptions::default(),
             shell: ShellOptions::default(),
+            telegram: TelegramOptions::default(),
             pipeline: Pipeline::default(),
             max_reply_bytes: 8 * 1024 * 1024,
         }

@@ -309,6 +309,7 @@ fn switched_off(name: &str) -> Failure {
     let key = match name.split('.').next() {
         Some("http") => "list hosts in `tools.http.allow`",
         Some("shell") => "set `tools.shell.enabled = true`",
+        Some("telegram_send_message") => "set `telegram.token` to `env:NAME` or `file:PATH`",
         _ if matches!(name, "file.write" | "file.append" | "file.delete") => {
             "list folders in `tools.file.folders` and set `tools.file.write = true`"
         }

@@ -1,11 +1,12 @@
 //! The same server behind HTTP: one thread per connection, answers as plain
 //! JSON or, with `--sse`, as a stream of events.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
+use deft_testkit::wire::{Request, response};
 use serde_json::Value;
 
 use crate::protocol::Server;
@@ -48,18 +49,12 @@ impl Sink for Collected {
     }
 }
 
-struct Request {
-    method: String,
-    authorization: Option<String>,
-    body: Vec<u8>,
-}
-
 impl Door {
     fn connection(&self, stream: &TcpStream) {
         stream.set_nodelay(true).ok();
         let mut reader = BufReader::new(stream);
         let mut writer = stream;
-        while let Some(request) = read(&mut reader) {
+        while let Some(request) = Request::read(&mut reader) {
             let answer = self.answer(&request);
             if writer.write_all(&answer).is_err() {
                 return;
@@ -69,7 +64,7 @@ impl Door {
 
     fn answer(&self, request: &Request) -> Vec<u8> {
         if let Some(token) = &self.token
-            && request.authorization.as_deref() != Some(&format!("Bearer {token}"))
+            && request.header("authorization") != Some(&format!("Bearer {token}"))
         {
             return response(401, "text/plain", &[], b"who are you");
         }
@@ -135,45 +130,4 @@ fn wait(collected: &Collected, message: &Value) -> Vec<Vec<u8>> {
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-}
-
-fn read(reader: &mut impl BufRead) -> Option<Request> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let method = line.split(' ').next()?.to_owned();
-    let (mut length, mut authorization) = (0, None);
-    loop {
-        let mut header = String::new();
-        reader.read_line(&mut header).ok()?;
-        let Some((name, value)) = header.trim().split_once(':') else {
-            break;
-        };
-        match name.to_lowercase().as_str() {
-            "content-length" => length = value.trim().parse().ok()?,
-            "authorization" => authorization = Some(value.trim().to_owned()),
-            _ => {}
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some(Request {
-        method,
-        authorization,
-        body,
-    })
-}
-
-fn response(status: u16, kind: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
-    let mut head = format!(
-        "HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n",
-        body.len()
-    );
-    for header in headers {
-        head.push_str(header);
-        head.push_str("\r\n");
-    }
-    head.push_str("\r\n");
-    let mut bytes = head.into_bytes();
-    bytes.extend_from_slice(body);
-    bytes
 }

@@ -262,6 +262,10 @@ pub(crate) fn transport(error: &reqwest::Error) -> Failure {
         reason = inner.to_string();
         source = inner.source();
     }
+    // Without a cause the error speaks for itself, with the whole URL.
+    if let Some(url) = error.url() {
+        reason = reason.replace(url.as_str(), "…");
+    }
     if error.is_timeout() && !error.is_connect() {
         return Failure::new(
             FailureClass::Timeout,

@@ -111,7 +111,7 @@ impl Installed {
         }
     }
 
-    fn only_if(mut self, available: fn(&Options) -> bool) -> Self {
+    pub(crate) fn only_if(mut self, available: fn(&Options) -> bool) -> Self {
         self.available = available;
         self
     }
@@ -153,7 +153,11 @@ where
 
 /// Every tool that needs nothing but the options and the environment.
 pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Installed> {
-    let mut tools = vec![http::tool(settings), shell::tool(settings, environment)];
+    let mut tools = vec![
+        http::tool(settings),
+        shell::tool(settings, environment),
+        crate::telegram::tool(settings, environment),
+    ];
     tools.extend(file::tools(settings));
     tools.extend(small::tools(environment));
     tools

@@ -9,4 +9,6 @@ mod life;
 mod misbehave;
 mod public;
 mod support;
+mod telegram;
 mod trouble;
+mod webhook;

@@ -1,0 +1,99 @@
+//! What an answer of the Bot API means.
+
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass};
+use serde_json::Value;
+
+use crate::classify;
+use crate::delivery::{Answer, Undelivered};
+
+/// Descriptions that say there is no such chat, in lower case.
+const NO_CHAT: [&str; 4] = [
+    "chat not found",
+    "user not found",
+    "peer_id_invalid",
+    "upgraded to a supergroup",
+];
+
+/// The `result` of an answer, or the failure it reports.
+pub(super) fn judge(answer: &Answer) -> Result<Value, Undelivered> {
+    let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
+        return Err(unreadable(answer).into());
+    };
+    if answer.status == 200 && body["ok"] == true {
+        return Ok(body["result"].clone());
+    }
+    // The code in the body is the same as the status, unless something stands in between.
+    let code = body["error_code"].as_u64();
+    let code = code.and_then(|code| u16::try_from(code).ok());
+    let code = code.unwrap_or(answer.status);
+    let said = body["description"].as_str().unwrap_or("no reason given");
+    let parameters = &body["parameters"];
+    let asked = parameters["retry_after"].as_u64().map(Duration::from_secs);
+    let failure = Failure::new(class(code, said), format!("telegram: {said} ({code})"));
+    let failure = Failure {
+        hint: hint(code, said, parameters),
+        in_doubt: classify::status_in_doubt(code),
+        ..failure
+    };
+    Err(Undelivered {
+        failure,
+        retry_after: asked.or(answer.retry_after),
+        sent: Vec::new(),
+    })
+}
+
+fn class(code: u16, said: &str) -> FailureClass {
+    match code {
+        // The path is right, so a path that is not found means a token that nobody has.
+        404 => FailureClass::Auth,
+        400 if is_no_chat(said) => FailureClass::NotFound,
+        // The method is the same whatever is behind it; try again.
+        408 | 500..=599 => FailureClass::Network,
+        300..400 => FailureClass::Invalid,
+        other => classify::status(other),
+    }
+}
+
+fn is_no_chat(said: &str) -> bool {
+    let said = said.to_lowercase();
+    NO_CHAT.iter().any(|words| said.contains(words))
+}
+
+fn hint(code: u16, said: &str, parameters: &Value) -> Option<String> {
+    if let Some(id) = parameters["migrate_to_chat_id"].as_i64() {
+        return Some(format!("the chat is now `{id}`"));
+    }
+    let hint = match code {
+        401 | 404 => "check `telegram.token`; @BotFather shows the current one",
+        403 => "the bot was blocked or is not in the chat; a person has to write to it first",
+        400 if is_no_chat(said) => {
+            "check the chat id; a person has to write to the bot before it can write back"
+        }
+        300..400 => "check `telegram.base_url`",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// An answer that the Bot API did not give, from something in between.
+fn unreadable(answer: &Answer) -> Failure {
+    let status = answer.status;
+    let message = format!("telegram: the answer with status {status} is not one of the Bot API");
+    let class = match status {
+        200..300 => FailureClass::Other,
+        // Here a path that is not found is a wrong address, not a wrong token.
+        300..500 => match classify::status(status) {
+            FailureClass::Other => FailureClass::Invalid,
+            class => class,
+        },
+        _ => FailureClass::Network,
+    };
+    let failure = Failure {
+        // A message may have been taken although its receipt is unreadable.
+        in_doubt: status < 300 || classify::status_in_doubt(status),
+        ..Failure::new(class, message)
+    };
+    failure.hint("check `telegram.base_url`")
+}

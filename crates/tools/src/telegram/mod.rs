@@ -1,0 +1,187 @@
+//! The Telegram Bot API: a client that sends messages.
+//!
+//! Every method of the API is a POST with a JSON body to a path that holds the
+//! token, so nothing of a URL may ever be shown. [`Client::call`] is the one
+//! way out; what is asked for and read of it is up to the methods.
+//!
+//! Not here: retries and waiting (the outbox does that, told by the failure),
+//! which chat is meant when none is named (`tool.rs`), and receiving.
+
+mod fault;
+mod split;
+mod tool;
+
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass};
+use reqwest::Url;
+use serde_json::{Value, json};
+
+use crate::delivery::{self, Undelivered};
+use crate::options::TelegramOptions;
+use crate::redact::Redaction;
+use crate::secret::{Secret, SecretSource};
+
+pub(crate) use tool::tool;
+
+/// How a message is sent, besides where to and what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SendOptions {
+    /// `Markdown`, `MarkdownV2` or `HTML`; plain text when absent.
+    pub parse_mode: Option<String>,
+    /// Whether it arrives without a sound.
+    pub disable_notification: bool,
+    /// Whether links in it get no preview.
+    pub disable_web_page_preview: bool,
+    /// The message that it answers.
+    pub reply_to_message_id: Option<i64>,
+    /// The topic of a forum that it goes to.
+    pub message_thread_id: Option<i64>,
+    /// How many parts of a long text arrived at an earlier try.
+    pub skip_parts: usize,
+}
+
+/// Proof that a message arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The chat it went to, as Telegram calls it.
+    pub chat: String,
+    /// The ids of the messages that it was sent as.
+    pub message_ids: Vec<i64>,
+}
+
+/// A bot.
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    base: Url,
+    token: Secret,
+    allowed: Duration,
+    redaction: Redaction,
+}
+
+impl Client {
+    /// The bot of the options; its token is looked up now.
+    pub fn new(options: &TelegramOptions, secrets: &dyn SecretSource) -> Result<Self, Failure> {
+        Self::over(delivery::client()?, options, secrets)
+    }
+
+    /// The same over connections that are there already.
+    pub(crate) fn over(
+        http: reqwest::Client,
+        options: &TelegramOptions,
+        secrets: &dyn SecretSource,
+    ) -> Result<Self, Failure> {
+        let token = options.token.as_ref().ok_or_else(unset)?;
+        let token = token.resolve(secrets, "`telegram.token`")?.text;
+        let (id, rest) = token.expose().split_once(':').unwrap_or_default();
+        let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        // Anything else would be another path, and an answer that nobody understands.
+        if id.is_empty() || rest.is_empty() || ![id, rest].iter().all(|s| s.bytes().all(letters)) {
+            let message = "`telegram.token` does not look like the token of a bot";
+            return Err(Failure::new(FailureClass::Auth, message)
+                .hint("it has the form `123456:ABC…`, as @BotFather gives it")
+                .blocked());
+        }
+        let base = Url::parse(&options.base_url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https"));
+        let base = base.ok_or_else(|| {
+            let message = format!("`telegram.base_url` is not a URL: `{}`", options.base_url);
+            Failure::new(FailureClass::Invalid, message).blocked()
+        })?;
+        let mut redaction = Redaction::default();
+        redaction.add(&token, "***");
+        // What comes behind the colon is the secret; a server may quote it alone.
+        redaction.add(&Secret::new(rest), "***");
+        Ok(Self {
+            http,
+            base,
+            token,
+            allowed: options.timeout,
+            redaction,
+        })
+    }
+
+    /// Sends a text to a chat, in as many messages as it needs.
+    pub async fn send(
+        &self,
+        chat: &str,
+        text: &str,
+        options: &SendOptions,
+    ) -> Result<Receipt, Undelivered> {
+        let parts = split::split(text);
+        if parts.is_empty() {
+            return Err(Failure::new(FailureClass::Invalid, "the message has no text").into());
+        }
+        let mut receipt = Receipt {
+            chat: chat.to_owned(),
+            message_ids: Vec::new(),
+        };
+        for (place, part) in parts.iter().enumerate().skip(options.skip_parts) {
+            let asked = body(chat, part, options, place == 0);
+            let sent = self.call("sendMessage", &asked, self.allowed).await;
+            let sent = sent.map_err(|refused| Undelivered {
+                sent: std::mem::take(&mut receipt.message_ids),
+                ..refused
+            })?;
+            let id = sent["message_id"].as_i64().unwrap_or_default();
+            receipt.message_ids.push(id);
+            if let Some(id) = sent["chat"]["id"].as_i64() {
+                receipt.chat = id.to_string();
+            }
+        }
+        Ok(receipt)
+    }
+
+    /// Calls a method of the API and gives its `result`.
+    async fn call(
+        &self,
+        method: &str,
+        body: &Value,
+        allowed: Duration,
+    ) -> Result<Value, Undelivered> {
+        let base = self.base.as_str().trim_end_matches('/');
+        let url = format!("{base}/bot{}/{method}", self.token.expose());
+        let request = self.http.post(url).json(body);
+        let answered = match delivery::exchange(request, allowed).await {
+            Ok(answer) => fault::judge(&answer),
+            Err(failure) => Err(Undelivered::from(Failure {
+                message: format!("telegram: {}", failure.message),
+                ..failure
+            })),
+        };
+        answered.map_err(|refused| Undelivered {
+            failure: self.redaction.failure(refused.failure),
+            ..refused
+        })
+    }
+}
+
+fn body(chat: &str, text: &str, options: &SendOptions, first: bool) -> Value {
+    let mut body = json!({"chat_id": chat, "text": text});
+    if let Some(mode) = &options.parse_mode {
+        body["parse_mode"] = mode.as_str().into();
+    }
+    if options.disable_notification {
+        body["disable_notification"] = true.into();
+    }
+    if options.disable_web_page_preview {
+        body["link_preview_options"] = json!({"is_disabled": true});
+    }
+    // The parts that follow belong to the first by their order.
+    if let Some(id) = options.reply_to_message_id.filter(|_| first) {
+        body["reply_parameters"] = json!({"message_id": id});
+    }
+    if let Some(id) = options.message_thread_id {
+        body["message_thread_id"] = id.into();
+    }
+    body
+}
+
+fn unset() -> Failure {
+    let message = "there is no Telegram bot to send with";
+    Failure::new(FailureClass::NotFound, message)
+        .hint("set `telegram.token` to `env:NAME` or `file:PATH`")
+        .blocked()
+}

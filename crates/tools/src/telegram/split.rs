@@ -1,0 +1,90 @@
+//! Long texts cut into messages.
+
+/// The most that one message holds, in UTF-16 code units, as Telegram counts.
+pub(super) const MOST: usize = 4096;
+
+/// The text in parts of at most [`MOST`] units, cut between lines, else between
+/// words, else wherever it must be. Blanks at the cuts are dropped; a text of
+/// nothing but blanks has no parts.
+pub(super) fn split(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text.trim_end();
+    while let Some(end) = overflow(rest) {
+        let cut = border(&rest[..end], rest[end..].starts_with(char::is_whitespace));
+        parts.push(rest[..cut].trim_end());
+        rest = rest[cut..].trim_start();
+    }
+    parts.push(rest);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// Where the text exceeds one message, if it does.
+fn overflow(text: &str) -> Option<usize> {
+    let mut units = 0;
+    let mut letters = text.char_indices();
+    letters.find_map(|(at, letter)| {
+        units += letter.len_utf16();
+        (units > MOST).then_some(at)
+    })
+}
+
+/// The best place to cut. A border in the first half would leave a stub of a message.
+fn border(full: &str, ends_well: bool) -> usize {
+    let late = |at: &usize| *at > full.len() / 2;
+    let line = full.rfind('\n').filter(late);
+    let word = || ends_well.then_some(full.len());
+    let blank = || full.rfind(char::is_whitespace).filter(late);
+    line.or_else(word).or_else(blank).unwrap_or(full.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(text: &str) -> usize {
+        text.encode_utf16().count()
+    }
+
+    #[test]
+    fn short_texts_stay_whole() {
+        assert_eq!(split("hello\n  world\n"), ["hello\n  world"]);
+        assert_eq!(split(&"x".repeat(MOST)).len(), 1);
+        assert_eq!(split(" \n "), [""; 0]);
+    }
+
+    #[test]
+    fn lines_stay_whole_and_words_if_lines_cannot() {
+        let line = "a line of twenty-six chars";
+        let text = vec![line; 400].join("\n");
+        let parts = split(&text);
+        assert_eq!(parts.len(), 3);
+        assert!(parts.iter().all(|part| part.lines().all(|one| one == line)));
+        assert_eq!(parts.join("\n"), text);
+        let text = vec!["word"; 2000].join(" ");
+        let parts = split(&text);
+        assert_eq!(parts.join(" "), text);
+        assert!(parts.iter().all(|part| units(part) <= MOST));
+        // A line break early on is no reason for a short message.
+        let text = format!("title\n{}", vec!["word"; 2000].join(" "));
+        assert!(units(split(&text)[0]) > MOST / 2);
+    }
+
+    #[test]
+    fn units_count_and_letters_are_never_cut() {
+        let text = "\u{1f600}".repeat(MOST);
+        let parts = split(&text);
+        assert_eq!(parts.len(), 2);
+        assert!(parts.iter().all(|part| units(part) == MOST));
+        let text = format!("x{}", "\u{1f600}".repeat(MOST / 2));
+        let parts = split(&text);
+        assert_eq!([units(parts[0]), units(parts[1])], [MOST - 1, 2]);
+        assert_eq!(parts.concat(), text);
+    }
+
+    #[test]
+    fn a_word_that_just_fits_stays() {
+        let text = format!("{} {}", "x".repeat(MOST), "y");
+        assert_eq!(split(&text), ["x".repeat(MOST).as_str(), "y"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! `telegram_send_message`, the tool.
+//!
+//! Models invent chat ids, and plans leave them out; both mean the primary chat
+//! (S0.44, S0.48).
+
+use std::sync::{Arc, OnceLock};
+
+use deft_model::{Effects, Failure, FailureClass, Object};
+use serde_json::{Value, json};
+
+use super::{Client, SendOptions};
+use crate::builtin::{Context, Definition, Installed, Settings, handler};
+use crate::delivery;
+use crate::environment::Environment;
+use crate::options::TelegramOptions;
+
+/// No id and no `@name` of a chat that people use is longer; what models make up is.
+const LONGEST_CHAT: usize = 20;
+
+pub(crate) fn tool(settings: &Settings, environment: &Environment) -> Installed {
+    let definition = Definition::new(
+        "telegram_send_message",
+        "Send a message to a Telegram chat. Without a usable `chat_id` it goes to the primary chat; long texts become several messages.",
+        Effects::Once,
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "text": {"type": "string", "description": "What to say"},
+                "message": {"type": "string", "description": "Another name for `text`"},
+                "chat_id": {"description": "A chat, as a number or a text; the primary chat when absent"},
+                "parse_mode": {"enum": ["Markdown", "MarkdownV2", "HTML"]},
+                "disable_notification": {"type": "boolean", "description": "Whether it arrives without a sound"},
+                "disable_web_page_preview": {"type": "boolean"},
+                "reply_to_message_id": {"type": "integer"},
+                "message_thread_id": {"type": "integer", "description": "The topic of a forum"}
+            }
+        }),
+    );
+    let (settings, environment) = (settings.clone(), environment.clone());
+    let http: Arc<OnceLock<Result<reqwest::Client, Failure>>> = Arc::default();
+    let run = handler(move |arguments: Object, context: Context| {
+        let options = settings.load().telegram.clone();
+        let (environment, http) = (environment.clone(), http.clone());
+        async move {
+            let http = http.get_or_init(delivery::client).clone()?;
+            let client = Client::over(http, &options, environment.secrets.as_ref())?;
+            send(&client, &options, &arguments, &context).await
+        }
+    });
+    Installed::new(definition, run).only_if(|options| options.telegram.token.is_some())
+}
+
+async fn send(
+    client: &Client,
+    options: &TelegramOptions,
+    arguments: &Object,
+    context: &Context,
+) -> Result<Value, Failure> {
+    let said = |name| arguments.get(name).and_then(Value::as_str);
+    let text = match (said("text"), said("message")) {
+        (Some(text), None) | (None, Some(text)) => text,
+        (Some(_), Some(_)) => return Err(invalid("`text` and `message` exclude each other")),
+        (None, None) => return Err(invalid("`text` is missing")),
+    };
+    let chat = chat(arguments.get("chat_id"), options)?;
+    let mut how = how(arguments);
+    let mut ids = Vec::new();
+    let started = tokio::time::Instant::now();
+    loop {
+        let refused = match client.send(&chat, text, &how).await {
+            Ok(receipt) => {
+                ids.extend(receipt.message_ids);
+                return Ok(json!({"chat_id": receipt.chat, "message_ids": ids}));
+            }
+            Err(refused) => refused,
+        };
+        how.skip_parts += refused.sent.len();
+        ids.extend(refused.sent);
+        let left = context.allowed.saturating_sub(started.elapsed());
+        match refused.retry_after {
+            // Half of a message is out: better late than repeated or never finished.
+            Some(wait) if how.skip_parts > 0 && wait < left => tokio::time::sleep(wait).await,
+            _ => {
+                return Err(Failure {
+                    in_doubt: refused.failure.in_doubt || how.skip_parts > 0,
+                    ..refused.failure
+                });
+            }
+        }
+    }
+}
+
+/// The chat that is meant.
+fn chat(given: Option<&Value>, options: &TelegramOptions) -> Result<String, Failure> {
+    let named = match given {
+        Some(Value::String(text)) => Some(text.trim().to_owned()),
+        Some(Value::Number(number)) if number.is_i64() => Some(number.to_string()),
+        _ => None,
+    };
+    let usable = |chat: &String| !chat.is_empty() && chat.chars().count() <= LONGEST_CHAT;
+    let chat = named.filter(usable).or_else(|| options.primary_chat());
+    chat.ok_or_else(|| {
+        invalid("no chat is given and there is no primary chat")
+            .hint("set `notify.target` to the id of a chat")
+    })
+}
+
+fn how(arguments: &Object) -> SendOptions {
+    let truth = |name| arguments.get(name).and_then(Value::as_bool) == Some(true);
+    let number = |name| arguments.get(name).and_then(Value::as_i64);
+    let mode = arguments.get("parse_mode").and_then(Value::as_str);
+    SendOptions {
+        parse_mode: mode.map(str::to_owned),
+        disable_notification: truth("disable_notification"),
+        disable_web_page_preview: truth("disable_web_page_preview"),
+        reply_to_message_id: number("reply_to_message_id"),
+        message_thread_id: number("message_thread_id"),
+        skip_parts: 0,
+    }
+}
+
+fn invalid(message: &str) -> Failure {
+    Failure::new(FailureClass::Invalid, message)
+}
