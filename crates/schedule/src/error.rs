@@ -30,6 +30,12 @@ impl Error {
         self
     }
 
+    /// The same about a text of which the given one is the part from `start`.
+    pub(crate) fn moved(mut self, start: usize) -> Error {
+        self.span = self.span.map(|span| span.start + start..span.end + start);
+        self
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self

@@ -13,7 +13,9 @@ mod error;
 mod field;
 mod item;
 mod misfire;
+mod phrase;
 mod schedule;
+mod simulate;
 mod words;
 mod zone;
 
@@ -23,4 +25,5 @@ pub use cron::Cron;
 pub use error::Error;
 pub use misfire::{Due, LATE, Passed, Rule, Slot, Why, due};
 pub use schedule::Schedule;
+pub use simulate::{Row, Simulation, Timed, What, simulate};
 pub use zone::{parse_zone, show, zone_name};

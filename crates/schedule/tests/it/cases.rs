@@ -49,6 +49,7 @@ fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String
                 zone: zone.clone(),
             }
         }
+        "phrase" => Schedule::parse(text, &zone, from)?,
         "at" => Schedule::At(parse_at(text, &zone)?),
         "in" => Schedule::At(after(from, parse_duration(text)?)?),
         "every" => {

@@ -6,6 +6,7 @@ mod cases;
 mod dst;
 mod due;
 mod properties;
+mod simulated;
 
 /// Zones whose clocks change in every way there is: by half an hour, at midnight, by a whole day,
 /// against the season, around Ramadan, and not at all.

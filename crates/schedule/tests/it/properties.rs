@@ -86,6 +86,9 @@ fn check_all(text: &str, zone: &TimeZone, now: Timestamp) {
         }
         Err(error) => well_formed(text, &error),
     }
+    if let Err(error) = Schedule::parse(text, zone, now) {
+        well_formed(text, &error);
+    }
     if let Err(error) = parse_at(text, zone) {
         well_formed(text, &error);
     }
@@ -134,6 +137,13 @@ proptest! {
     #[test]
     fn text_like_cron_is_answered(
         text in "[@ ]?([0-9*/,LW#?A-Z é-]{1,6} ){2,8}", zone in zone(), now in instant(),
+    ) {
+        check_all(&text, &zone, now);
+    }
+
+    #[test]
+    fn text_like_a_phrase_is_answered(
+        text in " ?(every|EVERY|in|at|@|é) {0,2}[0-9smhd.é -]{0,12}", zone in zone(), now in instant(),
     ) {
         check_all(&text, &zone, now);
     }

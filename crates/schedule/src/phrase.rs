@@ -1,0 +1,71 @@
+//! A schedule as one phrase: a cron expression, `every 30m`, `in 1h30m` or an ISO instant.
+//!
+//! Skill files have a field for each of these and do not come this way.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::at::{after, parse_at, parse_duration};
+use crate::cron::Cron;
+use crate::error::{Error, quote, trimmed};
+use crate::schedule::Schedule;
+
+const FORMS: &str =
+    "write a cron expression (`0 9 * * 1-5`), `every 30m`, `in 1h30m` or `2026-02-14T15:00`";
+
+impl Schedule {
+    /// Reads a phrase; wall times are in `zone`, grids and delays start at `now`.
+    pub fn parse(text: &str, zone: &TimeZone, now: Timestamp) -> Result<Schedule, Error> {
+        let whole = trimmed(text);
+        let given = &text[whole.clone()];
+        let first = given.split_whitespace().next().unwrap_or_default();
+        let rest = || trimmed_after(text, whole.start + first.len());
+        match first.to_ascii_lowercase().as_str() {
+            "every" => {
+                let (start, length) = rest();
+                let every = parse_duration(length).map_err(|error| error.moved(start))?;
+                Ok(Schedule::Interval { every, anchor: now })
+            }
+            "in" => {
+                let (start, length) = rest();
+                let wait = parse_duration(length).map_err(|error| error.moved(start))?;
+                after(now, wait).map(Schedule::At)
+            }
+            "at" => {
+                let (start, instant) = rest();
+                let at = parse_at(instant, zone).map_err(|error| error.moved(start))?;
+                Ok(Schedule::At(at))
+            }
+            _ if is_date(first) => parse_at(text, zone).map(Schedule::At),
+            _ if !looks_like_cron(given) => {
+                let message = format!("{} is not a schedule", quote(given));
+                Err(Error::new(message).at(whole).hint(FORMS))
+            }
+            _ => {
+                let cron = Cron::parse(text)?;
+                cron.check(zone, now)?;
+                let zone = zone.clone();
+                Ok(Schedule::Cron { cron, zone })
+            }
+        }
+    }
+}
+
+/// The rest of the text from `start`, and where it starts.
+fn trimmed_after(text: &str, start: usize) -> (usize, &str) {
+    let rest = &text[start..];
+    let span = trimmed(rest);
+    (start + span.start, &rest[span])
+}
+
+/// Whether a message about cron fields would help.
+fn looks_like_cron(text: &str) -> bool {
+    text.starts_with('@') || text.contains('*') || text.split_whitespace().count() >= 5
+}
+
+/// Begins as a date does; no cron field looks like that.
+fn is_date(word: &str) -> bool {
+    let word = word.trim_start_matches(['+', '-']);
+    let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+    digits >= 4 && word[digits..].starts_with('-')
+}
