@@ -2,6 +2,7 @@
 
 mod rewrite;
 mod runs;
+mod schedule;
 mod skills;
 mod tools;
 
@@ -11,6 +12,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use rewrite::rewrite;
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, Runs};
+pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, Validate,
@@ -67,6 +69,9 @@ pub(crate) enum Command {
     /// Past and present runs
     #[command(subcommand)]
     Runs(Runs),
+    /// When skills fire, and what would become of their slots
+    #[command(subcommand)]
+    Schedule(Schedule),
     /// Questions that wait for an answer
     #[command(subcommand)]
     Approvals(Approvals),

@@ -7,6 +7,7 @@ mod mcp;
 mod overview;
 mod run;
 mod runs;
+mod schedule;
 mod schema;
 mod skills;
 pub(crate) mod tools;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         None => overview::run(global, output),
         Some(Command::Run(args)) => run::run(&args, global, output),
         Some(Command::Runs(command)) => runs::run(&command, global, output),
+        Some(Command::Schedule(command)) => schedule::run(&command, global, output),
         Some(Command::Approvals(command)) => approvals::run(&command, global, output),
         Some(Command::Tools(command)) => tools::run(&command, global, output),
         Some(Command::Mcp(command)) => mcp::run(&command, global, output),

@@ -8,6 +8,7 @@ mod files;
 mod home;
 mod mcp;
 mod runs;
+mod schedule;
 mod support;
 mod tools;
 mod validate;

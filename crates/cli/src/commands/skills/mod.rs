@@ -17,7 +17,7 @@ use deft_registry::{Loaded, Snapshot};
 use crate::failure::{Done, Failure};
 
 /// The skill that somebody named.
-fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Loaded> {
+pub(super) fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Loaded> {
     snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
         let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
         let hint = match nearest(name, ids) {
