@@ -4,6 +4,7 @@ SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/deft
 PYTHON ?= python3
 VENV := $(CACHE)/venv
+CRONER := $(CACHE)/croner
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DEFT := $(TARGET)/release/deft
 DEBUG := $(TARGET)/debug/deft
@@ -37,12 +38,13 @@ doc:
 	cargo test --workspace --doc --locked -q
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked -q
 
-## The recorded verdicts are what the reference validator says.
-referee: tools $(VENV)/ready
+## The recorded verdicts are what the reference validator says, and other libraries agree with the rest.
+referee: tools $(VENV)/ready $(CRONER)/ready
 	$(VENV)/bin/python crates/skillfile/tests/reference/record.py --check
 	$(VENV)/bin/python crates/template/tests/it/record.py --check
 	cargo nextest run --workspace --locked --no-run  # the binary that the tests used
 	$(VENV)/bin/python tests/reference/prompt.py $(DEBUG)
+	$(VENV)/bin/python crates/schedule/tests/reference/compare.py $(TARGET)/debug/examples/fires $(CRONER)
 
 ## A short run of every fuzz target.
 fuzz:
@@ -71,6 +73,12 @@ $(VENV)/ready: tests/reference/requirements.txt
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/reference/requirements.txt
+	touch $@
+
+$(CRONER)/ready: crates/schedule/tests/reference/package.json
+	mkdir -p $(CRONER)
+	cp $< $(CRONER)/package.json
+	npm install --prefix $(CRONER) --no-audit --no-fund --loglevel=error
 	touch $@
 
 clean:
