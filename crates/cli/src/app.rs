@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use deft_compute::Compute;
-use deft_engine::{Engine, Options, Parts, SystemClock};
-use deft_registry::Snapshot;
+use deft_engine::{Engine, Options, Parts, Skills, SystemClock};
+use deft_registry::{Registry, Snapshot};
 use deft_store::{Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 
 use crate::args::{Global, Roots};
 use crate::commands::tools;
+use crate::doorbell;
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library, create_folder};
 use crate::logging;
@@ -24,6 +25,7 @@ pub(crate) struct App {
     runtime: Runtime,
     pub engine: Engine,
     pub zone: TimeZone,
+    home: PathBuf,
 }
 
 impl App {
@@ -46,7 +48,24 @@ impl App {
         Self::with(&home, Arc::new(snapshot))
     }
 
+    /// Opens the home for a process that stays: skills follow their files.
+    pub(crate) fn live(home: &Home) -> Done<(Self, Arc<Registry>)> {
+        let library = Library::of(home);
+        let zone = home.moment().zone;
+        let clock = move || deft_skillfile::Moment {
+            now: jiff::Timestamp::now(),
+            zone: zone.clone(),
+        };
+        let registry = Arc::new(Registry::open(library.options, clock));
+        let app = Self::assemble(home, registry.clone())?;
+        Ok((app, registry))
+    }
+
     fn with(home: &Home, skills: Arc<Snapshot>) -> Done<Self> {
+        Self::assemble(home, Arc::new(skills))
+    }
+
+    fn assemble(home: &Home, skills: Arc<dyn Skills>) -> Done<Self> {
         let runtime = runtime()?;
         let store = open_store(home)?;
         logging::start(&home.path);
@@ -54,17 +73,19 @@ impl App {
         let zone = home.moment().zone;
         let parts = Parts {
             store,
-            skills: Arc::new(skills),
+            skills,
             router,
             compute: Compute::new(worker()?),
             clock: Arc::new(SystemClock),
             secrets: secrets::source(&home.config),
         };
         let engine = Engine::new(parts, options(home, &zone)).map_err(|error| failure(&error))?;
+        engine.register_tools();
         Ok(Self {
             runtime,
             engine,
             zone,
+            home: home.path.clone(),
         })
     }
 
@@ -79,8 +100,14 @@ impl App {
         result
     }
 
-    /// Ends what was started for the command.
+    /// Waits for something that looks after leases itself.
+    pub(crate) fn block_on_only<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Ends what was started for the command. A daemon hears that there may be something to do.
     pub(crate) fn close(self) {
+        doorbell::ring(&self.home);
         self.runtime.block_on(self.engine.router().shutdown());
     }
 }
@@ -113,7 +140,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
 }
 
 /// The sandbox is this very program, started again.
-fn worker() -> Done<deft_compute::Options> {
+pub(crate) fn worker() -> Done<deft_compute::Options> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::input("worker", format!("cannot find deft itself: {error}")))?;
     Ok(deft_compute::Options {
@@ -130,6 +157,10 @@ pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
         Error::UnknownSkill { .. } => "unknown_skill",
         Error::BrokenSkill { .. } => "broken_skill",
         Error::KeyTaken { .. } => "key_taken",
+        Error::Refused(_) => "refused",
+        Error::NameTaken { .. } => "name_taken",
+        Error::NotARecord { .. } => "not_a_record",
+        Error::NotEnabled { .. } => "not_enabled",
         Error::Inputs(_) | Error::Flags(_) => "invalid_input",
         Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
         Error::UnknownStep { .. } => "unknown_step",

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// Where a service manager listens (`sd_notify`).
+pub(crate) const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
 /// The home of deft.
 pub(crate) const DEFT_HOME: &str = "DEFT_HOME";
 /// The home of the user.

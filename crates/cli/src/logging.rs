@@ -11,6 +11,51 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::args::LogForm;
+use crate::output::Output;
+
+/// The same for a process that stays: its lines are seen at the terminal too.
+pub(crate) fn start_daemon(home: &Path, form: LogForm, output: &Output) {
+    let folder = home.join("logs");
+    let file = fs::create_dir_all(&folder).and_then(|()| {
+        let path = folder.join("deft.log");
+        OpenOptions::new().create(true).append(true).open(path)
+    });
+    let file = file.ok().map(|file| {
+        tracing_subscriber::fmt::layer()
+            .json()
+            .flatten_event(true)
+            .with_writer(Mutex::new(file))
+    });
+    let seen = (!output.quiet).then(std::io::stderr);
+    let text = seen.as_ref().filter(|_| form == LogForm::Text).map(|_| {
+        tracing_subscriber::fmt::layer()
+            .compact()
+            .with_target(false)
+            .with_ansi(output.styles_stderr())
+            .with_writer(std::io::stderr)
+    });
+    let json = seen.as_ref().filter(|_| form == LogForm::Json).map(|_| {
+        tracing_subscriber::fmt::layer()
+            .json()
+            .flatten_event(true)
+            .with_writer(std::io::stderr)
+    });
+    let _started = tracing_subscriber::registry()
+        .with(file)
+        .with(text)
+        .with(json)
+        .with(which())
+        .try_init();
+}
+
+/// Libraries are wordy; of them only what is wrong counts.
+fn which() -> Targets {
+    Targets::new()
+        .with_target("deft", LevelFilter::INFO)
+        .with_default(LevelFilter::WARN)
+}
+
 /// Starts writing the log. One that cannot be written is none: nothing depends on it.
 pub(crate) fn start(home: &Path) {
     let folder = home.join("logs");
@@ -23,13 +68,9 @@ pub(crate) fn start(home: &Path) {
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(Mutex::new(file));
-    // Libraries are wordy; of them only what is wrong counts.
-    let which = Targets::new()
-        .with_target("deft", LevelFilter::INFO)
-        .with_default(LevelFilter::WARN);
     // A second start in one process keeps the first log.
     let _started = tracing_subscriber::registry()
         .with(lines)
-        .with(which)
+        .with(which())
         .try_init();
 }

@@ -2,8 +2,10 @@
 
 mod app;
 mod args;
+mod channels;
 mod commands;
 mod config;
+mod doorbell;
 mod env;
 mod failure;
 mod home;

@@ -39,6 +39,26 @@ pub enum Error {
         /// The skill.
         skill: String,
     },
+    /// A record that is not stored, with everything that is wrong with it.
+    #[error("{0}")]
+    Refused(deft_records::Refusal),
+    /// A name that something else has.
+    #[error("the name `{name}` is taken by {by}")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// What has it.
+        by: String,
+    },
+    /// Only records are changed through the store.
+    #[error("skill `{skill}` is a file, not a record")]
+    NotARecord {
+        /// The skill.
+        skill: String,
+    },
+    /// Nobody said which skill is meant.
+    #[error("there is neither an `id` nor a `name` to say which skill is meant")]
+    NoTarget,
     /// A skill that cannot be switched on.
     #[error("skill `{skill}` cannot be enabled: {why}")]
     NotEnabled {
@@ -151,6 +171,14 @@ impl Error {
             Self::BrokenSkill { path, .. } => {
                 Some(format!("`deft skills validate {path}` says why"))
             }
+            Self::NameTaken { .. } => {
+                Some("use another name, or change the skill that has it".to_owned())
+            }
+            Self::NotARecord { .. } => {
+                Some("edit or delete its file; `deft skills show NAME` says where it is".to_owned())
+            }
+            Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
+            Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),
             Self::KeyTaken { .. } => Some("use another key".to_owned()),
             Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use deft_model::Failure;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -53,7 +54,8 @@ pub struct LogLine {
     pub key: String,
 }
 
-type Notices = dyn Fn(Notice) -> Result<(), Failure> + Send + Sync;
+/// Takes a notice; what it gives is ready when the notice is safe.
+pub type Notices = dyn Fn(Notice) -> BoxFuture<'static, Result<(), Failure>> + Send + Sync;
 
 /// Everything outside that the router uses.
 #[derive(Clone)]
@@ -87,7 +89,7 @@ impl Default for Environment {
     fn default() -> Self {
         Self {
             secrets: Arc::new(NoSecrets),
-            notices: Arc::new(|_| Ok(())),
+            notices: Arc::new(|_| Box::pin(std::future::ready(Ok(())))),
             logs: Arc::new(|_| ()),
             catalogs: Arc::new(|_| ()),
             now: Arc::new(Timestamp::now),

@@ -4,6 +4,7 @@ mod rewrite;
 mod runs;
 mod schedule;
 mod skills;
+mod time;
 mod tools;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, Validate,
 };
+pub(crate) use time::{Jobs, LogForm, Notices, Tick, Up};
 pub(crate) use tools::{Config, Mcp, McpAdd, ToolCall, ToolList, Tools};
 
 /// A skill engine for AI assistants.
@@ -61,7 +63,17 @@ pub(crate) enum ColorWhen {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Skill files: list, check, write and move them
+    /// Fire what is due and drive what is queued, until stopped
+    Up(Up),
+    /// Put a home in order: its folders, default skills and examples
+    Init,
+    /// Check everything, and say how to mend what is wrong
+    Doctor {
+        /// Mend what can be mended without a question
+        #[arg(long)]
+        fix: bool,
+    },
+    /// Skills: list, check, write, move, switch on and off
     #[command(subcommand)]
     Skills(Skills),
     /// Run a skill now and show how it goes
@@ -72,6 +84,14 @@ pub(crate) enum Command {
     /// When skills fire, and what would become of their slots
     #[command(subcommand)]
     Schedule(Schedule),
+    /// Fire what is due and run it, once, without a daemon
+    Tick(Tick),
+    /// Background jobs
+    #[command(subcommand)]
+    Jobs(Jobs),
+    /// Messages to people, and whether they arrived
+    #[command(subcommand)]
+    Notices(Notices),
     /// Questions that wait for an answer
     #[command(subcommand)]
     Approvals(Approvals),

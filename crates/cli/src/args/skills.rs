@@ -26,6 +26,21 @@ pub(crate) enum Skills {
         #[command(flatten)]
         roots: Roots,
     },
+    /// Let a skill fire; its failures are forgiven
+    Enable {
+        /// Its id, number or name
+        name: String,
+    },
+    /// Let a skill not fire any more
+    Disable {
+        /// Its id, number or name
+        name: String,
+    },
+    /// Delete a stored skill, or the file of one in the home
+    Delete {
+        /// Its id, number or name
+        name: String,
+    },
     /// Copy skills into the home
     Import(Import),
     /// Write skills out, as they are or in another dialect

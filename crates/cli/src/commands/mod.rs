@@ -3,14 +3,20 @@
 mod approvals;
 mod cmd;
 mod config;
+mod doctor;
+mod init;
+mod jobs;
 mod mcp;
+mod notices;
 mod overview;
 mod run;
 mod runs;
 mod schedule;
 mod schema;
 mod skills;
+mod tick;
 pub(crate) mod tools;
+pub(crate) mod up;
 
 use std::process::ExitCode;
 
@@ -25,6 +31,12 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
     let global = &args.global;
     match args.command {
         None => overview::run(global, output),
+        Some(Command::Up(args)) => up::run(&args, global, output),
+        Some(Command::Init) => init::run(global, output),
+        Some(Command::Doctor { fix }) => doctor::run(fix, global, output),
+        Some(Command::Tick(args)) => tick::run(&args, global, output),
+        Some(Command::Jobs(command)) => jobs::run(&command, global, output),
+        Some(Command::Notices(command)) => notices::run(&command, global, output),
         Some(Command::Run(args)) => run::run(&args, global, output),
         Some(Command::Runs(command)) => runs::run(&command, global, output),
         Some(Command::Schedule(command)) => schedule::run(&command, global, output),
@@ -52,6 +64,9 @@ fn run_skills(command: Skills, global: &crate::args::Global, output: &Output) ->
         Skills::New(args) => skills::new::run(&args, global, output),
         Skills::Validate(args) => skills::validate::run(&args, output),
         Skills::Doctor { roots } => skills::doctor::run(global, &roots, output),
+        Skills::Enable { name } => skills::switch::enable(&name, global, output),
+        Skills::Disable { name } => skills::switch::disable(&name, global, output),
+        Skills::Delete { name } => skills::switch::delete(&name, global, output),
         Skills::Import(args) => skills::import::run(&args, global, output),
         Skills::Export(args) => skills::export::run(&args, global, output),
         Skills::Prompt(args) => skills::prompt::run(&args, global, output),

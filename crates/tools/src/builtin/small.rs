@@ -126,7 +126,7 @@ fn notify(environment: Environment) -> Installed {
                 target: optional("target"),
                 key: context.key,
             });
-            async { sent.map(|()| json!({"accepted": true})) }
+            async { sent.await.map(|()| json!({"accepted": true})) }
         }),
     )
 }

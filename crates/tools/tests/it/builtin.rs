@@ -69,7 +69,7 @@ async fn time_log_and_notify() {
     world.environment.logs = Arc::new(move |line| to_lines.lock().unwrap().push(line));
     world.environment.notices = Arc::new(move |notice| {
         to_notices.lock().unwrap().push(notice);
-        Ok(())
+        Box::pin(std::future::ready(Ok(())))
     });
     world.environment.now = Arc::new(|| "2026-03-29T01:30:00Z".parse().unwrap());
     let router = world.router();

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deft_store::{Sqlite, SqliteOptions, Store};
-use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Options, Router};
+use deft_model::{Failure, FailureClass};
+use deft_store::{NewNotice, Sqlite, SqliteOptions, Store};
+use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Notices, Options, Router};
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
 
@@ -74,14 +75,11 @@ impl Opened {
             Some(store) => read_catalogs(&**store).await?,
             None => Vec::new(),
         };
-        let keeper = Arc::new(Keeper::new(store, &stored));
+        let keeper = Arc::new(Keeper::new(store.clone(), &stored));
         let secrets = Arc::new(Secrets::new(&home.config));
         let environment = Environment {
             secrets: secrets.clone(),
-            notices: Arc::new(|notice| {
-                say_notice(&notice);
-                Ok(())
-            }),
+            notices: outbox(store.clone()),
             logs: Arc::new(|line| say_log(&line)),
             catalogs: Arc::new({
                 let keeper = keeper.clone();
@@ -168,14 +166,42 @@ async fn read_catalogs(store: &dyn Store) -> Done<Vec<(Catalog, Timestamp)>> {
     Ok(rows.into_iter().filter_map(read).collect())
 }
 
-/// There is no chat to send to yet, so the person at the terminal is told.
-fn say_notice(notice: &Notice) {
-    let title = notice.title.as_ref().map(|title| format!("{title}: "));
-    say_above(&format!(
-        "notice: {}{}",
-        title.unwrap_or_default(),
-        notice.message
-    ));
+/// What `notify` says goes into the outbox, from where it is carried to people. Without a store only
+/// the person at the terminal is told.
+fn outbox(store: Option<Arc<dyn Store>>) -> Arc<Notices> {
+    Arc::new(move |notice| {
+        let store = store.clone();
+        Box::pin(async move {
+            let Some(store) = store else {
+                say_above(&format!("notice: {}", notice.message));
+                return Ok(());
+            };
+            let new = NewNotice {
+                key: notice.key.clone(),
+                skill: None,
+                body: body(notice),
+                at: Timestamp::now(),
+            };
+            let kept = store.add_notice(new).await;
+            kept.map(drop).map_err(|problem| {
+                let mut failure = Failure::new(FailureClass::Other, problem.to_string());
+                failure.hint = problem.hint().map(str::to_owned);
+                failure
+            })
+        })
+    })
+}
+
+fn body(notice: Notice) -> String {
+    let notice = deft_engine::Notice {
+        kind: deft_engine::NoticeKind::Message,
+        title: notice.title.unwrap_or_default(),
+        text: notice.message,
+        skill: None,
+        run: None,
+        target: notice.target,
+    };
+    serde_json::to_string(&notice).unwrap_or_default()
 }
 
 fn say_log(line: &LogLine) {

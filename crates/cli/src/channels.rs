@@ -1,0 +1,173 @@
+//! Where messages to people go: a chat, an address on the web, or the log of the home.
+//!
+//! Not here: when they are tried again, and when they are given up (that is the engine's part).
+
+use std::fs::OpenOptions;
+use std::future::Future;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use deft_engine::{Channel, Delivered, Notice, Undelivered};
+use deft_model::{Failure, FailureClass};
+use deft_tools::telegram::{Client, SendOptions};
+use deft_tools::{Secret, SecretSource, TelegramOptions, webhook};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::home::Home;
+use crate::progress::say_above;
+use crate::secrets;
+
+/// The way to people that the configuration names.
+pub(crate) fn of(home: &Home) -> Arc<dyn Channel> {
+    let notify = &home.config.notify;
+    let secrets = secrets::source(&home.config);
+    Arc::new(Channels {
+        kind: notify.channel.unwrap_or(ChannelKind::Log),
+        target: notify.target.clone(),
+        telegram: home.config.tools.telegram.clone(),
+        secrets,
+        log: home.path.join("logs").join("notices.log"),
+    })
+}
+
+/// The kinds of channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChannelKind {
+    /// `logs/notices.log`, and the terminal that deft runs in.
+    Log,
+    /// A Telegram chat.
+    Telegram,
+    /// A POST to an address.
+    Webhook,
+}
+
+impl ChannelKind {
+    /// The words of the configuration.
+    pub(crate) const WORDS: &'static [&'static str] = &["log", "telegram", "webhook"];
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "log" => Some(Self::Log),
+            "telegram" => Some(Self::Telegram),
+            "webhook" => Some(Self::Webhook),
+            _ => None,
+        }
+    }
+}
+
+struct Channels {
+    kind: ChannelKind,
+    target: Option<String>,
+    telegram: TelegramOptions,
+    secrets: Arc<dyn SecretSource>,
+    log: PathBuf,
+}
+
+impl Channel for Channels {
+    fn deliver<'a>(
+        &'a self,
+        notice: &'a Notice,
+        key: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        Box::pin(async move {
+            // Everything is in the log, whatever else becomes of it.
+            let logged = write_log(&self.log, notice, key);
+            match self.kind {
+                ChannelKind::Log => logged
+                    .map(|()| "written to the log".to_owned())
+                    .map_err(|error| undelivered(FailureClass::Other, error.to_string())),
+                ChannelKind::Telegram => self.to_telegram(notice).await,
+                ChannelKind::Webhook => self.to_webhook(notice, key).await,
+            }
+        })
+    }
+}
+
+impl Channels {
+    async fn to_telegram(&self, notice: &Notice) -> Delivered {
+        let chat = notice.target.as_ref().or(self.target.as_ref());
+        let Some(chat) = chat else {
+            let message = "there is no chat to send to: `notify.target` is not set";
+            return Err(undelivered(FailureClass::Invalid, message.to_owned()));
+        };
+        let client = Client::new(&self.telegram, &*self.secrets).map_err(|failure| Undelivered {
+            failure,
+            retry_after: None,
+        })?;
+        let sent = client.send(chat, &text(notice), &SendOptions::default());
+        match sent.await {
+            Ok(receipt) => Ok(format!(
+                "telegram {} {:?}",
+                receipt.chat, receipt.message_ids
+            )),
+            Err(failed) => Err(Undelivered {
+                failure: failed.failure,
+                retry_after: failed.retry_after,
+            }),
+        }
+    }
+
+    async fn to_webhook(&self, notice: &Notice, key: &str) -> Delivered {
+        let url = notice.target.as_ref().or(self.target.as_ref());
+        let Some(url) = url else {
+            let message = "there is no address to post to: `notify.target` is not set";
+            return Err(undelivered(FailureClass::Invalid, message.to_owned()));
+        };
+        let body = json!({
+            "kind": notice.kind,
+            "title": notice.title,
+            "text": notice.text,
+            "skill": notice.skill,
+            "run": notice.run,
+            "key": key,
+        });
+        let headers = [("Idempotency-Key".to_owned(), Secret::new(key))];
+        match webhook::post(url, &body, &headers).await {
+            Ok(receipt) => Ok(format!("http {}", receipt.status)),
+            Err(failed) => Err(Undelivered {
+                failure: failed.failure,
+                retry_after: failed.retry_after,
+            }),
+        }
+    }
+}
+
+fn undelivered(class: FailureClass, message: String) -> Undelivered {
+    Undelivered {
+        failure: Failure::new(class, message),
+        retry_after: None,
+    }
+}
+
+/// A message as one text, for channels that know no headings.
+fn text(notice: &Notice) -> String {
+    if notice.title.is_empty() {
+        notice.text.clone()
+    } else {
+        format!("{}\n{}", notice.title, notice.text)
+    }
+}
+
+/// A line in the log of messages, and one at the terminal.
+fn write_log(path: &Path, notice: &Notice, key: &str) -> io::Result<()> {
+    let line = json!({
+        "at": Timestamp::now().to_string(),
+        "key": key,
+        "kind": notice.kind,
+        "title": notice.title,
+        "text": notice.text,
+        "skill": notice.skill,
+        "run": notice.run,
+    });
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    // One write, so that lines of several processes do not mix.
+    file.write_all(format!("{line}\n").as_bytes())?;
+    say_above(&format!("notice: {}", text(notice).replace('\n', ": ")));
+    Ok(())
+}

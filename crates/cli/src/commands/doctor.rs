@@ -1,0 +1,324 @@
+//! `deft doctor`: every check has a stable id, a verdict and a remedy. Later parts add to the list.
+//!
+//! Checks look and do not change anything, except with `--fix`, which mends what needs no question.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use deft_compute::{Job, Kind};
+use deft_model::{DisabledReason, Object};
+use deft_registry::State;
+use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::args::{Global, Roots};
+use crate::commands::up::Lock;
+use crate::failure::Done;
+use crate::home::{Home, Library, config_file, ensure};
+use crate::output::{Output, counted};
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    /// It works, and something is worth knowing.
+    Note,
+    Bad,
+}
+
+/// What one check found.
+struct Finding {
+    id: &'static str,
+    verdict: Verdict,
+    message: String,
+    hint: Option<String>,
+}
+
+/// All findings so far.
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(&mut self, id: &'static str, verdict: Verdict, message: String, hint: Option<String>) {
+        self.0.push(Finding {
+            id,
+            verdict,
+            message,
+            hint,
+        });
+    }
+
+    fn good(&mut self, id: &'static str, message: impl Into<String>) {
+        self.add(id, Verdict::Good, message.into(), None);
+    }
+
+    fn note(&mut self, id: &'static str, message: impl Into<String>, hint: &str) {
+        self.add(id, Verdict::Note, message.into(), Some(hint.to_owned()));
+    }
+
+    fn bad(&mut self, id: &'static str, message: impl Into<String>, hint: Option<String>) {
+        self.add(id, Verdict::Bad, message.into(), hint);
+    }
+}
+
+pub(crate) fn run(fix: bool, global: &Global, output: &Output) -> Done {
+    let mut found = Findings::default();
+    let path = Home::locate(global)?;
+    check_home(&path, fix, &mut found)?;
+    match Home::open(global) {
+        Ok(home) => {
+            found.good("config.valid", "the configuration can be read");
+            check_rest(&home, global, &mut found);
+        }
+        Err(failure) => found.bad("config.valid", failure.message, failure.hint),
+    }
+    report(&found, output)
+}
+
+fn check_home(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
+    if !path.is_dir() {
+        if fix {
+            ensure(path)?;
+            found.good("home.exists", format!("`{}` was made", path.display()));
+        } else {
+            let message = format!("there is no home at `{}`", path.display());
+            found.bad("home.exists", message, Some("`deft init` makes one".to_owned()));
+        }
+        return Ok(());
+    }
+    found.good("home.exists", format!("`{}`", path.display()));
+    check_mode(path, fix, found);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(data) = fs::metadata(path) else {
+        return;
+    };
+    let open = data.permissions().mode() & 0o077;
+    if open == 0 {
+        found.good("home.private", "only its owner can look inside");
+    } else if fix && fs::set_permissions(path, fs::Permissions::from_mode(0o700)).is_ok() {
+        found.good("home.private", "others could look inside; that was ended");
+    } else {
+        let hint = format!("`chmod 700 {}`, or `deft doctor --fix`", path.display());
+        found.bad("home.private", "others can look inside the home", Some(hint));
+    }
+}
+
+#[cfg(not(unix))]
+fn check_mode(_: &Path, _: bool, _: &mut Findings) {}
+
+fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
+    check_skills(home, found);
+    check_channel(home, found);
+    match Lock::holder(&home.path) {
+        Some(pid) => found.good("daemon.up", format!("deft is up (process {pid})")),
+        None => found.note(
+            "daemon.up",
+            "deft is not up: nothing fires by itself",
+            "`deft up` starts it; `deft tick` from cron does without",
+        ),
+    }
+    match App::open(global, &Roots::default()) {
+        Ok(app) => {
+            found.good("store.open", "the database can be read and written");
+            app.block_on(check_store(app.engine.store(), found));
+            app.block_on(check_servers(&app, found));
+            app.block_on(check_compute(found));
+            app.close();
+        }
+        Err(failure) => found.bad("store.open", failure.message, failure.hint),
+    }
+}
+
+fn check_skills(home: &Home, found: &mut Findings) {
+    let snapshot = Library::of(home).load();
+    let count = |wanted: fn(&State) -> bool| {
+        let files = snapshot.files().iter();
+        files.filter(|file| wanted(&file.state)).count()
+    };
+    let broken = count(|state| matches!(state, State::Broken { .. }));
+    let shadowed = count(|state| matches!(state, State::Shadowed { .. }));
+    let hint = Some("`deft skills doctor` says which and why".to_owned());
+    if broken > 0 {
+        let message = format!("{} cannot be loaded", counted(broken, "skill file"));
+        found.bad("skills.valid", message, hint);
+    } else {
+        let skills = counted(snapshot.skill_count(), "skill");
+        found.good("skills.valid", format!("{skills} loaded, none broken"));
+    }
+    if shadowed > 0 {
+        let message = format!("{} hidden by others", counted(shadowed, "skill file"));
+        found.note("skills.shadowed", message, "`deft skills doctor` says which");
+    }
+}
+
+fn check_channel(home: &Home, found: &mut Findings) {
+    use crate::channels::ChannelKind;
+    let notify = &home.config.notify;
+    match notify.channel {
+        None | Some(ChannelKind::Log) => found.note(
+            "notify.channel",
+            "notices go to `logs/notices.log` only",
+            "set `notify.channel` and `notify.target` to be told elsewhere",
+        ),
+        Some(_) if notify.target.is_none() => found.bad(
+            "notify.channel",
+            "notices have nowhere to go: `notify.target` is not set",
+            Some("`deft config set notify.target CHAT_OR_URL`".to_owned()),
+        ),
+        Some(ChannelKind::Telegram) if home.config.tools.telegram.token.is_none() => found.bad(
+            "notify.channel",
+            "notices go to Telegram, and `telegram.token` is not set",
+            Some("`deft config set telegram.token env:TELEGRAM_TOKEN`".to_owned()),
+        ),
+        Some(_) => found.good("notify.channel", "notices have a way to people"),
+    }
+}
+
+async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
+    let off = |why| SkillFilter {
+        disabled: Some(why),
+        ..SkillFilter::default()
+    };
+    if let Ok(rows) = store.skills(off(DisabledReason::Failures)).await
+        && !rows.is_empty()
+    {
+        let names: Vec<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
+        let message = format!("switched off after failures: {}", names.join(", "));
+        let hint = "`deft runs list --skill NAME` says why, `deft skills enable NAME` forgives";
+        found.bad("skills.failing", message, Some(hint.to_owned()));
+    }
+    if let Ok(rows) = store.skills(off(DisabledReason::MissingTools)).await
+        && !rows.is_empty()
+    {
+        let message = format!("{} for tools", counted(rows.len(), "skill waits"));
+        let hint = "`deft skills show NAME` lists them, `deft mcp add` brings servers";
+        found.note("skills.waiting", message, hint);
+    }
+    let dead = NoticeFilter {
+        status: Some(NoticeStatus::Dead),
+        ..NoticeFilter::default()
+    };
+    if let Ok(rows) = store.notices(dead).await
+        && !rows.is_empty()
+    {
+        let message = format!("{} never arrived", counted(rows.len(), "notice"));
+        let hint = "`deft notices list --dead` says why, `deft notices retry` tries again";
+        found.bad("notices.dead", message, Some(hint.to_owned()));
+    }
+    let asked = store.approvals(false).await.unwrap_or_default();
+    if !asked.is_empty() {
+        let message = format!("{} for an answer", counted(asked.len(), "run waits"));
+        found.note("approvals.open", message, "`deft approvals list` shows them");
+    }
+    check_orphans(store, found).await;
+}
+
+async fn check_orphans(store: &Arc<dyn Store>, found: &mut Findings) {
+    let interrupted = RunFilter {
+        outcomes: vec![deft_model::Outcome::Interrupted],
+        ..RunFilter::default()
+    };
+    if let Ok(rows) = store.runs(interrupted).await
+        && !rows.is_empty()
+    {
+        let message = format!("{} cut off and not gone on with", counted(rows.len(), "run"));
+        let hint = "`deft runs list --outcome interrupted`, then `deft runs resume ID`";
+        found.note("runs.interrupted", message, hint);
+    }
+}
+
+async fn check_servers(app: &App, found: &mut Findings) {
+    let router = app.engine.router();
+    let servers: Vec<String> = router
+        .health()
+        .into_iter()
+        .map(|health| health.server)
+        .collect();
+    for server in servers {
+        match router.probe(&server).await {
+            Ok(probe) => {
+                let tools = counted(probe.tools, "tool");
+                found.good("servers.answer", format!("`{server}` answers: {tools}"));
+            }
+            Err(failure) => {
+                let message = format!("server `{server}`: {}", failure.message);
+                found.bad("servers.answer", message, failure.hint);
+            }
+        }
+    }
+}
+
+/// The sandbox has to be able to start.
+async fn check_compute(found: &mut Findings) {
+    let options = match app::worker() {
+        Ok(options) => options,
+        Err(failure) => return found.bad("compute.works", failure.message, failure.hint),
+    };
+    let mut session = deft_compute::Compute::new(options).session();
+    let job = Job::new(Kind::Block, "result = 6 * 7", Object::new());
+    match session.run(job, None).await {
+        Ok(output) if output.value == json!(42) => {
+            found.good("compute.works", "the sandbox of compute blocks works");
+        }
+        Ok(output) => {
+            let message = format!("the sandbox reckons that 6 * 7 is {}", output.value);
+            found.bad("compute.works", message, None);
+        }
+        Err(error) => {
+            let hint = error.hint().map(str::to_owned);
+            found.bad("compute.works", error.to_string(), hint);
+        }
+    }
+}
+
+fn report(found: &Findings, output: &Output) -> Done {
+    let bad = found.0.iter().filter(|one| one.verdict == Verdict::Bad);
+    let bad = bad.count();
+    if output.json {
+        let checks: Vec<Value> = found.0.iter().map(shown).collect();
+        output.document(&json!({"ok": bad == 0, "checks": checks}))?;
+    } else {
+        let lines: Vec<String> = found.0.iter().map(line).collect();
+        output.data(&lines.join("\n"))?;
+        if bad > 0 {
+            output.note(&format!("\n{} to mend", counted(bad, "thing")));
+        }
+    }
+    Ok(ExitCode::from(u8::from(bad > 0)))
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Good => "ok",
+        Verdict::Note => "note",
+        Verdict::Bad => "bad",
+    }
+}
+
+fn shown(finding: &Finding) -> Value {
+    json!({
+        "id": finding.id,
+        "status": word(finding.verdict),
+        "message": finding.message,
+        "hint": finding.hint,
+    })
+}
+
+fn line(finding: &Finding) -> String {
+    let hint = finding.hint.as_ref();
+    let hint = hint.map_or(String::new(), |hint| format!("\n      hint: {hint}"));
+    format!(
+        "{:4}  {:18} {}{hint}",
+        word(finding.verdict),
+        finding.id,
+        finding.message
+    )
+}

@@ -1,0 +1,130 @@
+//! `deft jobs …`: background jobs (S0.77 to S0.82).
+
+use std::process::ExitCode;
+
+use deft_engine::JOB_SKILL;
+use deft_store::RunRow;
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::args::{Global, Jobs};
+use crate::commands::tools::arguments;
+use crate::failure::{Done, Failure};
+use crate::output::{Output, table};
+
+pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
+    let app = App::without_skills(global)?;
+    let done = match command {
+        Jobs::Queue { args, json } => queue(&app, args, json.as_deref(), output),
+        Jobs::List { limit } => list(&app, *limit, output),
+        Jobs::Show { id } => show(&app, id, output),
+        Jobs::Halt => halt(&app, true, output),
+        Jobs::Resume => halt(&app, false, output),
+    };
+    app.close();
+    done
+}
+
+fn queue(app: &App, pairs: &[String], given: Option<&str>, output: &Output) -> Done {
+    let arguments = arguments(pairs, given)?;
+    let queued = app.block_on(app.engine.queue_task(&arguments));
+    let row = queued.map_err(|error| app::failure(&error))?;
+    let job = app.block_on(app.engine.job_json(&row));
+    if output.json {
+        output.document(&job)?;
+    } else {
+        output.data(row.id.as_str())?;
+        output.note("hint: `deft up` runs it; `deft jobs show ID` says how it went");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(app: &App, limit: Option<u32>, output: &Output) -> Done {
+    let rows = app.block_on(app.engine.jobs(limit));
+    let rows = rows.map_err(|error| app::failure(&error))?;
+    let halted = app.block_on(app.engine.jobs_halted());
+    let halted = halted.map_err(|error| app::failure(&error))?;
+    let jobs: Vec<Value> = app.block_on(async {
+        let mut jobs = Vec::new();
+        for row in &rows {
+            jobs.push(app.engine.job_json(row).await);
+        }
+        jobs
+    });
+    if output.json {
+        let halted = halted.map(|at| at.to_string());
+        output.document(&json!({"jobs": jobs, "halted_since": halted}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(since) = halted {
+        let since = deft_schedule::show(since, &app.zone);
+        output.note(&format!("jobs are halted since {since}; `deft jobs resume` lets them go on"));
+    }
+    if jobs.is_empty() {
+        output.note("there are no jobs");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut lines = vec![["id", "name", "status", "error"].map(str::to_owned).to_vec()];
+    lines.extend(jobs.iter().map(line));
+    output.data(&table(&lines, output.width()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(job: &Value) -> Vec<String> {
+    ["taskId", "name", "status", "error"]
+        .map(|key| job[key].as_str().unwrap_or_default().replace('\n', " "))
+        .to_vec()
+}
+
+fn show(app: &App, id: &str, output: &Output) -> Done {
+    let row = app.block_on(app.engine.find_run(id));
+    let row = row.map_err(|error| app::failure(&error))?;
+    if row.skill != JOB_SKILL {
+        let message = format!("run `{}` is not a job, it is a run of `{}`", row.id, row.skill);
+        let hint = format!("`deft runs show {}` shows it", row.id);
+        return Err(Failure::input("not_a_job", message).hint(hint));
+    }
+    let job = app.block_on(app.engine.job_json(&row));
+    if output.json {
+        output.document(&json!({ "job": job }))?;
+    } else {
+        output.data(&text(&row, &job, app))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(row: &RunRow, job: &Value, app: &App) -> String {
+    let word = |key: &str| job[key].as_str().unwrap_or_default().to_owned();
+    let mut text = format!("{}  {}  {}\n", row.id, word("name"), word("status"));
+    let queued = deft_schedule::show(row.admitted_at, &app.zone);
+    text.push_str(&format!("queued    {queued}\n"));
+    if let Some(ms) = job["duration"].as_u64() {
+        text.push_str(&format!("duration  {ms} ms\n"));
+    }
+    if !job["error"].is_null() {
+        text.push_str(&format!("error     {}\n", word("error")));
+    }
+    if !job["result"].is_null() {
+        text.push_str(&format!("result    {}\n", job["result"]));
+    }
+    text
+}
+
+fn halt(app: &App, halt: bool, output: &Output) -> Done {
+    let done = app.block_on(async {
+        if halt {
+            app.engine.halt_jobs().await
+        } else {
+            app.engine.resume_jobs().await
+        }
+    });
+    done.map_err(|error| app::failure(&error))?;
+    if output.json {
+        output.document(&json!({ "halted": halt }))?;
+    } else if halt {
+        output.note("no job begins until `deft jobs resume`; what runs goes on");
+    } else {
+        output.note("jobs go on");
+    }
+    Ok(ExitCode::SUCCESS)
+}

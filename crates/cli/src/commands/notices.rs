@@ -1,0 +1,89 @@
+//! `deft notices …`: messages to people, and whether they arrived.
+
+use std::process::ExitCode;
+
+use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::args::{Global, Notices};
+use crate::failure::Done;
+use crate::output::{Output, counted, table};
+
+pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
+    let app = App::without_skills(global)?;
+    let done = match command {
+        Notices::List { dead, limit } => list(&app, *dead, *limit, output),
+        Notices::Retry { id } => retry(&app, *id, output),
+    };
+    app.close();
+    done
+}
+
+fn list(app: &App, dead: bool, limit: Option<u32>, output: &Output) -> Done {
+    let filter = NoticeFilter {
+        status: dead.then_some(NoticeStatus::Dead),
+        limit,
+        ..NoticeFilter::default()
+    };
+    let rows = app.block_on(app.engine.store().notices(filter));
+    let rows = rows.map_err(|error| app::store(&error))?;
+    if output.json {
+        let shown: Vec<Value> = rows.iter().map(shown).collect();
+        output.document(&json!({ "notices": shown }))?;
+    } else if rows.is_empty() {
+        output.note("there are no messages");
+    } else {
+        let head = ["ID", "AT", "STATUS", "SKILL", "TEXT"].map(str::to_owned);
+        let rows = rows.iter().map(|row| line(row, app));
+        let lines: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(rows).collect();
+        output.data(&table(&lines, output.width()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(row: &NoticeRow) -> Value {
+    let body: Value = serde_json::from_str(&row.body).unwrap_or_default();
+    let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    json!({
+        "id": row.id,
+        "run": row.run.as_ref().map(deft_model::RunId::as_str),
+        "skill": row.skill,
+        "notice": body,
+        "status": row.status.word(),
+        "attempts": row.attempts,
+        "receipt": row.receipt,
+        "error": row.error,
+        "at": row.at.to_string(),
+        "next_try_at": time(row.try_at),
+        "ended_at": time(row.ended_at),
+    })
+}
+
+fn line(row: &NoticeRow, app: &App) -> Vec<String> {
+    let body: Value = serde_json::from_str(&row.body).unwrap_or_default();
+    let mut text = body["text"].as_str().unwrap_or_default().replace('\n', " ");
+    if let Some(error) = &row.error {
+        text = format!("{text} ({error})");
+    }
+    vec![
+        row.id.to_string(),
+        deft_schedule::show(row.at, &app.zone),
+        row.status.word().to_owned(),
+        row.skill.clone().unwrap_or_default(),
+        text,
+    ]
+}
+
+fn retry(app: &App, id: Option<i64>, output: &Output) -> Done {
+    let retried = app.block_on(app.engine.store().retry_notices(id, Timestamp::now()));
+    let retried = retried.map_err(|error| app::store(&error))?;
+    if output.json {
+        output.document(&json!({ "queued": retried }))?;
+    } else {
+        let count = usize::try_from(retried).unwrap_or(usize::MAX);
+        output.data(&format!("{} queued again", counted(count, "message")))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,92 @@
+//! `deft skills enable|disable|delete`.
+
+use std::fs;
+use std::process::ExitCode;
+
+use deft_records::Target;
+use deft_store::SkillRow;
+use serde_json::json;
+
+use crate::app::{self, App};
+use crate::args::{Global, Roots};
+use crate::failure::{Done, Failure};
+use crate::home::{Home, Library};
+use crate::output::Output;
+
+pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
+    let app = App::open(global, &Roots::default())?;
+    let row = app.block_on(app.engine.enable(name));
+    let row = row.map_err(|error| app::failure(&error))?;
+    say(&app, &row, output)?;
+    app.close();
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn disable(name: &str, global: &Global, output: &Output) -> Done {
+    let app = App::open(global, &Roots::default())?;
+    let row = app.block_on(app.engine.disable(name));
+    let row = row.map_err(|error| app::failure(&error))?;
+    say(&app, &row, output)?;
+    app.close();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say(app: &App, row: &SkillRow, output: &Output) -> Done<()> {
+    if output.json {
+        let shown = app.block_on(app.engine.record_json(row));
+        let shown = shown.map_err(|error| app::failure(&error))?;
+        return output.document(&json!({ "skill": shown }));
+    }
+    let skill = &row.text.skill;
+    let text = match (row.standing.disabled, row.timeline.next_at) {
+        (Some(why), _) => format!("`{skill}` does not fire any more ({why})"),
+        (None, Some(at)) => {
+            let at = deft_schedule::show(at, &app.zone);
+            format!("`{skill}` is enabled; it fires next at {at}")
+        }
+        (None, None) => format!("`{skill}` is enabled"),
+    };
+    output.data(&text)
+}
+
+/// A record is deleted from the store, a file of the home from the disk. Files elsewhere belong to
+/// somebody else.
+pub(crate) fn delete(name: &str, global: &Global, output: &Output) -> Done {
+    let home = Home::open(global)?;
+    let snapshot = Library::of(&home).load();
+    if let Some(loaded) = snapshot.find(name) {
+        let path = loaded.path.to_path_buf();
+        let skill = loaded.skill.id.to_string();
+        delete_file(&home, &path)?;
+        return said(&skill, &format!("`{}`", path.display()), output);
+    }
+    let app = App::without_skills(global)?;
+    let target = Target::Name(name.to_owned());
+    let row = app.block_on(app.engine.delete_skill(&target));
+    let row = row.map_err(|error| app::failure(&error))?;
+    app.close();
+    said(&row.text.skill, &format!("record {}", row.id), output)
+}
+
+fn said(skill: &str, what: &str, output: &Output) -> Done {
+    if output.json {
+        output.document(&json!({"deleted": skill}))?;
+    } else {
+        output.data(&format!("deleted `{skill}` ({what}); its runs stay"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn delete_file(home: &Home, path: &std::path::Path) -> Done<()> {
+    if !path.starts_with(home.skills()) {
+        let message = format!("`{}` is not in the skills of this home", path.display());
+        return Err(Failure::input("not_ours", message).hint("delete the file where it is kept"));
+    }
+    let folder = path.parent().filter(|folder| *folder != home.skills());
+    let is_folder_skill = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
+    let removed = match folder {
+        Some(folder) if is_folder_skill => fs::remove_dir_all(folder),
+        _ => fs::remove_file(path),
+    };
+    removed.map_err(|problem| Failure::file(path, "delete", &problem))
+}

@@ -1,0 +1,165 @@
+//! `deft tick`: one look at the schedules without a daemon. What is due is fired and run, and what
+//! others left behind goes on.
+
+use std::collections::HashSet;
+use std::process::ExitCode;
+
+use deft_engine::{Pool, Ticked};
+use deft_model::{Outcome, RunId};
+use deft_store::RunRow;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::args::{Global, Tick};
+use crate::channels;
+use crate::failure::{Done, Failure};
+use crate::home::Home;
+use crate::output::{Output, counted};
+
+pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
+    let home = Home::open(global)?;
+    let app = App::open(global, &crate::args::Roots::default())?;
+    let at = match &args.now {
+        Some(text) => Some(instant(text, &app)?),
+        None => None,
+    };
+    let report = app.block_on(tick(&app, &home, at))?;
+    let failed = report.fired.iter().any(|run| {
+        matches!(run.outcome, Some(outcome) if !matches!(outcome, Outcome::Success | Outcome::Skipped))
+    });
+    if output.json {
+        output.document(&report.json())?;
+    } else {
+        output.data(&report.text(&app))?;
+    }
+    app.close();
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+fn instant(text: &str, app: &App) -> Done<Timestamp> {
+    deft_schedule::parse_at(text, &app.zone)
+        .map_err(|error| Failure::input("invalid_input", error.message).maybe_hint(error.hint))
+}
+
+/// What one look did.
+struct Report {
+    fired: Vec<RunRow>,
+    passed: Vec<RunRow>,
+}
+
+async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
+    let engine = &app.engine;
+    let failed = |error: deft_engine::Error| app::failure(&error);
+    engine.sync_files().await.map_err(failed)?;
+    // Tools are known after their servers were asked; waiting skills may be among the due ones.
+    engine.router().listed().await;
+    engine.recover().await.map_err(failed)?;
+    let pool = Pool::new(home.config.engine.max_running.map_or(64, |n| n as usize));
+    let mut ticked = Ticked::default();
+    loop {
+        let now = at.unwrap_or_else(Timestamp::now);
+        let more = engine.tick(now, &pool).await.map_err(failed)?;
+        ticked.fired.extend(more.fired);
+        ticked.passed.extend(more.passed);
+        pool.idle().await;
+        if !more.held_back {
+            break;
+        }
+    }
+    let attention = deft_engine::Attention {
+        parks: true,
+        ..deft_engine::Attention::default()
+    };
+    let driven = engine.drain(&attention).await.map_err(failed)?;
+    ticked.fired.extend(driven);
+    engine
+        .deliver(&channels::of(home))
+        .await
+        .map_err(failed)?;
+    let mut seen = HashSet::new();
+    ticked.fired.retain(|run| seen.insert(run.clone()));
+    let passed: Vec<RunId> = ticked.passed.into_iter().map(|(run, _)| run).collect();
+    let mut report = Report {
+        fired: rows(app, ticked.fired).await?,
+        passed: rows(app, passed).await?,
+    };
+    // A run that another one of its skill stood in the way of did not happen.
+    let skipped = |run: &mut RunRow| {
+        run.outcome == Some(Outcome::Skipped) && run.started_at.is_none()
+    };
+    let skipped: Vec<RunRow> = report.fired.extract_if(.., skipped).collect();
+    report.passed.extend(skipped);
+    Ok(report)
+}
+
+async fn rows(app: &App, runs: Vec<RunId>) -> Done<Vec<RunRow>> {
+    let mut rows = Vec::new();
+    for run in runs {
+        let row = app.engine.store().run(&run).await;
+        rows.extend(row.map_err(|error| app::store(&error))?);
+    }
+    Ok(rows)
+}
+
+impl Report {
+    fn with(&self, outcome: Outcome) -> impl Iterator<Item = &RunRow> {
+        self.passed
+            .iter()
+            .filter(move |run| run.outcome == Some(outcome))
+    }
+
+    fn json(&self) -> Value {
+        let list = |runs: &mut dyn Iterator<Item = &RunRow>| -> Vec<Value> {
+            runs.map(deft_engine::run_json).collect()
+        };
+        json!({
+            "fired": list(&mut self.fired.iter()),
+            "skipped": list(&mut self.with(Outcome::Skipped)),
+            "missed": list(&mut self.with(Outcome::Missed)),
+            "failed": list(&mut self.with(Outcome::Error)),
+        })
+    }
+
+    fn text(&self, app: &App) -> String {
+        if self.fired.is_empty() && self.passed.is_empty() {
+            return "nothing was due".to_owned();
+        }
+        let fired = self.fired.iter().map(|run| {
+            let outcome = run
+                .outcome
+                .map_or_else(|| run.status.to_string(), |outcome| outcome.to_string());
+            format!("{outcome:<12} {}  {}", run.skill, slot(run, app))
+        });
+        let passed = self.passed.iter().map(|run| {
+            let outcome = run.outcome.map_or(String::new(), |o| o.to_string());
+            let many = match run.slot_count {
+                1 => String::new(),
+                count => format!(" and {} more", counted(count as usize - 1, "slot")),
+            };
+            format!(
+                "{outcome:<12} {}  {}{many}: {}",
+                run.skill,
+                slot(run, app),
+                reason(run)
+            )
+        });
+        fired.chain(passed).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn slot(run: &RunRow, app: &App) -> String {
+    run.slot
+        .map_or(String::new(), |at| deft_schedule::show(at, &app.zone))
+}
+
+/// Why a slot brought no run.
+fn reason(run: &RunRow) -> String {
+    let error: Option<Value> = run
+        .error
+        .as_deref()
+        .and_then(|text| serde_json::from_str(text).ok());
+    error
+        .and_then(|error| error["message"].as_str().map(str::to_owned))
+        .unwrap_or_default()
+}

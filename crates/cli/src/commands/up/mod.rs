@@ -1,0 +1,150 @@
+//! `deft up`: everything in one process, until it is told to stop.
+//!
+//! This file puts the parts together and takes them apart again. What they do is the engine's.
+
+mod follow;
+mod lock;
+pub(crate) mod seed;
+mod systemd;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use deft_engine::{Engine, Pool};
+use deft_store::SkillFilter;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{self, App};
+use crate::args::{Global, Up};
+use crate::failure::{Done, Failure};
+use crate::home::Home;
+use crate::output::{Output, counted};
+use crate::{channels, doorbell, logging};
+
+pub(crate) use lock::Lock;
+
+pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
+    let begun = Instant::now();
+    let home = Home::open(global)?;
+    home.ensure()?;
+    let lock = Lock::take(&home.path)?;
+    let seeded = seed::if_new(&home)?;
+    logging::start_daemon(&home.path, args.log, output);
+    let (app, registry) = App::live(&home)?;
+    let result = app.block_on_only(serve(&app, &registry, &home, args, begun, seeded));
+    app.close();
+    drop(lock);
+    result
+}
+
+async fn serve(
+    app: &App,
+    registry: &Arc<deft_registry::Registry>,
+    home: &Home,
+    args: &Up,
+    begun: Instant,
+    seeded: usize,
+) -> Done {
+    let engine = &app.engine;
+    let stop = CancellationToken::new();
+    let places = home.config.engine.max_running.unwrap_or(64);
+    let pool = Pool::new(usize::try_from(places).unwrap_or(64));
+    engine
+        .sync_files()
+        .await
+        .map_err(|error| app::failure(&error))?;
+    let grace = args.grace.unwrap_or(Duration::from_secs(10));
+    let serving = tokio::spawn({
+        let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
+        let channel = channels::of(home);
+        async move { engine.serve(&pool, channel, stop, grace).await }
+    });
+    let followers = follow::start(engine, registry, home, &stop);
+    say_ready(app, home, begun, seeded).await?;
+    systemd::tell("READY=1");
+    let code = wait_for_the_end(&stop, args).await?;
+    systemd::tell("STOPPING=1");
+    tracing::info!("stopping: what runs has {} s to end", grace.as_secs());
+    drop(serving.await);
+    followers.abort_all();
+    tracing::info!("stopped");
+    Ok(code)
+}
+
+/// The one line that says that everything works, and for a new home what to try next.
+async fn say_ready(app: &App, home: &Home, begun: Instant, seeded: usize) -> Done<()> {
+    let store = app.engine.store();
+    let timed = SkillFilter {
+        enabled: Some(true),
+        trigger: Some("cron".to_owned()),
+        ..SkillFilter::default()
+    };
+    let timed = store.skills(timed).await.map_err(|e| app::store(&e))?;
+    let next = store.next_due().await.map_err(|e| app::store(&e))?;
+    let next = next.map_or("nothing is planned".to_owned(), |at| {
+        format!("next at {}", deft_schedule::show(at, &app.zone))
+    });
+    tracing::info!(
+        "ready after {} ms: {} on time, {next}; home {}, process {}",
+        begun.elapsed().as_millis(),
+        counted(timed.len(), "skill"),
+        home.path.display(),
+        std::process::id(),
+    );
+    if seeded > 0 {
+        greet(seeded);
+    }
+    Ok(())
+}
+
+fn greet(seeded: usize) {
+    let text = format!(
+        "\nthis home is new: {seeded} files were put into its `skills` folder.\n\
+         `hello-deft` fires every minute and leaves a notice here; `deft skills delete hello-deft` ends that.\n\
+         try next, in another terminal:\n  \
+         deft run countdown          a workflow that runs anywhere\n  \
+         deft schedule list          what fires when\n  \
+         deft runs list              what has happened\n  \
+         deft doctor                 what is missing for the rest\n\n"
+    );
+    // What cannot be said is not worth failing for.
+    drop(std::io::stderr().write_all(text.as_bytes()));
+}
+
+/// Waits for a signal, or for `--for` to be over. A second signal ends everything at once.
+async fn wait_for_the_end(stop: &CancellationToken, args: &Up) -> Done {
+    let failed = |problem: std::io::Error| {
+        Failure::input("signals", format!("cannot listen to signals: {problem}"))
+    };
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let enough = async {
+        match args.only_for {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    let code = tokio::select! {
+        _ = interrupt.recv() => ExitCode::from(130),
+        _ = terminate.recv() => ExitCode::SUCCESS,
+        () = enough => ExitCode::SUCCESS,
+    };
+    stop.cancel();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        std::process::exit(130);
+    });
+    Ok(code)
+}
+
+/// Listens to the doorbell of the home.
+async fn answer_door(engine: Engine, home: std::path::PathBuf) {
+    doorbell::listen(&home, || engine.ring()).await;
+}
+

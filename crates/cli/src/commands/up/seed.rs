@@ -1,0 +1,82 @@
+//! What a new home begins with: default skills that wait for their tools, playbooks, and two
+//! examples that show life at once (S0.86 to S0.95).
+//!
+//! Seeding happens once. What a person deletes stays deleted, and nothing that exists is touched.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Done, Failure};
+use crate::home::{Home, create_folder};
+
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../defaults/", $path)))),+]
+    };
+}
+
+/// Every file of a new home, by its path under `skills`.
+const FILES: &[(&str, &str)] = files![
+    "examples/countdown.yaml",
+    "examples/hello-deft.yaml",
+    "skills/contact-lookup/SKILL.md",
+    "skills/cron-scheduling/SKILL.md",
+    "skills/daily-briefing/SKILL.md",
+    "skills/daily-email-classification/SKILL.md",
+    "skills/email-classify/SKILL.md",
+    "skills/email-compose/SKILL.md",
+    "skills/email-processor/SKILL.md",
+    "skills/email-triage/SKILL.md",
+    "skills/evening-recap/SKILL.md",
+    "skills/file-operations/SKILL.md",
+    "skills/follow-up-tracker/SKILL.md",
+    "skills/meeting-overload-warning/SKILL.md",
+    "skills/memory-recall/SKILL.md",
+    "skills/message-cleanup/SKILL.md",
+    "skills/morning-briefing/SKILL.md",
+    "skills/pre-meeting-prep/SKILL.md",
+    "skills/research-and-share/SKILL.md",
+    "skills/schedule-meeting/SKILL.md",
+    "skills/system-health-check/SKILL.md",
+    "skills/telegram-conversation/SKILL.md",
+    "skills/vercel-deployments/SKILL.md",
+    "skills/web-browsing/SKILL.md",
+    "skills/weekly-digest/SKILL.md",
+];
+
+/// The file that says that a home was seeded.
+const MARK: &str = "data/seeded";
+
+/// Puts the defaults into a home that never had them. Says how many files were written.
+pub(crate) fn if_new(home: &Home) -> Done<usize> {
+    let mark = home.path.join(MARK);
+    if mark.exists() {
+        return Ok(0);
+    }
+    let mut written = 0;
+    for (path, text) in FILES {
+        written += usize::from(write(&target(home, path), text)?);
+    }
+    if let Some(folder) = mark.parent() {
+        create_folder(folder)?;
+    }
+    let version = concat!(env!("CARGO_PKG_VERSION"), "\n");
+    fs::write(&mark, version).map_err(|problem| Failure::file(&mark, "write", &problem))?;
+    Ok(written)
+}
+
+fn target(home: &Home, path: &str) -> PathBuf {
+    let below = path.split_once('/').map_or(path, |(_, below)| below);
+    home.skills().join(below)
+}
+
+fn write(path: &Path, text: &str) -> Done<bool> {
+    if path.exists() {
+        return Ok(false);
+    }
+    if let Some(folder) = path.parent() {
+        create_folder(folder)?;
+    }
+    fs::write(path, text).map_err(|problem| Failure::file(path, "write", &problem))?;
+    Ok(true)
+}

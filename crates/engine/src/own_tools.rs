@@ -1,0 +1,204 @@
+//! deft's own tools: an assistant stores, changes and lists skills with them, and queues jobs. They
+//! are in the router like any other tool.
+
+use std::future::Future;
+use std::sync::{Arc, Weak};
+
+use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_records::{Target, target, tool_schemas};
+use deft_store::{SkillFilter, SkillRow};
+use deft_tools::{Context, Definition};
+use serde_json::{Value, json};
+
+use crate::engine::Inner;
+use crate::records::Stored;
+use crate::{Engine, Error, JOB_SKILL};
+
+impl Engine {
+    /// Puts deft's own tools into the router.
+    pub fn register_tools(&self) {
+        for schema in tool_schemas() {
+            let Some(effects) = effects(schema.name) else {
+                continue;
+            };
+            let definition =
+                Definition::new(schema.name, schema.description, effects, schema.input);
+            // The router belongs to the engine, so that its tools must not keep it alive.
+            let engine = Arc::downgrade(&self.inner);
+            self.router()
+                .register_fn(definition, move |args: Object, _: Context| {
+                    call(engine.clone(), schema.name, args)
+                });
+        }
+    }
+}
+
+/// What repeating a call of one of our tools would do; none if it is not one of ours.
+fn effects(tool: &str) -> Option<Effects> {
+    match tool {
+        "memory_list_skills" | "memory_get_skill" | "get_job_status" => Some(Effects::None),
+        "memory_update_skill" | "memory_delete_skill" => Some(Effects::Idempotent),
+        "memory_store_skill" | "queue_task" => Some(Effects::Once),
+        _ => None,
+    }
+}
+
+fn call(
+    engine: Weak<Inner>,
+    tool: &'static str,
+    args: Object,
+) -> impl Future<Output = Result<Value, Failure>> + Send {
+    async move {
+        let inner = engine
+            .upgrade()
+            .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
+        let engine = Engine { inner };
+        engine.own_tool(tool, &args).await.map_err(|error| failure(&error))
+    }
+}
+
+fn failure(error: &Error) -> Failure {
+    let class = match error {
+        Error::UnknownSkill { .. } | Error::UnknownRun { .. } => FailureClass::NotFound,
+        Error::Store(_) => FailureClass::Other,
+        _ => FailureClass::Invalid,
+    };
+    let mut failure = Failure::new(class, error.to_string());
+    failure.hint = error.hint();
+    failure
+}
+
+impl Engine {
+    async fn own_tool(&self, tool: &str, args: &Object) -> Result<Value, Error> {
+        match tool {
+            "memory_store_skill" => {
+                let stored = self.store_skill(args).await?;
+                self.stored_json(&stored).await
+            }
+            "memory_update_skill" => {
+                let (target, changes) = wanted(args)?;
+                let stored = self.update_skill(&target, &changes).await?;
+                self.stored_json(&stored).await
+            }
+            "memory_list_skills" => self.list_json(args).await,
+            "memory_get_skill" => {
+                let (target, _) = wanted(args)?;
+                let row = self.record(&target).await?;
+                Ok(json!({"success": true, "skill": self.record_json(&row).await?}))
+            }
+            "memory_delete_skill" => {
+                let (target, _) = wanted(args)?;
+                let row = self.delete_skill(&target).await?;
+                Ok(json!({"success": true, "deleted": row.text.name, "id": row.id}))
+            }
+            "queue_task" => {
+                let run = self.queue_task(args).await?;
+                Ok(self.job_json(&run).await)
+            }
+            _ => {
+                let id = args.get("taskId").or_else(|| args.get("task_id"));
+                let id = id.and_then(Value::as_str).unwrap_or_default();
+                let run = self.find_run(id).await?;
+                if run.skill != JOB_SKILL {
+                    return Err(Error::UnknownRun { id: id.to_owned() });
+                }
+                Ok(self.job_json(&run).await)
+            }
+        }
+    }
+
+    async fn stored_json(&self, stored: &Stored) -> Result<Value, Error> {
+        let skill = self.record_json(&stored.row).await?;
+        Ok(json!({
+            "success": true,
+            "id": stored.row.id,
+            "stored": stored.words,
+            "normalised": stored.normalised,
+            "waits_for": stored.missing_tools,
+            "skill": skill,
+        }))
+    }
+
+    async fn list_json(&self, args: &Object) -> Result<Value, Error> {
+        let text = |key: &str| args.get(key).and_then(Value::as_str).map(str::to_owned);
+        let enabled = match args.get("enabled") {
+            Some(Value::Bool(enabled)) => Some(*enabled),
+            Some(Value::String(word)) => word.parse().ok(),
+            _ => None,
+        };
+        let filter = SkillFilter {
+            enabled,
+            trigger: text("trigger_type"),
+            agent_id: text("agent_id"),
+            ..SkillFilter::default()
+        };
+        let mut skills = Vec::new();
+        for row in self.list_skills(filter).await? {
+            skills.push(self.record_json(&row).await?);
+        }
+        Ok(json!({"success": true, "count": skills.len(), "skills": skills}))
+    }
+
+    /// A stored skill with all columns of the seeds (S0.62) and those of the contract.
+    pub async fn record_json(&self, row: &SkillRow) -> Result<Value, Error> {
+        let content = self.content(row).await.unwrap_or_default();
+        let pinned = self.inner.pin_row(row).await.ok();
+        let skill = pinned.as_ref().map(|pinned| &pinned.skill);
+        let moment = self.inner.moment();
+        let text = |at: Option<jiff::Timestamp>| {
+            at.map(|at| deft_schedule::show(at, &moment.zone))
+        };
+        let required: Value = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
+        let missing = skill.map(|skill| self.inner.missing(&skill.required_tools));
+        let (standing, policy) = (&row.standing, skill.map(|skill| &skill.policy));
+        let mut shown = json!({
+            "id": row.text.skill,
+            "record_id": row.id,
+            "agent_id": row.text.agent_id,
+            "name": row.text.name,
+            "description": skill.map(|skill| &skill.description),
+            "tier": row.text.tier,
+            "dialect": skill.map(|skill| skill.dialect),
+            "origin": match row.text.origin {
+                deft_store::SkillOrigin::Record => "record",
+                deft_store::SkillOrigin::File => "file",
+            },
+            "revision": row.text.revision,
+            "enabled": standing.disabled.is_none(),
+            "disabled_reason": standing.disabled,
+            "trigger_type": row.text.trigger,
+            "trigger_config": content.get("trigger_config"),
+            "trigger": {
+                "type": row.text.trigger,
+                "config": content.get("trigger_config"),
+                "words": skill.map(|skill| deft_skillfile::words(skill, &moment)),
+                "next": text(row.timeline.next_at).into_iter().collect::<Vec<_>>(),
+            },
+            "instructions": content.get("instructions"),
+            "required_tools": required,
+            "missing_tools": missing,
+            "execution_plan": content.get("execution_plan"),
+            "max_steps": policy.map(|policy| policy.max_steps),
+            "notify_on_completion": policy.map(|policy| policy.notify_on_completion),
+            "notify_interval_minutes": policy.map(|policy| policy.notify_interval_minutes),
+            "failures": standing.streak,
+            "backoff_until": text(standing.backoff_until),
+            "last_run_at": text(standing.last_run_at),
+            "last_run_status": standing.last_run_status,
+            "last_run_summary": standing.last_run_summary,
+            "last_notified_at": text(standing.notified_at),
+            "created_at": text(Some(row.created_at)),
+            "updated_at": text(Some(row.updated_at)),
+        });
+        crate::view::mask(&mut shown);
+        Ok(shown)
+    }
+}
+
+/// Which skill is meant, and what else was given.
+fn wanted(args: &Object) -> Result<(Target, Object), Error> {
+    match target(args) {
+        (Some(target), rest) => Ok((target, rest)),
+        (None, _) => Err(Error::NoTarget),
+    }
+}

@@ -1,0 +1,217 @@
+//! Skills as assistants store, change, list and delete them (S0.61, S0.64).
+//!
+//! What a model wrote is mended and checked by `deft-records`; here it meets the tools and the
+//! store. The tools with these names are in `own_tools.rs`.
+
+use deft_model::{Object, SkillId};
+use deft_records::{Checked, Normalised, Target, ToolState, check, describe, merge, normalise};
+use deft_store::{Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
+use deft_tools::Found;
+use serde_json::Value;
+
+use crate::engine::Inner;
+use crate::lookup::{record_key, record_revision};
+use crate::{Engine, Error};
+
+/// A record that was stored or changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its row.
+    pub row: SkillRow,
+    /// The record itself.
+    pub record: Object,
+    /// What it will do, in words.
+    pub words: String,
+    /// What was mended on the way.
+    pub normalised: Vec<String>,
+    /// Tools that it waits for.
+    pub missing_tools: Vec<String>,
+}
+
+impl Engine {
+    /// Stores a new skill.
+    pub async fn store_skill(&self, args: &Object) -> Result<Stored, Error> {
+        let normalised = normalise(args, &self.inner.moment());
+        let checked = self.inner.check(&normalised).await?;
+        self.put(normalised, checked, None).await
+    }
+
+    /// Changes a stored skill. What is not given stays as it was.
+    pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<Stored, Error> {
+        loop {
+            let row = self.record(target).await?;
+            let existing = self.content(&row).await?;
+            let normalised = merge(&existing, args, &self.inner.moment());
+            let checked = self.inner.check(&normalised).await?;
+            match self.put(normalised, checked, Some(&row)).await {
+                // Somebody changed it at the same time: theirs is the one to change now.
+                Err(Error::Store(deft_store::Error::Changed { .. })) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Stores many new skills in one transaction; the first that is refused refuses all.
+    pub async fn store_skills(&self, all: &[Object]) -> Result<Vec<SkillRow>, Error> {
+        let mut new = Vec::with_capacity(all.len());
+        let now = self.inner.now();
+        for args in all {
+            let normalised = normalise(args, &self.inner.moment());
+            let checked = self.inner.check(&normalised).await?;
+            new.push(self.inner.new_record(&checked, None, now));
+        }
+        let put = self.store().put_skills(new).await?;
+        self.inner.stir();
+        put.into_iter()
+            .map(|put| match put {
+                Put::Stored(row) => Ok(*row),
+                Put::Refused(found) => Err(taken(found.as_deref(), "")),
+            })
+            .collect()
+    }
+
+    async fn put(
+        &self,
+        normalised: Normalised,
+        checked: Checked,
+        replaces: Option<&SkillRow>,
+    ) -> Result<Stored, Error> {
+        let inner = &self.inner;
+        let new = inner.new_record(&checked, replaces, inner.now());
+        if replaces.is_none() && inner.parts.skills.snapshot().find(&new.text.skill).is_some() {
+            return Err(Error::NameTaken {
+                name: checked.skill.name.clone(),
+                by: format!("the file skill `{}`", new.text.skill),
+            });
+        }
+        match self.store().put_skills(vec![new]).await?.pop() {
+            Some(Put::Stored(row)) => {
+                inner.stir();
+                Ok(Stored {
+                    words: describe(&checked.skill, &inner.moment()),
+                    row: *row,
+                    record: checked.record,
+                    normalised: normalised.applied,
+                    missing_tools: checked.missing_tools,
+                })
+            }
+            Some(Put::Refused(found)) => match (replaces, &found) {
+                (Some(row), Some(other)) if other.id == row.id => {
+                    Err(deft_store::Error::Changed { skill: row.id }.into())
+                }
+                _ => Err(taken(found.as_deref(), &checked.skill.name)),
+            },
+            None => Err(taken(None, &checked.skill.name)),
+        }
+    }
+
+    /// A stored skill by its number or its name.
+    pub async fn record(&self, target: &Target) -> Result<SkillRow, Error> {
+        let (found, name) = match target {
+            Target::Id(id) => (self.store().skill_by_id(*id).await?, id.to_string()),
+            Target::Name(name) => (self.inner.find_row(name).await?, name.clone()),
+        };
+        found.ok_or(Error::UnknownSkill { name, near: None })
+    }
+
+    /// The record of a row, as it was stored; a file skill has none.
+    pub async fn content(&self, row: &SkillRow) -> Result<Object, Error> {
+        if row.text.origin == SkillOrigin::File {
+            return Err(Error::NotARecord {
+                skill: row.text.skill.clone(),
+            });
+        }
+        let text = self.store().skill_content(row.id).await?.unwrap_or_default();
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(record)) => Ok(record),
+            _ => Err(Error::RevisionLost {
+                skill: row.text.skill.clone(),
+                revision: row.text.revision.clone(),
+            }),
+        }
+    }
+
+    /// Stored skills, by name.
+    pub async fn list_skills(&self, filter: SkillFilter) -> Result<Vec<SkillRow>, Error> {
+        Ok(self.store().skills(filter).await?)
+    }
+
+    /// Forgets a stored skill; its runs stay.
+    pub async fn delete_skill(&self, target: &Target) -> Result<SkillRow, Error> {
+        let row = self.record(target).await?;
+        if row.text.origin == SkillOrigin::File {
+            return Err(Error::NotARecord {
+                skill: row.text.skill,
+            });
+        }
+        let removed = self.store().remove_skill(row.id).await?;
+        Ok(removed.unwrap_or(row))
+    }
+
+    /// Queues a background job as `queue_task` takes it.
+    pub async fn queue_task(&self, args: &Object) -> Result<RunRow, Error> {
+        let record = deft_records::job(args).map_err(Error::Refused)?;
+        let normalised = Normalised {
+            record,
+            applied: Vec::new(),
+        };
+        let checked = self.inner.check(&normalised).await?;
+        let run = self.queue_job(checked.skill, "job").await?;
+        self.inner.stir();
+        Ok(run)
+    }
+}
+
+fn taken(found: Option<&SkillRow>, name: &str) -> Error {
+    let (name, by) = match found {
+        Some(row) => (row.text.name.as_str(), format!("skill {}", row.id)),
+        None => (name, "another skill".to_owned()),
+    };
+    Error::NameTaken {
+        name: name.to_owned(),
+        by,
+    }
+}
+
+impl Inner {
+    /// Holds a record against the tools that there are.
+    async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
+        let moment = self.moment();
+        let known = |name: &str| match self.parts.router.find(name) {
+            Found::Tool(_) | Found::Ambiguous(_) => ToolState::Known,
+            Found::Unknown { .. } => ToolState::Unknown,
+            Found::Missing { nearest } => ToolState::Missing { near: nearest },
+        };
+        let unknown = |checked: &Checked| {
+            let mut tools = checked.skill.required_tools.iter();
+            tools.any(|tool| matches!(known(tool), ToolState::Unknown))
+        };
+        match check(&normalised.record, &moment, &known) {
+            // Servers that were never asked are asked before anything is said to be missing.
+            Ok(checked) if unknown(&checked) => {
+                drop(self.parts.router.listed().await);
+                check(&normalised.record, &moment, &known).map_err(Error::Refused)
+            }
+            other => other.map_err(Error::Refused),
+        }
+    }
+
+    /// A checked record on its way into the store.
+    fn new_record(
+        &self,
+        checked: &Checked,
+        replaces: Option<&SkillRow>,
+        now: jiff::Timestamp,
+    ) -> deft_store::NewSkill {
+        let content = Value::Object(checked.record.clone()).to_string();
+        let revision = record_revision(&content).to_string();
+        let mut skill = checked.skill.clone();
+        let key = record_key(&skill.policy.agent_id, skill.id.as_str());
+        skill.id = SkillId::new(key.clone());
+        let text = self.text(&skill, key, SkillOrigin::Record, revision);
+        match replaces {
+            None => self.new_skill(&skill, text, Some(content), now),
+            Some(row) => self.replacing(&skill, text, Some(content), row, now),
+        }
+    }
+}
