@@ -1,12 +1,14 @@
 //! A skill, whatever it was written as.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::choice::choice;
 use crate::{
-    Action, Confirmation, Digest, Input, Object, Policy, SkillId, Step, Text, Timing, Trigger,
+    Action, Confirmation, Digest, Input, Object, OnError, Policy, SkillId, Step, Text, Timing,
+    Trigger,
 };
 
 choice! {
@@ -110,6 +112,10 @@ pub enum Body {
         step: String,
         /// The call.
         action: Action,
+        /// What a failure means.
+        on_error: OnError,
+        /// The longest an attempt may take.
+        timeout: Option<Duration>,
         /// What it is for, in prose.
         instructions: Text,
     },

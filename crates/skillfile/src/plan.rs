@@ -1,8 +1,7 @@
 //! The execution plan of a record: compiled tool calls (S0.3).
 
-use deft_model::{Action, Body, Step, Text, Workflow, nearest};
+use deft_model::{Action, Body, OnError, Step, Text, Workflow, nearest};
 use deft_template::{NameUse, has_markup};
-use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions::each_template;
@@ -12,12 +11,12 @@ use crate::policy::mappings;
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::span::Span;
-use crate::workflow::BUILT_IN;
+use crate::workflow::{BUILT_IN, on_error};
 use crate::yaml::{Kind, Node, locate};
 
 /// One planned call is direct. Several are a workflow when they name their
-/// data flow, and otherwise the plan is dropped for an agent that may use its
-/// tools (S0.49).
+/// data flow or say what a failure means, and otherwise the plan is dropped
+/// for an agent that may use its tools (S0.49).
 pub(crate) fn body(
     fields: &Fields<'_>,
     instructions: Text,
@@ -25,38 +24,41 @@ pub(crate) fn body(
     sink: &mut Sink,
 ) -> Body {
     let mut plan = plan(fields, sink);
-    for (_, tool, _) in &plan {
-        if !tools.contains(tool) {
+    for step in &plan {
+        if let Action::Tool { tool, .. } = &step.action
+            && !tools.contains(tool)
+        {
             tools.push(tool.clone());
         }
     }
     if plan.len() == 1
-        && let Some((step, tool, args)) = plan.pop()
+        && let Some(step) = plan.pop()
     {
         return Body::Call {
-            step,
-            action: Action::Tool { tool, args },
+            step: step.id,
+            action: step.action,
+            on_error: step.on_error,
+            timeout: step.timeout,
             instructions,
         };
     }
     let flows = fields.node("execution_plan").is_some_and(has_data_flow);
-    if plan.is_empty() || !flows {
+    if plan.is_empty() || !(flows || plan.iter().any(says_how)) {
         return Body::Instructions(instructions);
     }
     Body::Steps(Box::new(Workflow {
-        steps: plan
-            .into_iter()
-            .map(|(id, tool, args)| Step::new(id, Action::Tool { tool, args }))
-            .collect(),
+        steps: plan,
         ..Workflow::default()
     }))
 }
 
-/// A step of a plan: its id, its tool and its arguments.
-type Planned = (String, String, Value);
+/// Whether a step says how it is to be run, which only a workflow can keep.
+fn says_how(step: &Step) -> bool {
+    step.on_error != OnError::Fail || step.timeout.is_some()
+}
 
-fn plan(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Planned> {
-    let mut plan: Vec<Planned> = Vec::new();
+fn plan(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Step> {
+    let mut plan: Vec<Step> = Vec::new();
     let flows = fields.node("execution_plan").is_some_and(has_data_flow);
     let maps = mappings(fields, "execution_plan", sink);
     let ids: Vec<String> = maps
@@ -89,16 +91,22 @@ fn id(fields: &Fields<'_>, at: usize) -> String {
         .unwrap_or_else(|| format!("step{}", at + 1))
 }
 
-fn plan_step(fields: &Fields<'_>, id: &str, sink: &mut Sink) -> Option<Planned> {
+fn plan_step(fields: &Fields<'_>, id: &str, sink: &mut Sink) -> Option<Step> {
     let missing = format!("the step `{id}` of the plan names no `toolName`");
     let missing = (
         Rule::StepAction,
         missing.as_str(),
         "add the tool that is called",
     );
+    let on_error = on_error(fields, sink);
+    let timeout = fields.duration("timeout", sink);
     let tool = fields.required_text("toolName", missing, sink)?;
     let args = fields.mapping_value("parameters");
-    Some((id.to_owned(), tool, args))
+    Some(Step {
+        on_error,
+        timeout,
+        ..Step::new(id, Action::Tool { tool, args })
+    })
 }
 
 /// Templates in a plan may use the steps above and what every run has.

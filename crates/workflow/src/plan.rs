@@ -296,15 +296,26 @@ impl Work {
 /// Every body as steps. A command's flags arrive as inputs and are its tool's arguments.
 fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
     use std::borrow::Cow;
-    let single = |id: &str, action: Action| {
+    let only = |step: Step| {
         Cow::Owned(Workflow {
-            steps: vec![Step::new(id, action)],
+            steps: vec![step],
             ..Workflow::default()
         })
     };
+    let single = |id: &str, action: Action| only(Step::new(id, action));
     match &skill.body {
         Body::Steps(workflow) => Cow::Borrowed(workflow),
-        Body::Call { step, action, .. } => single(step, action.clone()),
+        Body::Call {
+            step,
+            action,
+            on_error,
+            timeout,
+            ..
+        } => only(Step {
+            on_error: *on_error,
+            timeout: *timeout,
+            ..Step::new(step, action.clone())
+        }),
         Body::Manual {
             handler: Some(handler),
             ..

@@ -482,4 +482,14 @@ pub(crate) const PLAN_STEP: &[Field] = &[
     required("id", Kind::Text, "its name"),
     required("toolName", Kind::Text, "the tool"),
     optional("parameters", Kind::Object, "its arguments"),
+    optional(
+        "on_error",
+        Kind::OnError,
+        "`fail` (default), `continue` or `retry:N`; several steps with it are a workflow",
+    ),
+    optional(
+        "timeout",
+        Kind::Duration,
+        "the longest an attempt may take; several steps with it are a workflow",
+    ),
 ];

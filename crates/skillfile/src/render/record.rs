@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use deft_model::{Action, Body, Object, Skill, Step, Workflow};
+use deft_model::{Action, Body, Object, OnError, Skill, Step, Workflow};
 use deft_template::has_markup;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::keys::{listed, policy, put, timing};
+use super::keys::{listed, policy, put, seconds, timing};
 
 /// The skill as a record; `None` when a record cannot hold it: code behind a
 /// command, and steps with more to them than a call (conditions, loops,
@@ -38,7 +38,17 @@ pub fn record(skill: &Skill) -> Option<Value> {
 
 fn plan(body: &Body) -> Option<Vec<Value>> {
     match body {
-        Body::Call { step, action, .. } => Some(vec![call(step, action)?]),
+        Body::Call {
+            step,
+            action,
+            on_error,
+            timeout,
+            ..
+        } => Some(vec![plain(&Step {
+            on_error: *on_error,
+            timeout: *timeout,
+            ..Step::new(step, action.clone())
+        })?]),
         Body::Instructions(_) | Body::Manual { handler: None, .. } => Some(Vec::new()),
         Body::Manual {
             handler: Some(_), ..
@@ -49,27 +59,44 @@ fn plan(body: &Body) -> Option<Vec<Value>> {
                 steps: workflow.steps.clone(),
                 ..Workflow::default()
             };
-            // Several calls without data flow would be read as instructions.
+            // Several plain calls without data flow would be read as instructions.
             calls
-                .filter(|calls| calls.len() == 1 || calls.iter().any(flows))
+                .filter(|calls| calls.len() == 1 || calls.iter().any(stays))
                 .filter(|_| **workflow == bare)
         }
     }
 }
 
-/// A step that is a call and nothing else.
+/// A step that is a call, and says at most what a failure means.
 fn plain(step: &Step) -> Option<Value> {
-    let bare = Step::new(step.id.clone(), step.action.clone());
-    (bare == *step).then(|| call(&step.id, &step.action))?
+    let bare = Step {
+        on_error: step.on_error,
+        timeout: step.timeout,
+        ..Step::new(step.id.clone(), step.action.clone())
+    };
+    let mut object = (bare == *step).then(|| call(&step.id, &step.action))??;
+    let on_error = (step.on_error != OnError::Fail).then(|| step.on_error.to_string());
+    put(&mut object, "on_error", on_error);
+    put(&mut object, "timeout", step.timeout.map(seconds));
+    Some(Value::Object(object))
 }
 
-fn call(id: &str, action: &Action) -> Option<Value> {
+fn call(id: &str, action: &Action) -> Option<Object> {
     match action {
         Action::Tool { tool, args } => {
-            Some(json!({"id": id, "toolName": tool, "parameters": args}))
+            let mut object = Object::new();
+            object.insert("id".to_owned(), id.into());
+            object.insert("toolName".to_owned(), tool.as_str().into());
+            object.insert("parameters".to_owned(), args.clone());
+            Some(object)
         }
         Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } => None,
     }
+}
+
+/// Whether a planned call keeps its plan a workflow.
+fn stays(call: &Value) -> bool {
+    call.get("on_error").is_some() || call.get("timeout").is_some() || flows(call)
 }
 
 fn flows(value: &Value) -> bool {

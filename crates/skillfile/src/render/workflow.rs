@@ -11,8 +11,19 @@ pub fn workflow(skill: &Skill) -> Option<String> {
     let call;
     let body = match &skill.body {
         Body::Steps(workflow) => workflow,
-        Body::Call { step, action, .. } => {
-            call = Box::new(single(step, action));
+        Body::Call {
+            step,
+            action,
+            on_error,
+            timeout,
+            ..
+        } => {
+            let step = Step {
+                on_error: *on_error,
+                timeout: *timeout,
+                ..Step::new(step, action.clone())
+            };
+            call = Box::new(single(step));
             &call
         }
         Body::Instructions(_) | Body::Manual { .. } => return None,
@@ -55,9 +66,9 @@ pub fn workflow(skill: &Skill) -> Option<String> {
     Some(out)
 }
 
-fn single(id: &str, action: &Action) -> Workflow {
+fn single(step: Step) -> Workflow {
     Workflow {
-        steps: vec![Step::new(id, action.clone())],
+        steps: vec![step],
         ..Workflow::default()
     }
 }

@@ -28,7 +28,7 @@ use crate::yaml::{self, Mapping};
 
 use graph::Graph;
 use steps::Draft;
-pub(crate) use steps::{ACTIONS, BUILT_IN};
+pub(crate) use steps::{ACTIONS, BUILT_IN, on_error};
 
 /// Reads a YAML file. One that was never meant to be a workflow is only
 /// remarked upon.

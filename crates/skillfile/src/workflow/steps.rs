@@ -304,7 +304,8 @@ pub(crate) fn check_condition(
     expressions::check_condition(node, file, sink)
 }
 
-fn on_error(fields: &Fields<'_>, sink: &mut Sink) -> OnError {
+/// What a failure of a step means, in a workflow and in a plan.
+pub(crate) fn on_error(fields: &Fields<'_>, sink: &mut Sink) -> OnError {
     let Some(text) = fields.filled_text("on_error", sink) else {
         return OnError::Fail;
     };

@@ -121,9 +121,17 @@ fn body(body: &Body, out: &mut String) {
         Body::Call {
             step,
             action,
+            on_error,
+            timeout,
             instructions,
         } => {
             writeln!(out, "  call {step}: {}", show(action)).unwrap();
+            if *on_error != OnError::Fail {
+                line(out, "on_error", &on_error.to_string());
+            }
+            if let Some(timeout) = timeout {
+                line(out, "timeout", &format!("{timeout:?}"));
+            }
             line(out, "instructions", &instructions.read());
         }
         Body::Steps(workflow) => steps(workflow, out),

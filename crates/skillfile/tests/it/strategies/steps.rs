@@ -252,6 +252,8 @@ fn body(mut calls: Vec<(String, Value)>, flow: bool, text: &str) -> Body {
         Some((tool, args)) => Body::Call {
             step: "only".to_owned(),
             action: Action::Tool { tool, args },
+            on_error: OnError::Fail,
+            timeout: None,
             instructions: Text::from(text),
         },
         None => Body::Instructions(Text::from(text)),
