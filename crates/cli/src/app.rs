@@ -136,7 +136,15 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
         .map(|folder| format!("file://{}", folder.display()))
         .unwrap_or_default();
     home.config.engine.apply(&mut options);
+    options.notify_minutes = notify_minutes(home);
     options
+}
+
+/// The least time between two notices: the configuration's, or that of the variable of the seeds.
+fn notify_minutes(home: &Home) -> u32 {
+    let given = || crate::env::get(crate::env::SKILL_NOTIFY_INTERVAL_MINUTES)?.parse().ok();
+    let configured = home.config.notify.interval_minutes;
+    configured.or_else(given).unwrap_or_default()
 }
 
 /// The sandbox is this very program, started again.

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The least time between two notices about completions of one skill (S0.62, X7).
+pub(crate) const SKILL_NOTIFY_INTERVAL_MINUTES: &str = "SKILL_NOTIFY_INTERVAL_MINUTES";
 /// Where a service manager listens (`sd_notify`).
 pub(crate) const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
 /// The home of deft.

@@ -245,7 +245,7 @@ async fn check_servers(app: &App, found: &mut Findings) {
     for server in servers {
         match router.probe(&server).await {
             Ok(probe) => {
-                let tools = counted(probe.tools, "tool");
+                let tools = counted(probe.tools.len(), "tool");
                 found.good("servers.answer", format!("`{server}` answers: {tools}"));
             }
             Err(failure) => {

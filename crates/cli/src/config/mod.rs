@@ -42,6 +42,7 @@ pub(crate) use schema::schema;
 pub(crate) use store::StorePath;
 pub(crate) use tree::{Origin, Settings, read_value};
 
+use crate::channels::ChannelKind;
 use crate::env;
 use crate::failure::{Done, Failure};
 
@@ -58,6 +59,8 @@ pub(crate) struct Config {
     pub engine: EngineConfig,
     /// Secrets by name: where each is.
     pub secrets: BTreeMap<String, String>,
+    /// Where notices go.
+    pub notify: NotifyConfig,
     /// Where the database is.
     pub store: StorePath,
     /// The folder that paths are seen from.
@@ -68,6 +71,17 @@ pub(crate) struct Config {
         expect(dead_code, reason = "parts to come read their sections here")
     )]
     pub settings: Settings,
+}
+
+/// The `[notify]` section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NotifyConfig {
+    /// The way to people.
+    pub channel: Option<ChannelKind>,
+    /// The chat or address.
+    pub target: Option<String>,
+    /// The least time between two notices about completions of one skill.
+    pub interval_minutes: Option<u32>,
 }
 
 impl Config {

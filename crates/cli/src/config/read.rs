@@ -16,7 +16,8 @@ use super::problem::Problem;
 use super::store::StorePath;
 use super::table::{self, Meaning};
 use super::tree::{Data, Settings};
-use super::{Config, paths};
+use super::{Config, NotifyConfig, paths};
+use crate::channels::ChannelKind;
 
 /// Reads everything.
 pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem> {
@@ -34,6 +35,7 @@ pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem>
         tools: reader.tools()?,
         engine: reader.engine(),
         secrets: reader.secrets(),
+        notify: reader.notify(),
         store: StorePath::new(reader.text("store.url").as_deref(), home),
         home: home.to_owned(),
         settings,
@@ -86,6 +88,17 @@ impl Reader<'_> {
             park_after: self.duration("engine.park_after"),
             workspace_uri: self.text("engine.workspace_uri"),
             heals: self.heals(),
+        }
+    }
+
+    fn notify(&self) -> NotifyConfig {
+        let minutes = self.number("notify.interval_minutes");
+        NotifyConfig {
+            channel: self
+                .text("notify.channel")
+                .and_then(|word| ChannelKind::from_word(&word)),
+            target: self.text("notify.target"),
+            interval_minutes: minutes.map(|minutes| u32::try_from(minutes).unwrap_or(u32::MAX)),
         }
     }
 

@@ -159,10 +159,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("agent.llm", Kind::Text, Words("the only one there is"), Later,
         "The name of the `llm` section that agents use unless they say otherwise"),
 
-    key("notify.channel", Kind::Text, Words("none"), Later,
-        "Where notices go: `telegram`"),
-    key("notify.target", Kind::Text, Words("none"), Later,
-        "The chat that notices go to"),
+    key("notify.channel", Kind::Words(ChannelKind::WORDS), Value("\"log\""), Runs,
+        "Where notices go: `log` (`logs/notices.log`), `telegram` or `webhook`"),
+    key("notify.target", Kind::Text, Words("none"), Runs,
+        "The chat or the address that notices go to"),
+    key("notify.interval_minutes", Kind::Count, Value("0"), Runs,
+        "The least time between two notices about completions of one skill; `SKILL_NOTIFY_INTERVAL_MINUTES` says it too"),
 
     key("telegram.token", Kind::Secret, Words("none"), Later,
         "The token of the bot, as `env:NAME` or `file:PATH`"),
