@@ -1,0 +1,355 @@
+//! Whether a record may be stored, with everything that is wrong at once.
+//!
+//! The reader of records says what a file could not hold. A record that is
+//! being made must satisfy more: its instant lies ahead, every key is known,
+//! and its tools are there (S0.28, S0.59).
+
+use deft_model::{Object, Skill};
+use deft_schedule::parse_zone;
+use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, Severity, parse};
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use crate::names::{is_timing, says_when};
+use crate::phrase::{self, Clock, Field};
+use crate::place::{self, Written};
+use crate::refusal::{Problem, Refusal};
+
+/// What is known about a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolState {
+    /// It is there.
+    Known,
+    /// The servers were not asked yet, so nobody can say.
+    Unknown,
+    /// There is none of this name.
+    Missing {
+        /// Names that are near it.
+        near: Vec<String>,
+    },
+}
+
+/// Who knows which tools there are.
+pub trait Tools {
+    /// What is known about the tool of this name.
+    fn find(&self, name: &str) -> ToolState;
+}
+
+impl<F: Fn(&str) -> ToolState> Tools for F {
+    fn find(&self, name: &str) -> ToolState {
+        self(name)
+    }
+}
+
+/// A record that may be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The skill that it is.
+    pub skill: Skill,
+    /// The record as it is stored.
+    pub record: Object,
+    /// Tools it needs and that are not there.
+    pub missing_tools: Vec<String>,
+    /// Whether it waits for those tools, as `missing_tools` (X1).
+    pub waits: bool,
+    /// What is odd about it and no reason to refuse it.
+    pub warnings: Vec<Problem>,
+}
+
+/// Checks a record that was normalised.
+pub fn check(record: &Object, moment: &Moment, tools: &dyn Tools) -> Result<Checked, Refusal> {
+    let written = place::write(record);
+    let place = Place {
+        file: "record.json",
+        folder: "",
+        domain: None,
+    };
+    let parsed = parse(written.text.as_bytes(), &place, Profile::Deft, moment);
+    let dormant = record.get("enabled") == Some(&Value::Bool(false));
+    let reader = Reader {
+        record,
+        moment,
+        written: &written,
+        dormant,
+    };
+    let mut problems = reader.doubled();
+    problems.extend(reader.delayed());
+    let (mut warnings, mut consequences) = (Vec::new(), Vec::new());
+    for diagnostic in &parsed.diagnostics {
+        match reader.problem(diagnostic) {
+            (Weight::Refused, problem) => problems.push(problem),
+            (Weight::Odd, problem) => warnings.push(problem),
+            (Weight::Consequence, problem) => consequences.push(problem),
+        }
+    }
+    // What follows from another problem is worth saying only without it.
+    if problems.is_empty() {
+        problems = consequences;
+    }
+    let missing = missing(record, tools);
+    let missing_tools = missing.iter().map(|(name, _)| name.clone()).collect();
+    if !dormant {
+        problems.extend(missing.into_iter().map(|(_, problem)| problem));
+    }
+    problems.dedup();
+    match (parsed.document, problems.is_empty()) {
+        (Some(Document::Skill(skill)), true) => Ok(Checked {
+            skill: *skill,
+            record: record.clone(),
+            waits: dormant && !Vec::is_empty(&missing_tools),
+            missing_tools,
+            warnings,
+        }),
+        (Some(Document::Domain(_)) | None, true) => Err(Refusal {
+            problems: vec![Problem::new("", "this is not a skill")],
+        }),
+        (_, false) => Err(Refusal { problems }),
+    }
+}
+
+/// What a problem means for a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// The record is not taken.
+    Refused,
+    /// It is taken all the same.
+    Odd,
+    /// It goes away with another problem.
+    Consequence,
+}
+
+/// Turns what the reader of records says into problems of fields.
+struct Reader<'a> {
+    record: &'a Object,
+    moment: &'a Moment,
+    written: &'a Written,
+    dormant: bool,
+}
+
+impl Reader<'_> {
+    /// The problem, and what it means for the record.
+    fn problem(&self, found: &Diagnostic) -> (Weight, Problem) {
+        let field = self.field(found);
+        let past = found.rule == Rule::InvalidInstant && found.severity == Severity::Warning;
+        let weight = if self.follows(found, &field) {
+            Weight::Consequence
+        } else if past && self.dormant {
+            // What is asleep cannot miss its time.
+            Weight::Odd
+        } else if past || found.rule == Rule::UnknownKey || found.severity == Severity::Error {
+            Weight::Refused
+        } else {
+            Weight::Odd
+        };
+        let mut problem = Problem::new(field, found.message.clone());
+        problem.hint.clone_from(&found.help);
+        if past {
+            problem = Problem {
+                message: format!("{}, so it would never fire", past_words(&found.message)),
+                ..problem
+            }
+            .hint(
+                "give a time that lies ahead, such as `tomorrow at 09:00` or `in: \"5 minutes\"`",
+            );
+        }
+        (weight, self.said(problem, found.rule))
+    }
+
+    /// The sentence about a time in prose, which says more than that it is no
+    /// cron expression.
+    fn said(&self, problem: Problem, rule: Rule) -> Problem {
+        let timed = matches!(
+            rule,
+            Rule::InvalidCron | Rule::InvalidInstant | Rule::UnknownKey | Rule::InvalidValue
+        );
+        let key = problem.field.strip_prefix("trigger_config.");
+        let Some(key) = key.filter(|key| timed && says_when(key)) else {
+            return problem;
+        };
+        match self.read(key) {
+            Some(Err(refused)) => Problem::new(problem.field, refused.message).hint(refused.hint),
+            Some(Ok(_)) | None if rule == Rule::UnknownKey => {
+                let message = match self.timings() {
+                    0 | 1 => format!("{} cannot be read without guessing", self.shown(key)),
+                    _ => format!("`{key}` stands beside another timing"),
+                };
+                Problem::new(problem.field, message)
+                    .hint("give one of `schedule`, `interval_minutes`, `at` and `in_minutes`")
+            }
+            Some(Ok(_)) | None => problem,
+        }
+    }
+
+    /// What a timing in prose means.
+    fn read(&self, key: &str) -> Option<Result<Option<phrase::Time>, phrase::Refused>> {
+        let text = self.config()?.get(key)?.as_str()?;
+        let zone = self.zone();
+        let clock = Clock {
+            now: self.moment.now,
+            zone: &zone,
+        };
+        Some(phrase::read(text, Field::of(key), &clock))
+    }
+
+    /// A timing for messages: its text, or else its name.
+    fn shown(&self, key: &str) -> String {
+        let text = self.config().and_then(|config| config.get(key)?.as_str());
+        format!("`{}`", text.filter(|text| text.len() <= 60).unwrap_or(key))
+    }
+
+    fn timings(&self) -> usize {
+        let keys = self.config().into_iter().flat_map(Object::keys);
+        keys.filter(|key| says_when(key)).count()
+    }
+
+    fn config(&self) -> Option<&Object> {
+        self.record.get("trigger_config").and_then(Value::as_object)
+    }
+
+    fn zone(&self) -> TimeZone {
+        let name = self.config().and_then(|config| config.get("timezone"));
+        let zone = name
+            .and_then(Value::as_str)
+            .and_then(|name| parse_zone(name).ok());
+        zone.unwrap_or_else(|| self.moment.zone.clone())
+    }
+
+    /// The field that a problem is about; what is missing has no place.
+    fn field(&self, found: &Diagnostic) -> String {
+        let missing = [
+            (Rule::MissingName, "there is no `name`", "name"),
+            (
+                Rule::MissingBody,
+                "there are no `instructions`",
+                "instructions",
+            ),
+            (
+                Rule::InvalidValue,
+                "there is no `trigger_type`",
+                "trigger_type",
+            ),
+        ];
+        let same = |(rule, message, _): &&(Rule, &str, &str)| {
+            *rule == found.rule && *message == found.message
+        };
+        if let Some((_, _, field)) = missing.iter().find(same) {
+            return (*field).to_owned();
+        }
+        let place = found.span.range();
+        place.map_or_else(String::new, |place| self.written.field(&place).to_owned())
+    }
+
+    /// Whether a problem is there only because of another one.
+    fn follows(&self, found: &Diagnostic, field: &str) -> bool {
+        let is = |rules: &[Rule]| rules.contains(&found.rule);
+        if is(&[Rule::UnknownKey, Rule::TriggerConflict]) && is_timing(field) {
+            // Timings stay at the root only when another value is in the config.
+            self.differs(field)
+        } else if is(&[Rule::TriggerConflict]) && field == "trigger_config" {
+            // There is a timing, but it could not be read.
+            self.timings() > 0
+        } else if is(&[Rule::InvalidInstant, Rule::InvalidCron]) {
+            // Prose is left alone beside another timing and with an unknown zone.
+            let key = field.strip_prefix("trigger_config.").unwrap_or(field);
+            matches!(self.read(key), Some(Ok(Some(_))))
+        } else {
+            false
+        }
+    }
+
+    /// A delay that is still one could not be turned into an instant.
+    fn delayed(&self) -> Option<Problem> {
+        let (key, value) = self
+            .config()?
+            .iter()
+            .find(|(key, _)| matches!(key.as_str(), "in" | "in_minutes" | "in_hours"))?;
+        let count = crate::json::number(value).filter(|count| *count >= 1.0)?;
+        if self.timings() > 1 {
+            return None;
+        }
+        let problem = match key.as_str() {
+            "in" => Problem::new("trigger_config.in", format!("`{count}` has no unit"))
+                .hint(format!("write `{count}m` for minutes")),
+            key => Problem::new(
+                format!("trigger_config.{key}"),
+                format!("`{count}` cannot be counted from now"),
+            )
+            .hint("give a shorter time, or `at` with a date"),
+        };
+        Some(problem)
+    }
+
+    fn differs(&self, key: &str) -> bool {
+        let inner = self.config().and_then(|config| config.get(key));
+        inner.is_some() && inner != self.record.get(key)
+    }
+
+    fn doubled(&self) -> Vec<Problem> {
+        let keys = self
+            .record
+            .keys()
+            .filter(|key| is_timing(key) && self.differs(key));
+        keys.map(|key| {
+            Problem::new(
+                key.as_str(),
+                format!("`{key}` differs from the one in `trigger_config`"),
+            )
+            .hint("keep one of them")
+        })
+        .collect()
+    }
+}
+
+/// `X is in the past; it will not fire` without its second half.
+fn past_words(message: &str) -> &str {
+    message.split(';').next().unwrap_or(message)
+}
+
+/// The tools that a record needs and that are not there.
+fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
+    let mut found: Vec<(String, Problem)> = Vec::new();
+    for (field, name) in needed(record) {
+        if found.iter().any(|(other, _)| *other == name) {
+            continue;
+        }
+        let problem = match tools.find(&name) {
+            ToolState::Known => continue,
+            ToolState::Unknown => Problem::new(
+                field,
+                format!("nobody knows yet whether there is a tool `{name}`"),
+            )
+            .hint("try again when the servers were asked, or set `enabled` to false and the skill waits for it"),
+            ToolState::Missing { near } => {
+                let near: Vec<String> = near.iter().map(|near| format!("`{near}`")).collect();
+                let hint = if near.is_empty() {
+                    "`get_tool_catalog` lists all tools; or set `enabled` to false and the skill waits for it".to_owned()
+                } else {
+                    format!("did you mean {}?", near.join(" or "))
+                };
+                Problem::new(field, format!("there is no tool `{name}`")).hint(hint)
+            }
+        };
+        found.push((name, problem));
+    }
+    found
+}
+
+/// The tools of a plan and those that are required, with their fields.
+fn needed(record: &Object) -> Vec<(String, String)> {
+    let list = |key: &str| {
+        record
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
+    let required = list("required_tools").enumerate().filter_map(|(at, name)| {
+        Some((format!("required_tools[{at}]"), name.as_str()?.to_owned()))
+    });
+    let planned = list("execution_plan").enumerate().filter_map(|(at, step)| {
+        let name = step.get("toolName")?.as_str()?.to_owned();
+        Some((format!("execution_plan[{at}].toolName"), name))
+    });
+    let named = |(_, name): &(String, String)| !name.trim().is_empty();
+    planned.chain(required).filter(named).collect()
+}

@@ -1,0 +1,62 @@
+//! Skills as assistants store them: what a model wrote is mended, checked and
+//! said back in words.
+//!
+//! The five management tools and `queue_task` take what models really send:
+//! flattened fields, other names, numbers in quotes, JSON in texts, times in
+//! prose. [`normalise`] turns that into a record and says what it changed,
+//! [`merge`] does the same for an update, [`check`] refuses what is left over
+//! with everything that is wrong at once, and [`describe`] says what was
+//! stored, so that "in 5 minutes" and "every 5 minutes" cannot be mixed up
+//! unnoticed (S0.25, X4).
+//!
+//! Nothing here stores anything, reads a clock (a [`Moment`] is passed in) or
+//! knows a tool (the caller brings a [`Tools`]). What the fields of a record
+//! mean is the business of `deft-skillfile`.
+//!
+//! ```
+//! use deft_records::{Moment, ToolState, check, describe, normalise};
+//! use serde_json::json;
+//!
+//! let moment = Moment {
+//!     now: "2026-02-14T15:00:00+01:00".parse().unwrap(),
+//!     zone: deft_schedule::parse_zone("Europe/Berlin").unwrap(),
+//! };
+//! let args = json!({
+//!     "name": "Dentist",
+//!     "instructions": "Remind me to call the dentist",
+//!     "inMinutes": "5",
+//!     "plan": {"tool": "telegram_send_message", "params": {"message": "Call the dentist"}},
+//! });
+//! let normalised = normalise(args.as_object().unwrap(), &moment);
+//! assert!(normalised.applied.contains(&"turned in_minutes into at".to_owned()));
+//!
+//! let known = |_: &str| ToolState::Known;
+//! let checked = check(&normalised.record, &moment, &known).unwrap();
+//! assert_eq!(
+//!     describe(&checked.skill, &moment),
+//!     "once, today at 15:05 (Europe/Berlin), direct, no model",
+//! );
+//! ```
+
+mod check;
+mod describe;
+mod job;
+mod json;
+mod merge;
+mod names;
+mod normalise;
+mod phrase;
+mod place;
+mod refusal;
+mod schemas;
+mod target;
+
+pub use check::{Checked, ToolState, Tools, check};
+pub use deft_skillfile::Moment;
+pub use describe::describe;
+pub use job::job;
+pub use merge::merge;
+pub use normalise::{Normalised, normalise};
+pub use refusal::{Problem, Refusal};
+pub use schemas::{ToolSchema, tool_schemas};
+pub use target::{Target, target};

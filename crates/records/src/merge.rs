@@ -1,0 +1,152 @@
+//! Updates: a record and what is to change about it (S0.41).
+//!
+//! Which record is meant is not decided here; see `target`.
+
+use deft_model::Object;
+use deft_schedule::parse_zone;
+use deft_skillfile::Moment;
+use serde_json::Value;
+
+use crate::json;
+use crate::names::says_when;
+use crate::normalise::{COMPLETE, Draft, Normalised, SHAPE, first_sentence, plan_tools};
+
+/// Makes a record of one that is stored and the changes a model asks for.
+///
+/// A field that is given replaces the old one, `null` removes it, and a new
+/// timing replaces the old timing entirely. A zone that was asked for stays.
+pub fn merge(existing: &Object, changes: &Object, moment: &Moment) -> Normalised {
+    let mut given = Draft::new(changes.clone(), moment);
+    given.changes = true;
+    if let Some(zone) = zone(existing).and_then(|name| parse_zone(name).ok()) {
+        given.zone = zone;
+    }
+    given.mend(&[SHAPE]);
+    let mut draft = Draft::new(existing.clone(), moment);
+    draft.applied = std::mem::take(&mut given.applied);
+    forget(&mut draft, &given.record);
+    if draft.is_timed()
+        && let Some(zone) = json::take(&mut given.record, "timezone")
+    {
+        let config = given
+            .record
+            .entry("trigger_config")
+            .or_insert_with(|| Object::new().into());
+        if let Some(config) = config.as_object_mut() {
+            config.entry("timezone").or_insert(zone);
+        }
+    }
+    let asked = given.record.contains_key("trigger_type");
+    let retimed = given.is_timed();
+    for (key, value) in given.record {
+        match (key.as_str(), value) {
+            ("trigger_config", Value::Object(config)) => retime(&mut draft, config),
+            (_, Value::Null) => {
+                if json::take(&mut draft.record, &key).is_some() {
+                    draft.note(format!("removed {key}"));
+                }
+            }
+            (_, value) => drop(draft.record.insert(key, value)),
+        }
+    }
+    untime(&mut draft, asked, retimed);
+    draft.mend(&[COMPLETE]);
+    draft.finish()
+}
+
+fn zone(record: &Object) -> Option<&str> {
+    let config = record
+        .get("trigger_config")
+        .and_then(|config| config.get("timezone"));
+    config.or(record.get("timezone")).and_then(Value::as_str)
+}
+
+/// What was drawn from a field goes with it.
+fn forget(draft: &mut Draft<'_>, changes: &Object) {
+    let old = draft.record.get("instructions").and_then(Value::as_str);
+    let drawn = old.and_then(first_sentence).map(Value::from);
+    if changes.contains_key("instructions") && draft.record.get("description") == drawn.as_ref() {
+        json::take(&mut draft.record, "description");
+    }
+    // Tools of a plan that is replaced are needed no more.
+    if changes
+        .get("execution_plan")
+        .is_some_and(|plan| !plan.is_null())
+    {
+        let old = plan_tools(&draft.record);
+        if let Some(Value::Array(tools)) = draft.record.get_mut("required_tools") {
+            tools.retain(|tool| {
+                tool.as_str()
+                    .is_none_or(|tool| !old.iter().any(|o| o == tool))
+            });
+        }
+        let left = draft.record.get("required_tools").and_then(Value::as_array);
+        if left.is_some_and(Vec::is_empty) {
+            json::take(&mut draft.record, "required_tools");
+        }
+    }
+}
+
+/// A new timing in place of the old one, or a new zone for it.
+fn retime(draft: &mut Draft<'_>, mut config: Object) {
+    let timed = |config: &Object| {
+        config
+            .iter()
+            .any(|(key, value)| says_when(key) && !value.is_null())
+    };
+    let removed = config
+        .iter()
+        .any(|(key, value)| says_when(key) && value.is_null());
+    let old = draft.config().cloned().unwrap_or_default();
+    if timed(&config) {
+        if timed(&old) && old != config {
+            let keys = old
+                .keys()
+                .filter(|key| says_when(key) && !config.contains_key(*key));
+            let keys: Vec<String> = keys.cloned().collect();
+            keys.iter()
+                .for_each(|key| draft.note(format!("replaced {key}")));
+        }
+        let zoned = !config.contains_key("interval_minutes");
+        if let Some(zone) = old.get("timezone").filter(|_| zoned) {
+            config.entry("timezone").or_insert(zone.clone());
+        }
+    } else {
+        let kept = old
+            .into_iter()
+            .filter(|(key, _)| !(removed && says_when(key)));
+        let kept: Vec<(String, Value)> = kept.collect();
+        for (key, value) in kept {
+            config.entry(key).or_insert(value);
+        }
+    }
+    config.retain(|_, value| !value.is_null());
+    if removed && !timed(&config) {
+        draft.note("removed the timing");
+        config.clear();
+    }
+    if config.is_empty() {
+        json::take(&mut draft.record, "trigger_config");
+    } else {
+        draft
+            .record
+            .insert("trigger_config".to_owned(), Value::Object(config));
+    }
+}
+
+/// A timing and the kind of trigger go together: who asks for another kind
+/// wants no timing, and who takes the timing away wants another kind.
+fn untime(draft: &mut Draft<'_>, asked: bool, retimed: bool) {
+    let kind = draft.record.get("trigger_type").and_then(Value::as_str);
+    let (kind, timed) = (kind.map(str::to_owned), draft.is_timed());
+    match kind.as_deref() {
+        Some("event" | "manual") if timed && asked && !retimed => {
+            json::take(&mut draft.record, "trigger_config");
+            draft.note("removed the timing");
+        }
+        Some("cron") if !timed && !asked => {
+            json::take(&mut draft.record, "trigger_type");
+        }
+        Some(_) | None => {}
+    }
+}

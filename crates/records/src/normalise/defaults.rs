@@ -1,0 +1,146 @@
+//! What follows from the rest of a record.
+
+use deft_model::{Choice, Trigger};
+use serde_json::{Value, json};
+
+use super::Draft;
+use super::plan::tools;
+use crate::json;
+
+/// What fires a record follows from its timing and its keywords (S0.37).
+pub(super) fn trigger_type(draft: &mut Draft<'_>) {
+    let given = draft.record.get("trigger_type");
+    let kind = match (
+        draft.is_timed(),
+        draft.record.contains_key("keywords"),
+        given,
+    ) {
+        (true, _, _) => Trigger::Cron,
+        (false, _, Some(_)) => return,
+        (false, true, None) => Trigger::Event,
+        (false, false, None) => Trigger::Manual,
+    };
+    // A word that is none of ours is for `check` to refuse.
+    let known = given.is_none_or(|given| {
+        given
+            .as_str()
+            .is_some_and(|w| Trigger::from_word(w).is_some())
+    });
+    if known && given.and_then(Value::as_str) != Some(kind.word()) {
+        let word = kind.word();
+        draft.record.insert("trigger_type".to_owned(), word.into());
+        draft.note(format!("set trigger_type to {word}"));
+    }
+}
+
+/// A plan of several steps that pass nothing on is left to a model, which may
+/// use the tools of the plan (S0.49).
+pub(super) fn lower_plan(draft: &mut Draft<'_>) {
+    let Some(Value::Array(plan)) = draft.record.get("execution_plan") else {
+        return;
+    };
+    let steps = plan.len();
+    let sound = plan
+        .iter()
+        .all(|step| step.get("toolName").is_some_and(Value::is_string));
+    if steps < 2 || !sound {
+        return;
+    }
+    if plan.iter().any(stays) {
+        draft.note(format!("kept the plan of {steps} steps as a workflow"));
+        return;
+    }
+    let mut names = match draft.record.get("required_tools") {
+        Some(Value::Array(names)) => names.clone(),
+        _ => Vec::new(),
+    };
+    for tool in tools(&draft.record) {
+        if !names.contains(&json!(tool)) {
+            names.push(json!(tool));
+        }
+    }
+    json::take(&mut draft.record, "execution_plan");
+    draft
+        .record
+        .insert("required_tools".to_owned(), Value::Array(names));
+    draft.note(format!(
+        "turned the plan of {steps} steps into an agent skill, because no step uses the result of another"
+    ));
+}
+
+/// Whether a step keeps its plan a workflow: it uses a result, or says what a
+/// failure means.
+fn stays(step: &Value) -> bool {
+    let on_error = step.get("on_error").and_then(Value::as_str);
+    let tolerant = on_error.is_some_and(|word| word.trim() != "fail");
+    tolerant || step.get("timeout").is_some() || has_markup(step)
+}
+
+fn has_markup(value: &Value) -> bool {
+    match value {
+        Value::String(text) => ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)),
+        Value::Array(items) => items.iter().any(has_markup),
+        Value::Object(object) => object.values().any(has_markup),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Who owns a record that does not say so (S0.40, X6).
+pub(super) fn agent(draft: &mut Draft<'_>) {
+    if !draft.record.contains_key("agent_id") {
+        draft.record.insert("agent_id".to_owned(), json!("thinker"));
+        draft.note("set agent_id to thinker");
+    }
+}
+
+/// A line for listings, from the instructions.
+pub(super) fn description(draft: &mut Draft<'_>) {
+    if draft.record.contains_key("description") {
+        return;
+    }
+    let instructions = draft.record.get("instructions").and_then(Value::as_str);
+    if let Some(line) = instructions.and_then(first_sentence) {
+        draft.record.insert("description".to_owned(), line.into());
+        draft.note("took description from instructions");
+    }
+}
+
+/// The first sentence of a text, cut where it gets long.
+pub(crate) fn first_sentence(text: &str) -> Option<String> {
+    const LIMIT: usize = 120;
+    let line = text.trim().lines().next()?.trim();
+    let end = line.find(". ").map_or(line.len(), |at| at + 1);
+    let sentence = &line[..end];
+    match sentence.char_indices().nth(LIMIT) {
+        None => (!sentence.is_empty()).then(|| sentence.to_owned()),
+        Some((cut, _)) => {
+            let word = sentence[..cut].rfind(' ').unwrap_or(cut);
+            Some(format!("{}…", &sentence[..word]))
+        }
+    }
+}
+
+/// The check that goes with the name of a skill and its tools (S0.70, S0.71, X20).
+pub(super) fn preflight(draft: &mut Draft<'_>) {
+    if draft.record.contains_key("preflight") {
+        return;
+    }
+    let name = draft
+        .record
+        .get("name")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let name = name.to_lowercase();
+    let required = draft.record.get("required_tools").and_then(Value::as_array);
+    let needs = |tool: &str| required.is_some_and(|tools| tools.contains(&json!(tool)));
+    let meeting = name.contains("meeting") || name.contains("prep");
+    let (check, note) = if meeting && needs("gmail_list_events") {
+        (json!({"calendar": "2h"}), "skip it when no event is near")
+    } else if name.contains("email") && needs("gmail_get_new_emails") {
+        (json!({"email": "new"}), "skip it when there is no new mail")
+    } else {
+        return;
+    };
+    draft.record.insert("preflight".to_owned(), check);
+    draft.note(format!("chose preflight by its name: {note}"));
+}

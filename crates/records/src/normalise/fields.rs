@@ -1,0 +1,208 @@
+//! Fields at the root of a record: envelopes, other names, nothing at all,
+//! JSON in texts.
+//!
+//! Not here: what belongs into `trigger_config`, and values that are read as
+//! something else than they were written as.
+
+use deft_model::Object;
+use serde_json::Value;
+
+use super::Draft;
+use crate::json;
+use crate::names::{self, FIELDS, KEPT, PROSE, RECORD, meant, snake};
+
+/// What models put around the arguments.
+const ENVELOPES: &[&str] = &[
+    "skill",
+    "record",
+    "args",
+    "arguments",
+    "input",
+    "params",
+    "parameters",
+    "data",
+    "changes",
+    "updates",
+    "fields",
+];
+
+/// `{"skill": {…}}` and `{"updates": {…}}` are what is inside.
+pub(super) fn unwrap(draft: &mut Draft<'_>) {
+    while let Some((key, inner)) = envelope(&draft.record) {
+        json::take(&mut draft.record, &key);
+        for (name, value) in inner {
+            draft.record.entry(name).or_insert(value);
+        }
+        draft.note(format!("unwrapped {key}"));
+    }
+}
+
+/// An envelope stands alone, or beside what names the skill to be changed.
+fn envelope(record: &Object) -> Option<(String, Object)> {
+    let mut others = record.keys().filter(|key| !is_address(key));
+    let (key, None) = (others.next()?, others.next()) else {
+        return None;
+    };
+    let inner = match record.get(key)? {
+        Value::Object(inner) => inner.clone(),
+        Value::String(text) => json::held(text)?.as_object()?.clone(),
+        _ => return None,
+    };
+    let wraps = ENVELOPES.contains(&snake(key).as_str());
+    (wraps && !inner.contains_key(key)).then(|| (key.clone(), inner))
+}
+
+fn is_address(key: &str) -> bool {
+    matches!(
+        snake(key).as_str(),
+        "id" | "name" | "skill_id" | "record_id"
+    )
+}
+
+/// What deft keeps itself is not a model's to set.
+pub(super) fn drop_kept(draft: &mut Draft<'_>) {
+    let kept = |key: &&String| KEPT.contains(&snake(key).as_str());
+    let kept: Vec<String> = draft.record.keys().filter(kept).cloned().collect();
+    for key in kept {
+        json::take(&mut draft.record, &key);
+        draft.note(format!("left out {key}, which deft keeps itself"));
+    }
+}
+
+/// Fields by other names, and in other spellings.
+pub(super) fn rename(draft: &mut Draft<'_>) {
+    let keys: Vec<String> = draft.record.keys().cloned().collect();
+    for key in keys {
+        let name = snake(&key);
+        let own = RECORD
+            .iter()
+            .map(String::as_str)
+            .find(|own| names::alike(own, &name));
+        let field = own.or_else(|| meant(&name, FIELDS));
+        if let Some(field) = field.or_else(|| names::timing(&name)) {
+            move_field(draft, &key, field);
+        } else if let ("disabled" | "paused", Some(off)) = (name.as_str(), truth(draft, &key)) {
+            json::rename(&mut draft.record, &key, "enabled");
+            draft.record.insert("enabled".to_owned(), (!off).into());
+            draft.note(format!("turned {key} into enabled"));
+        }
+    }
+}
+
+fn truth(draft: &Draft<'_>, key: &str) -> Option<bool> {
+    draft.record.get(key).and_then(super::lists::truth)
+}
+
+/// Gives a field its name, unless that would overwrite something else.
+fn move_field(draft: &mut Draft<'_>, key: &str, field: &str) {
+    if key == field {
+        return;
+    }
+    match draft.record.get(field) {
+        Some(Value::Null) => {
+            json::take(&mut draft.record, field);
+        }
+        Some(other) if draft.record.get(key) == Some(other) => {
+            json::take(&mut draft.record, key);
+            draft.note(format!("left out {key}, which repeats {field}"));
+            return;
+        }
+        Some(_) => return,
+        None => {}
+    }
+    json::rename(&mut draft.record, key, field);
+    draft.note(format!("renamed {key} to {field}"));
+}
+
+/// Prose under another name is the instructions, if there are no others.
+pub(super) fn find_instructions(draft: &mut Draft<'_>) {
+    let given = draft.record.get("instructions");
+    if given.is_some_and(|given| !is_blank(given)) {
+        return;
+    }
+    let found = PROSE.iter().find_map(|prose| {
+        let key = draft.record.keys().find(|key| snake(key) == *prose)?;
+        let text = draft.record.get(key)?.as_str()?;
+        (!text.trim().is_empty()).then(|| key.clone())
+    });
+    if let Some(key) = found {
+        json::take(&mut draft.record, "instructions");
+        json::rename(&mut draft.record, &key, "instructions");
+        draft.note(format!("renamed {key} to instructions"));
+    }
+}
+
+/// Nothing, in the words of models for it.
+pub(super) fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => matches!(
+            text.trim().to_ascii_lowercase().as_str(),
+            "" | "null" | "none" | "undefined" | "n/a" | "nil"
+        ),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Fields that say nothing are absent. What must be there stays, so that its
+/// lack is reported; in an update nothing at all takes a field away.
+pub(super) fn drop_blanks(draft: &mut Draft<'_>) {
+    let changes = draft.changes;
+    let blank = |(key, value): (&String, &Value)| {
+        let removes = changes && value.is_null();
+        let required = matches!(key.as_str(), "name" | "instructions") && !value.is_null();
+        (is_blank(value) && !removes && !required).then(|| key.clone())
+    };
+    let blanks: Vec<String> = draft.record.iter().filter_map(blank).collect();
+    for key in blanks {
+        json::take(&mut draft.record, &key);
+        draft.note(format!("left out {key}, which is empty"));
+    }
+}
+
+/// White space around texts.
+pub(super) fn trim(draft: &mut Draft<'_>) {
+    let mut trimmed = Vec::new();
+    for (key, value) in &mut draft.record {
+        let Value::String(text) = value else { continue };
+        if text.trim().len() != text.len() {
+            *text = text.trim().to_owned();
+            trimmed.push(format!("trimmed {key}"));
+        }
+    }
+    draft.applied.extend(trimmed);
+}
+
+/// Fields that hold lists and mappings.
+const STRUCTURED: &[&str] = &[
+    "trigger",
+    "trigger_config",
+    "schedule",
+    "execution_plan",
+    "required_tools",
+    "keywords",
+    "tags",
+    "secrets",
+    "budget",
+    "expect",
+    "heal",
+    "preflight",
+    "tests",
+];
+
+/// Lists and mappings that were sent as text.
+pub(super) fn parse_texts(draft: &mut Draft<'_>) {
+    let mut read = Vec::new();
+    for (key, value) in &mut draft.record {
+        let text = value
+            .as_str()
+            .filter(|_| STRUCTURED.contains(&key.as_str()));
+        if let Some(held) = text.and_then(json::held) {
+            *value = held;
+            read.push(format!("read {key} from a JSON string"));
+        }
+    }
+    draft.applied.extend(read);
+}

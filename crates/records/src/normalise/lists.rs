@@ -1,0 +1,131 @@
+//! Values of simple types: lists of texts, whole numbers, true and false
+//! (S0.38, S0.39).
+
+use serde_json::{Number, Value};
+
+use super::Draft;
+use crate::json;
+
+const LISTS: &[&str] = &["required_tools", "keywords", "tags", "secrets"];
+const COUNTS: &[&str] = &[
+    "max_steps",
+    "notify_interval_minutes",
+    "max_heals",
+    "priority",
+    "concurrency",
+];
+const TRUTHS: &[&str] = &["enabled", "notify_on_completion"];
+
+/// Lists that were sent as one text, or as mappings with a name.
+pub(super) fn read(draft: &mut Draft<'_>) {
+    let mut notes = Vec::new();
+    for key in LISTS {
+        let Some(value) = draft.record.get_mut(*key) else {
+            continue;
+        };
+        let (list, note) = match value {
+            Value::String(text) => (Some(parts(text)), format!("made {key} a list")),
+            Value::Array(items) => (names(items), format!("cleaned {key}")),
+            _ => continue,
+        };
+        if let Some(list) = list.filter(|list| list != value) {
+            *value = list;
+            notes.push(note);
+        }
+    }
+    draft.applied.extend(notes);
+}
+
+fn parts(text: &str) -> Value {
+    let bare = json::unfenced(text).split([',', '\n']);
+    let bare = bare.map(|part| json::unfenced(part.trim_start_matches("- ")));
+    let parts = bare.filter(|part| !part.is_empty()).map(Value::from);
+    Value::Array(parts.collect())
+}
+
+/// The texts of a list, each once; `None` when something else is in it.
+fn names(items: &[Value]) -> Option<Value> {
+    let mut names: Vec<Value> = Vec::new();
+    for item in items {
+        let name = match item {
+            Value::String(text) => json::unfenced(text),
+            Value::Object(object) => ["name", "tool", "toolName", "tool_name"]
+                .iter()
+                .find_map(|key| object.get(*key)?.as_str())?,
+            Value::Null => continue,
+            _ => return None,
+        };
+        let name = Value::from(name.trim());
+        if name != "" && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Some(Value::Array(names))
+}
+
+/// Instructions that were sent as a list of sentences.
+pub(super) fn prose(draft: &mut Draft<'_>) {
+    let Some(Value::Array(lines)) = draft.record.get("instructions") else {
+        return;
+    };
+    let lines: Option<Vec<&str>> = lines.iter().map(Value::as_str).collect();
+    if let Some(lines) = lines.filter(|lines| !lines.is_empty()) {
+        let text = lines.join("\n");
+        draft.record.insert("instructions".to_owned(), text.into());
+        draft.note("made instructions one text");
+    }
+}
+
+/// Whole numbers that were sent as text, or as `10.0`.
+pub(super) fn counts(draft: &mut Draft<'_>) {
+    let mut notes = Vec::new();
+    for key in COUNTS {
+        let Some(value) = draft.record.get_mut(*key) else {
+            continue;
+        };
+        let Some(number) = json::number(value).and_then(integer) else {
+            continue;
+        };
+        if *value != Value::Number(number.clone()) {
+            *value = Value::Number(number);
+            notes.push(format!("made {key} a number"));
+        }
+    }
+    draft.applied.extend(notes);
+}
+
+fn integer(number: f64) -> Option<Number> {
+    let size = json::whole(number.abs()).and_then(|size| i64::try_from(size).ok())?;
+    Some(Number::from(if number < 0.0 { -size } else { size }))
+}
+
+/// True and false that were sent as text or as a number.
+pub(super) fn truths(draft: &mut Draft<'_>) {
+    let mut notes = Vec::new();
+    for key in TRUTHS {
+        let Some(value) = draft
+            .record
+            .get_mut(*key)
+            .filter(|value| !value.is_boolean())
+        else {
+            continue;
+        };
+        if let Some(truth) = truth(value) {
+            *value = Value::Bool(truth);
+            notes.push(format!("made {key} true or false"));
+        }
+    }
+    draft.applied.extend(notes);
+}
+
+/// True or false, or a word or number that means it.
+pub(super) fn truth(value: &Value) -> Option<bool> {
+    if let Value::Bool(truth) = value {
+        return Some(*truth);
+    }
+    match json::spelled(value)?.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" | "y" | "enabled" => Some(true),
+        "false" | "no" | "off" | "0" | "n" | "disabled" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,122 @@
+//! A single instant in prose: a time of day, with or without a day.
+
+use deft_schedule::parse_at;
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::clock::{TimeOfDay, certain, time};
+use super::token::weekday;
+use super::{Clock, Refused, Time};
+
+/// Reads a day and a time of day; nothing when it is neither.
+pub(super) fn read(words: &[&str], text: &str, clock: &Clock<'_>) -> Result<Option<Time>, Refused> {
+    let words: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !is_filler(word))
+        .collect();
+    let Some((day, rest)) = day(&words, text)? else {
+        return Ok(None);
+    };
+    let [word] = rest[..] else {
+        return match (rest.is_empty(), day) {
+            (true, day) if day != Day::Any => Err(Refused::new(
+                format!("`{text}` names no time of day"),
+                "add it, such as `tomorrow at 09:00`",
+            )),
+            _ => Ok(None),
+        };
+    };
+    let found = match (day, time(word)) {
+        // "tonight at 8" is in the evening, whatever the clock.
+        (Day::Tonight, Some(time)) if (5..12).contains(&time.hour) => Some(TimeOfDay {
+            hour: time.hour + 12,
+            ..time
+        }),
+        _ => certain(word, text)?,
+    };
+    Ok(found
+        .and_then(|time| instant(day, time, clock))
+        .map(Time::At))
+}
+
+/// Whether a phrase names its day, so that it can only be meant once.
+pub(super) fn is_dated(words: &[&str]) -> bool {
+    let dated = |word: &&str| {
+        matches!(*word, "today" | "tomorrow" | "tonight") || word.parse::<Date>().is_ok()
+    };
+    words.iter().any(dated)
+}
+
+fn is_filler(word: &str) -> bool {
+    matches!(word, "at" | "on" | "the" | "this" | "by" | "around")
+}
+
+/// The day of a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Day {
+    /// Today or tomorrow, whichever comes first.
+    Any,
+    Tonight,
+    /// So many days from today.
+    Later(i64),
+    /// Today or within a week, whichever comes first.
+    Weekday(u8),
+    On(Date),
+}
+
+fn day<'a>(words: &[&'a str], text: &str) -> Result<Option<(Day, Vec<&'a str>)>, Refused> {
+    let day = |at: usize, length: usize, day: Day| {
+        let rest = words[..at].iter().chain(&words[at + length..]);
+        Ok(Some((day, rest.copied().collect())))
+    };
+    for (at, word) in words.iter().enumerate() {
+        match (*word, &words[at + 1..]) {
+            ("day", ["after", "tomorrow", ..]) => return day(at, 3, Day::Later(2)),
+            ("today", _) => return day(at, 1, Day::Later(0)),
+            ("tonight", _) => return day(at, 1, Day::Tonight),
+            ("tomorrow", _) => return day(at, 1, Day::Later(1)),
+            ("next", [name, ..]) if weekday(name).is_some() => {
+                return Err(Refused::new(
+                    format!("`{text}` may mean this week or the next"),
+                    "give the date, such as `2026-02-16T09:00`",
+                ));
+            }
+            (word, _) => {
+                let date = word.parse::<Date>().ok().map(Day::On);
+                if let Some(found) = date.or(weekday(word).map(Day::Weekday)) {
+                    return day(at, 1, found);
+                }
+            }
+        }
+    }
+    Ok(Some((Day::Any, words.to_vec())))
+}
+
+fn instant(day: Day, time: TimeOfDay, clock: &Clock<'_>) -> Option<Timestamp> {
+    let today = clock.zone.to_datetime(clock.now).date();
+    let on = |date: Date| {
+        let wall = format!("{date}T{:02}:{:02}", time.hour, time.minute);
+        parse_at(&wall, clock.zone).ok()
+    };
+    let ahead = |days: i64| {
+        let date = today
+            .checked_add(jiff::Span::new().try_days(days).ok()?)
+            .ok()?;
+        on(date)
+    };
+    match day {
+        Day::On(date) => on(date),
+        Day::Tonight => on(today),
+        Day::Later(days) => ahead(days),
+        Day::Any => (0..=1).filter_map(ahead).find(|at| *at > clock.now),
+        Day::Weekday(wanted) => {
+            let now = today.weekday().to_sunday_zero_offset();
+            let days = (i64::from(wanted) - i64::from(now)).rem_euclid(7);
+            [days, days + 7]
+                .into_iter()
+                .filter_map(ahead)
+                .find(|at| *at > clock.now)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Phrases, each with what it means in its field.
+
+use super::*;
+
+/// Saturday, 14 February 2026, 14:00 in Berlin.
+fn read_in(field: &str, text: &str) -> String {
+    let zone = deft_schedule::parse_zone("Europe/Berlin").unwrap();
+    let clock = Clock {
+        now: "2026-02-14T13:00:00Z".parse().unwrap(),
+        zone: &zone,
+    };
+    match read(text, Field::of(field), &clock) {
+        Ok(None) => "not prose".to_owned(),
+        Ok(Some(Time::Cron(cron))) => format!("cron {cron}"),
+        Ok(Some(Time::Minutes(minutes))) => format!("every {minutes}m"),
+        Ok(Some(Time::At(at))) => format!("at {}", deft_schedule::show(at, &zone)),
+        Err(refused) => format!("refused: {}", refused.message),
+    }
+}
+
+#[test]
+fn phrases() {
+    let cases = include_str!("../../tests/cases/phrases.txt");
+    let mut wrong = Vec::new();
+    for line in cases
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let [field, text, wanted] = parts[..] else {
+            panic!("not a case: {line}");
+        };
+        let found = read_in(field, text);
+        if found != wanted {
+            wrong.push(format!("{field} | {text} | {found}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "these were read otherwise:\n{}",
+        wrong.join("\n")
+    );
+}

@@ -1,0 +1,98 @@
+//! Which skill a call is about: `memory_update_skill`, `memory_get_skill` and
+//! `memory_delete_skill` take an id or a name.
+//!
+//! Whether there is such a skill is for the caller to find out.
+
+use deft_model::Object;
+use serde_json::Value;
+
+use crate::json;
+use crate::names::snake;
+
+/// How a call names a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// By the number of its record.
+    Id(i64),
+    /// By its name or slug.
+    Name(String),
+}
+
+/// Takes out of the arguments which skill they are about, and leaves the rest.
+///
+/// Beside an id, `name` is a change; without one it says which skill is meant,
+/// and `new_name` is what it is to be called.
+pub fn target(args: &Object) -> (Option<Target>, Object) {
+    let mut rest = args.clone();
+    let key = |names: &[&str], rest: &Object| {
+        let found = |name: &&str| rest.keys().find(|key| snake(key) == **name).cloned();
+        names.iter().find_map(found)
+    };
+    let id = key(&["id", "skill_id", "record_id"], &rest);
+    let id = id.and_then(|key| json::take(&mut rest, &key));
+    let mut target = id.as_ref().and_then(named);
+    if target.is_none()
+        && let Some(key) = key(&["name", "skill_name", "skill", "slug"], &rest)
+        && rest.get(&key).is_some_and(Value::is_string)
+    {
+        target = json::take(&mut rest, &key).as_ref().and_then(named);
+    }
+    if let Some(key) = key(&["new_name", "rename_to"], &rest) {
+        let name = json::take(&mut rest, &key).unwrap_or_default();
+        rest.insert("name".to_owned(), name);
+    }
+    (target, rest)
+}
+
+/// A number is an id, also in quotes; anything else is a name.
+fn named(value: &Value) -> Option<Target> {
+    let text = json::spelled(value)?;
+    let number = text.trim_start_matches('#').parse().ok();
+    match number {
+        Some(id) => Some(Target::Id(id)),
+        None => (!text.is_empty()).then_some(Target::Name(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn ids_and_names() {
+        let cases = [
+            (
+                json!({"id": 7, "enabled": false}),
+                Some(Target::Id(7)),
+                json!({"enabled": false}),
+            ),
+            (json!({"id": "7"}), Some(Target::Id(7)), json!({})),
+            (
+                json!({"skillId": "#643", "name": "x"}),
+                Some(Target::Id(643)),
+                json!({"name": "x"}),
+            ),
+            (
+                json!({"name": "Water", "new_name": "Drink"}),
+                Some(Target::Name("Water".into())),
+                json!({"name": "Drink"}),
+            ),
+            (
+                json!({"id": "morning-briefing"}),
+                Some(Target::Name("morning-briefing".into())),
+                json!({}),
+            ),
+            (json!({"enabled": true}), None, json!({"enabled": true})),
+            (
+                json!({"id": null, "name": "a"}),
+                Some(Target::Name("a".into())),
+                json!({}),
+            ),
+        ];
+        for (args, wanted, rest) in cases {
+            let (found, left) = target(args.as_object().unwrap());
+            assert_eq!((found, Value::Object(left)), (wanted, rest), "{args}");
+        }
+    }
+}

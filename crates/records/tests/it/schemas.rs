@@ -1,0 +1,70 @@
+//! What models are shown.
+
+use deft_records::tool_schemas;
+use serde_json::{Value, json};
+
+#[test]
+fn the_tools_of_the_seeds() {
+    let names: Vec<&str> = tool_schemas().iter().map(|tool| tool.name).collect();
+    assert_eq!(
+        names,
+        [
+            "memory_store_skill",
+            "memory_update_skill",
+            "memory_list_skills",
+            "memory_get_skill",
+            "memory_delete_skill",
+            "queue_task",
+            "get_job_status",
+        ]
+    );
+}
+
+/// A model that is shown a property without a word about it guesses.
+#[test]
+fn every_property_is_described() {
+    fn walk(schema: &Value, path: &str) {
+        let Some(properties) = schema["properties"].as_object() else {
+            return;
+        };
+        for (key, property) in properties {
+            let path = format!("{path}.{key}");
+            assert!(property["description"].is_string(), "{path}");
+            walk(property, &path);
+            walk(&property["items"], &path);
+        }
+    }
+    for tool in tool_schemas() {
+        assert_eq!(tool.input["type"], "object", "{}", tool.name);
+        walk(&tool.input, tool.name);
+    }
+}
+
+#[test]
+fn optional_values_may_be_null_and_numbers_may_be_texts() {
+    let store = &tool_schemas()[0].input["properties"];
+    assert_eq!(
+        store["max_steps"]["type"],
+        json!(["integer", "string", "null"])
+    );
+    assert_eq!(
+        store["enabled"]["type"],
+        json!(["boolean", "string", "null"])
+    );
+    let config = &store["trigger_config"]["properties"];
+    assert_eq!(
+        config["in_minutes"]["type"],
+        json!(["number", "string", "null"])
+    );
+}
+
+/// The fields that are shown are fields of a record, under their own names.
+#[test]
+fn fields_are_those_of_records() {
+    let record = deft_skillfile::schema(deft_skillfile::Schema::Record);
+    let known = record["properties"].as_object().expect("fields");
+    let store = tool_schemas()[0].input["properties"].clone();
+    for key in store.as_object().expect("fields").keys() {
+        assert!(known.contains_key(key), "{key}");
+    }
+}
