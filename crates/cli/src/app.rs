@@ -142,7 +142,10 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
 
 /// The least time between two notices: the configuration's, or that of the variable of the seeds.
 fn notify_minutes(home: &Home) -> u32 {
-    let given = || crate::env::get(crate::env::SKILL_NOTIFY_INTERVAL_MINUTES)?.parse().ok();
+    let given = || {
+        let text = crate::env::text(crate::env::SKILL_NOTIFY_INTERVAL_MINUTES).ok()?;
+        text.parse().ok()
+    };
     let configured = home.config.notify.interval_minutes;
     configured.or_else(given).unwrap_or_default()
 }

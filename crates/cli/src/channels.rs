@@ -93,12 +93,13 @@ impl Channels {
             let message = "there is no chat to send to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
         };
-        let client = Client::new(&self.telegram, &*self.secrets).map_err(|failure| Undelivered {
-            failure,
-            retry_after: None,
-        })?;
-        let sent = client.send(chat, &text(notice), &SendOptions::default());
-        match sent.await {
+        let client =
+            Client::new(&self.telegram, &*self.secrets).map_err(|failure| Undelivered {
+                failure,
+                retry_after: None,
+            })?;
+        let (text, options) = (text(notice), SendOptions::default());
+        match client.send(chat, &text, &options).await {
             Ok(receipt) => Ok(format!(
                 "telegram {} {:?}",
                 receipt.chat, receipt.message_ids

@@ -49,6 +49,7 @@ pub use error::Error;
 pub use jobs::JOB_SKILL;
 pub use notice::{Kind as NoticeKind, Notice};
 pub use options::Options;
+pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;
 pub use record::Published;
 pub use records::Stored;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use deft_model::{Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_store::{SkillFilter, SkillRow};
-use deft_tools::{Context, Definition};
+use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
@@ -33,6 +33,24 @@ impl Engine {
     }
 }
 
+/// Whether a tool is one of deft's own.
+pub fn is_own_tool(name: &str) -> bool {
+    effects(name).is_some()
+}
+
+/// Puts deft's own tools into a router that is only looked at.
+pub fn show_own_tools(router: &Router) {
+    for schema in tool_schemas() {
+        let Some(effects) = effects(schema.name) else {
+            continue;
+        };
+        let definition = Definition::new(schema.name, schema.description, effects, schema.input);
+        router.register_fn(definition, |_: Object, _: Context| async {
+            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+        });
+    }
+}
+
 /// What repeating a call of one of our tools would do; none if it is not one of ours.
 fn effects(tool: &str) -> Option<Effects> {
     match tool {
@@ -53,7 +71,10 @@ fn call(
             .upgrade()
             .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
         let engine = Engine { inner };
-        engine.own_tool(tool, &args).await.map_err(|error| failure(&error))
+        engine
+            .own_tool(tool, &args)
+            .await
+            .map_err(|error| failure(&error))
     }
 }
 
@@ -145,9 +166,7 @@ impl Engine {
         let pinned = self.inner.pin_row(row).await.ok();
         let skill = pinned.as_ref().map(|pinned| &pinned.skill);
         let moment = self.inner.moment();
-        let text = |at: Option<jiff::Timestamp>| {
-            at.map(|at| deft_schedule::show(at, &moment.zone))
-        };
+        let text = |at: Option<jiff::Timestamp>| at.map(|at| deft_schedule::show(at, &moment.zone));
         let required: Value = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
         let missing = skill.map(|skill| self.inner.missing(&skill.required_tools));
         let (standing, policy) = (&row.standing, skill.map(|skill| &skill.policy));

@@ -134,7 +134,7 @@ impl Inner {
     pub(crate) async fn nothing_to_do(&self, pinned: &Pinned, slot: Timestamp) -> Option<String> {
         let check = pinned.skill.policy.preflight.as_ref()?;
         let found = match Check::read(check) {
-            Ok(check) => self.check(&check, slot).await,
+            Ok(check) => self.look(&check, slot).await,
             Err(why) => Err(why),
         };
         found.unwrap_or_else(|why| {
@@ -143,7 +143,7 @@ impl Inner {
         })
     }
 
-    async fn check(&self, check: &Check, slot: Timestamp) -> Result<Option<String>, String> {
+    async fn look(&self, check: &Check, slot: Timestamp) -> Result<Option<String>, String> {
         match check {
             Check::Mail => {
                 let mail = self.ask_tool(MAIL, Object::new()).await?;

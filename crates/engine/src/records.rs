@@ -40,7 +40,9 @@ impl Engine {
     pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<Stored, Error> {
         loop {
             let row = self.record(target).await?;
-            let existing = self.content(&row).await?;
+            let mut existing = self.content(&row).await?;
+            // How it stands counts, not what was wished for when it was stored.
+            existing.insert("enabled".to_owned(), row.standing.disabled.is_none().into());
             let normalised = merge(&existing, args, &self.inner.moment());
             let checked = self.inner.check(&normalised).await?;
             match self.put(normalised, checked, Some(&row)).await {
@@ -78,7 +80,14 @@ impl Engine {
     ) -> Result<Stored, Error> {
         let inner = &self.inner;
         let new = inner.new_record(&checked, replaces, inner.now());
-        if replaces.is_none() && inner.parts.skills.snapshot().find(&new.text.skill).is_some() {
+        if replaces.is_none()
+            && inner
+                .parts
+                .skills
+                .snapshot()
+                .find(&new.text.skill)
+                .is_some()
+        {
             return Err(Error::NameTaken {
                 name: checked.skill.name.clone(),
                 by: format!("the file skill `{}`", new.text.skill),
@@ -121,7 +130,11 @@ impl Engine {
                 skill: row.text.skill.clone(),
             });
         }
-        let text = self.store().skill_content(row.id).await?.unwrap_or_default();
+        let text = self
+            .store()
+            .skill_content(row.id)
+            .await?
+            .unwrap_or_default();
         match serde_json::from_str(&text) {
             Ok(Value::Object(record)) => Ok(record),
             _ => Err(Error::RevisionLost {
@@ -162,6 +175,15 @@ impl Engine {
     }
 }
 
+/// Tools that a record names: those it requires and those of its plan.
+fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
+    let list = |key: &str| record.get(key).and_then(Value::as_array);
+    let required = list("required_tools").into_iter().flatten();
+    let planned = list("execution_plan").into_iter().flatten();
+    let planned = planned.filter_map(|step| step.get("toolName"));
+    required.chain(planned).filter_map(Value::as_str)
+}
+
 fn taken(found: Option<&SkillRow>, name: &str) -> Error {
     let (name, by) = match found {
         Some(row) => (row.text.name.as_str(), format!("skill {}", row.id)),
@@ -182,18 +204,11 @@ impl Inner {
             Found::Unknown { .. } => ToolState::Unknown,
             Found::Missing { nearest } => ToolState::Missing { near: nearest },
         };
-        let unknown = |checked: &Checked| {
-            let mut tools = checked.skill.required_tools.iter();
-            tools.any(|tool| matches!(known(tool), ToolState::Unknown))
-        };
-        match check(&normalised.record, &moment, &known) {
-            // Servers that were never asked are asked before anything is said to be missing.
-            Ok(checked) if unknown(&checked) => {
-                drop(self.parts.router.listed().await);
-                check(&normalised.record, &moment, &known).map_err(Error::Refused)
-            }
-            other => other.map_err(Error::Refused),
+        // Servers that were never asked are asked before anything is said to be missing.
+        if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {
+            drop(self.parts.router.listed().await);
         }
+        check(&normalised.record, &moment, &known).map_err(Error::Refused)
     }
 
     /// A checked record on its way into the store.

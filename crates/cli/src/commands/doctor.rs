@@ -11,13 +11,14 @@ use deft_compute::{Job, Kind};
 use deft_model::{DisabledReason, Object};
 use deft_registry::State;
 use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
+use deft_tools::Probe;
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::commands::up::Lock;
 use crate::failure::Done;
-use crate::home::{Home, Library, config_file, ensure};
+use crate::home::{Home, Library, ensure};
 use crate::output::{Output, counted};
 
 /// How a check ended.
@@ -85,7 +86,11 @@ fn check_home(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
             found.good("home.exists", format!("`{}` was made", path.display()));
         } else {
             let message = format!("there is no home at `{}`", path.display());
-            found.bad("home.exists", message, Some("`deft init` makes one".to_owned()));
+            found.bad(
+                "home.exists",
+                message,
+                Some("`deft init` makes one".to_owned()),
+            );
         }
         return Ok(());
     }
@@ -107,7 +112,11 @@ fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
         found.good("home.private", "others could look inside; that was ended");
     } else {
         let hint = format!("`chmod 700 {}`, or `deft doctor --fix`", path.display());
-        found.bad("home.private", "others can look inside the home", Some(hint));
+        found.bad(
+            "home.private",
+            "others can look inside the home",
+            Some(hint),
+        );
     }
 }
 
@@ -155,7 +164,11 @@ fn check_skills(home: &Home, found: &mut Findings) {
     }
     if shadowed > 0 {
         let message = format!("{} hidden by others", counted(shadowed, "skill file"));
-        found.note("skills.shadowed", message, "`deft skills doctor` says which");
+        found.note(
+            "skills.shadowed",
+            message,
+            "`deft skills doctor` says which",
+        );
     }
 }
 
@@ -216,7 +229,11 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     let asked = store.approvals(false).await.unwrap_or_default();
     if !asked.is_empty() {
         let message = format!("{} for an answer", counted(asked.len(), "run waits"));
-        found.note("approvals.open", message, "`deft approvals list` shows them");
+        found.note(
+            "approvals.open",
+            message,
+            "`deft approvals list` shows them",
+        );
     }
     check_orphans(store, found).await;
 }
@@ -229,7 +246,10 @@ async fn check_orphans(store: &Arc<dyn Store>, found: &mut Findings) {
     if let Ok(rows) = store.runs(interrupted).await
         && !rows.is_empty()
     {
-        let message = format!("{} cut off and not gone on with", counted(rows.len(), "run"));
+        let message = format!(
+            "{} cut off and not gone on with",
+            counted(rows.len(), "run")
+        );
         let hint = "`deft runs list --outcome interrupted`, then `deft runs resume ID`";
         found.note("runs.interrupted", message, hint);
     }
@@ -244,14 +264,22 @@ async fn check_servers(app: &App, found: &mut Findings) {
         .collect();
     for server in servers {
         match router.probe(&server).await {
-            Ok(probe) => {
+            Some(Probe {
+                error: Some(error),
+                hint,
+                ..
+            }) => {
+                found.bad(
+                    "servers.answer",
+                    format!("server `{server}`: {error}"),
+                    hint,
+                );
+            }
+            Some(probe) => {
                 let tools = counted(probe.tools.len(), "tool");
                 found.good("servers.answer", format!("`{server}` answers: {tools}"));
             }
-            Err(failure) => {
-                let message = format!("server `{server}`: {}", failure.message);
-                found.bad("servers.answer", message, failure.hint);
-            }
+            None => {}
         }
     }
 }

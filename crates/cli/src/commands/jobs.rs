@@ -58,13 +58,19 @@ fn list(app: &App, limit: Option<u32>, output: &Output) -> Done {
     }
     if let Some(since) = halted {
         let since = deft_schedule::show(since, &app.zone);
-        output.note(&format!("jobs are halted since {since}; `deft jobs resume` lets them go on"));
+        output.note(&format!(
+            "jobs are halted since {since}; `deft jobs resume` lets them go on"
+        ));
     }
     if jobs.is_empty() {
         output.note("there are no jobs");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut lines = vec![["id", "name", "status", "error"].map(str::to_owned).to_vec()];
+    let mut lines = vec![
+        ["id", "name", "status", "error"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     lines.extend(jobs.iter().map(line));
     output.data(&table(&lines, output.width()))?;
     Ok(ExitCode::SUCCESS)
@@ -80,7 +86,10 @@ fn show(app: &App, id: &str, output: &Output) -> Done {
     let row = app.block_on(app.engine.find_run(id));
     let row = row.map_err(|error| app::failure(&error))?;
     if row.skill != JOB_SKILL {
-        let message = format!("run `{}` is not a job, it is a run of `{}`", row.id, row.skill);
+        let message = format!(
+            "run `{}` is not a job, it is a run of `{}`",
+            row.id, row.skill
+        );
         let hint = format!("`deft runs show {}` shows it", row.id);
         return Err(Failure::input("not_a_job", message).hint(hint));
     }

@@ -73,10 +73,7 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     };
     let driven = engine.drain(&attention).await.map_err(failed)?;
     ticked.fired.extend(driven);
-    engine
-        .deliver(&channels::of(home))
-        .await
-        .map_err(failed)?;
+    engine.deliver(&channels::of(home)).await.map_err(failed)?;
     let mut seen = HashSet::new();
     ticked.fired.retain(|run| seen.insert(run.clone()));
     let passed: Vec<RunId> = ticked.passed.into_iter().map(|(run, _)| run).collect();
@@ -85,9 +82,8 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
         passed: rows(app, passed).await?,
     };
     // A run that another one of its skill stood in the way of did not happen.
-    let skipped = |run: &mut RunRow| {
-        run.outcome == Some(Outcome::Skipped) && run.started_at.is_none()
-    };
+    let skipped =
+        |run: &mut RunRow| run.outcome == Some(Outcome::Skipped) && run.started_at.is_none();
     let skipped: Vec<RunRow> = report.fired.extract_if(.., skipped).collect();
     report.passed.extend(skipped);
     Ok(report)

@@ -6,6 +6,7 @@
 //! those who use them.
 
 use super::kind::Kind;
+use crate::channels::ChannelKind;
 
 /// A key that the file may have.
 #[derive(Debug)]

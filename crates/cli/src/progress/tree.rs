@@ -153,6 +153,10 @@ impl Tree {
                     at.strftime("%H:%M:%S")
                 ),
             ),
+            Next::Wait { .. } => (
+                Mark::Waiting,
+                format!("waits: {}", error.unwrap_or_default()),
+            ),
             Next::Heal(heal) => (
                 Mark::Running,
                 format!("{}: calling `{}`", error.unwrap_or_default(), heal.tool),
@@ -167,7 +171,7 @@ impl Tree {
     }
 
     fn item_ended(&mut self, path: &Path, next: &Next) -> Option<String> {
-        if matches!(next, Next::Retry { .. } | Next::Heal(_)) {
+        if matches!(next, Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_)) {
             return None;
         }
         let parent = path.as_str().rsplit_once('[').map(|(parent, _)| parent)?;

@@ -83,7 +83,9 @@ fn delete_file(home: &Home, path: &std::path::Path) -> Done<()> {
         return Err(Failure::input("not_ours", message).hint("delete the file where it is kept"));
     }
     let folder = path.parent().filter(|folder| *folder != home.skills());
-    let is_folder_skill = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
+    let is_folder_skill = path
+        .file_name()
+        .is_some_and(|name| name.eq_ignore_ascii_case("skill.md"));
     let removed = match folder {
         Some(folder) if is_folder_skill => fs::remove_dir_all(folder),
         _ => fs::remove_file(path),

@@ -10,13 +10,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Opened;
-use crate::args::ToolCall;
+use crate::app::App;
+use crate::args::{Global, Roots, ToolCall};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::Output;
 
 pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
-    let object = given(args)?;
+    let object = given(args.args.as_deref())?;
     let opened = Opened::to_ask(home).await?;
     let arguments = add_pairs(object, &args.pairs, &opened.router, &args.name).await?;
     let result = call(args, arguments, &opened.router).await;
@@ -25,6 +26,32 @@ pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
         Ok(reply) => print(&reply, output),
         Err(failure) => refused(&failure, &args.name, output),
     }
+}
+
+/// One of deft's own tools, which needs the engine.
+pub(super) fn run_own(args: &ToolCall, global: &Global, output: &Output) -> Done {
+    let object = given(args.args.as_deref())?;
+    let app = App::open(global, &Roots::default())?;
+    let result = app.block_on(async {
+        let router = app.engine.router();
+        let arguments = add_pairs(object, &args.pairs, router, &args.name).await?;
+        Done::Ok(call(args, arguments, router).await)
+    });
+    app.close();
+    match result? {
+        Ok(reply) => print(&reply, output),
+        Err(failure) => refused(&failure, &args.name, output),
+    }
+}
+
+/// Arguments as pairs and as JSON, where no schema says what is a text.
+pub(crate) fn arguments(pairs: &[String], text: Option<&str>) -> Done<Object> {
+    let mut object = given(text)?;
+    for pair in pairs {
+        let (name, text) = split(pair)?;
+        object.insert(name.to_owned(), cast(text, &Value::Null));
+    }
+    Ok(object)
 }
 
 async fn call(args: &ToolCall, arguments: Object, router: &Router) -> Result<Reply, ToolFailure> {
@@ -45,8 +72,8 @@ async fn call(args: &ToolCall, arguments: Object, router: &Router) -> Result<Rep
 }
 
 /// The arguments of `--args`.
-fn given(args: &ToolCall) -> Done<Object> {
-    let Some(text) = &args.args else {
+fn given(text: Option<&str>) -> Done<Object> {
+    let Some(text) = text else {
         return Ok(Object::new());
     };
     let wrong = |message: String| {
@@ -73,17 +100,19 @@ async fn add_pairs(
     }
     let schema = schema(router, tool).await;
     for pair in pairs {
-        let (name, text) = pair.split_once('=').ok_or_else(|| {
-            Failure::input(
-                "invalid_input",
-                format!("`{pair}` is not of the form `name=value`"),
-            )
-            .hint("put quotes around a value with blanks: `text='two words'`")
-        })?;
+        let (name, text) = split(pair)?;
         let value = cast(text, &schema["properties"][name]);
         object.insert(name.to_owned(), value);
     }
     Ok(object)
+}
+
+fn split(pair: &str) -> Done<(&str, &str)> {
+    pair.split_once('=').ok_or_else(|| {
+        let message = format!("`{pair}` is not of the form `name=value`");
+        Failure::input("invalid_input", message)
+            .hint("put quotes around a value with blanks: `text='two words'`")
+    })
 }
 
 async fn schema(router: &Router, tool: &str) -> Value {

@@ -13,10 +13,16 @@ use crate::failure::Done;
 use crate::home::Home;
 use crate::output::Output;
 
+pub(crate) use call::arguments;
 pub(crate) use list::no_such_server;
 pub(crate) use open::{Opened, router};
 
 pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
+    if let Tools::Call(args) = command
+        && deft_engine::is_own_tool(&args.name)
+    {
+        return call::run_own(args, global, output);
+    }
     let home = Home::open(global)?;
     let runtime = app::runtime()?;
     match command {

@@ -89,6 +89,7 @@ impl Opened {
             ..Environment::default()
         };
         let router = Router::new(options, environment);
+        deft_engine::show_own_tools(&router);
         router.restore(stored.into_iter().map(|(catalog, _)| catalog));
         Ok(Self {
             router,

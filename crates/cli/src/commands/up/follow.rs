@@ -73,7 +73,7 @@ async fn follow_config(engine: Engine, path: PathBuf) {
         seen = now;
         match Config::read(&path) {
             Ok(config) => {
-                engine.router().reload(config.tools).await;
+                engine.router().reload(config.tools);
                 tracing::info!("the configuration has changed: tools and servers follow it");
             }
             Err(failure) => {

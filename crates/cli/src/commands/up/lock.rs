@@ -7,13 +7,13 @@ use std::path::Path;
 use crate::failure::{Done, Failure};
 
 /// The lock of a home, held as long as this lives.
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
     /// Takes the lock, or says who has it.
-    pub(super) fn take(home: &Path) -> Done<Self> {
+    pub(crate) fn take(home: &Path) -> Done<Self> {
         let path = home.join("deft.lock");
         let mut file = OpenOptions::new()
             .create(true)

@@ -62,7 +62,7 @@ async fn serve(
         let channel = channels::of(home);
         async move { engine.serve(&pool, channel, stop, grace).await }
     });
-    let followers = follow::start(engine, registry, home, &stop);
+    let mut followers = follow::start(engine, registry, home, &stop);
     say_ready(app, home, begun, seeded).await?;
     systemd::tell("READY=1");
     let code = wait_for_the_end(&stop, args).await?;
@@ -147,4 +147,3 @@ async fn wait_for_the_end(stop: &CancellationToken, args: &Up) -> Done {
 async fn answer_door(engine: Engine, home: std::path::PathBuf) {
     doorbell::listen(&home, || engine.ring()).await;
 }
-

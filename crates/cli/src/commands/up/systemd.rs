@@ -6,15 +6,15 @@ pub(super) fn tell(state: &str) {
     use std::os::linux::net::SocketAddrExt;
     use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-    let Some(name) = crate::env::get(crate::env::NOTIFY_SOCKET) else {
+    let Ok(name) = crate::env::text(crate::env::NOTIFY_SOCKET) else {
         return;
     };
     let address = match name.strip_prefix('@') {
         Some(hidden) => SocketAddr::from_abstract_name(hidden),
         None => SocketAddr::from_pathname(&name),
     };
-    let sent = UnixDatagram::unbound()
-        .and_then(|socket| socket.send_to_addr(state.as_bytes(), &address?));
+    let sent =
+        UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), &address?));
     if let Err(error) = sent {
         tracing::warn!(%error, "the service manager could not be told");
     }
