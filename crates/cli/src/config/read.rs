@@ -141,6 +141,7 @@ impl Reader<'_> {
                 .values_mut()
                 .for_each(|server| self.server_paths(server));
         }
+        options.insert("telegram".to_owned(), self.telegram());
         if let Some(folders) = options
             .get_mut("file")
             .and_then(|file| file.get_mut("folders"))
@@ -153,6 +154,18 @@ impl Reader<'_> {
             hint: None,
             origin: None,
         })
+    }
+
+    /// The bot, with the chat of `[notify]` as its primary one if notices go to Telegram.
+    fn telegram(&self) -> Value {
+        let mut bot = self.section("telegram");
+        let channel = self.text("notify.channel");
+        if channel.is_none_or(|channel| channel == "telegram")
+            && let Some(chat) = self.text("notify.target")
+        {
+            bot["chat"] = chat.into();
+        }
+        bot
     }
 
     /// A section with lengths of time as seconds, which every reader takes.

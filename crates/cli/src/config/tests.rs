@@ -157,6 +157,25 @@ fn values_become_options() {
     assert!(config.settings.get(&["budget", "tokens"]).is_some());
 }
 
+#[test]
+fn the_chat_of_notices_is_the_primary_chat() {
+    let bot = "[telegram]\ntoken = \"env:BOT\"\nallowed_chats = [-100123, \"@news\"]\n[notify]\n";
+    for (notify, chat) in [
+        ("", "-100123"),
+        ("target = \"42\"\n", "42"),
+        ("channel = \"telegram\"\ntarget = \"42\"\n", "42"),
+        (
+            "channel = \"webhook\"\ntarget = \"https://x.org\"\n",
+            "-100123",
+        ),
+    ] {
+        let telegram = config(&format!("{bot}{notify}")).tools.telegram;
+        assert_eq!(telegram.primary_chat().as_deref(), Some(chat), "{notify}");
+        assert!(telegram.token.is_some_and(|token| token.is_secret()));
+        assert_eq!(telegram.allowed_chats, ["-100123", "@news"]);
+    }
+}
+
 /// What the table calls a default is what counts without a file.
 #[test]
 fn defaults_are_those_of_their_owners() {

@@ -4,6 +4,7 @@
 
 mod builtin;
 mod calls;
+mod docs;
 mod http;
 mod life;
 mod misbehave;
