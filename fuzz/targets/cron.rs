@@ -1,8 +1,9 @@
-//! Any text as a cron expression, a zone, an instant and a duration.
+//! Any text as a schedule, a cron expression, a zone, an instant and a duration.
 
 #![no_main]
 
-use deft_schedule::{Cron, parse_at, parse_duration, parse_zone};
+use deft_schedule::{Cron, Rule, Schedule, due, parse_at, parse_duration, parse_zone};
+use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use libfuzzer_sys::fuzz_target;
 
@@ -14,6 +15,18 @@ fuzz_target!(|text: &str| {
     let moment = deft_fuzz::moment();
     let checked = Cron::parse(text).and_then(|cron| cron.check(&moment.zone, moment.now));
     checked.map_or_else(in_text, drop);
+    Schedule::parse(text, &moment.zone, moment.now).map_or_else(in_text, |schedule| {
+        let Some(next) = schedule.next_after(moment.now) else {
+            return;
+        };
+        // A year of downtime is decided about at once, and time moves on.
+        let Ok(now) = next.checked_add(SignedDuration::from_hours(24 * 365)) else {
+            return;
+        };
+        let due = due(&schedule, next, now, &Rule::default(), None);
+        assert!(due.fire.is_some() || !due.passed.is_empty());
+        assert!(due.next.is_none_or(|after| after > next));
+    });
     parse_at(text, &TimeZone::UTC).map_or_else(in_text, drop);
     parse_duration(text).map_or_else(in_text, drop);
     parse_zone(text).map_or_else(in_text, drop);
