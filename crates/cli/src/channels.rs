@@ -22,15 +22,24 @@ use crate::secrets;
 
 /// The way to people that the configuration names.
 pub(crate) fn of(home: &Home) -> Arc<dyn Channel> {
-    let notify = &home.config.notify;
-    let secrets = secrets::source(&home.config);
+    let telegram = home.config.tools.telegram.clone();
+    let kind = kind(home);
+    let chat = || telegram.primary_chat().filter(|_| kind == ChannelKind::Telegram);
     Arc::new(Channels {
-        kind: notify.channel.unwrap_or(ChannelKind::Log),
-        target: notify.target.clone(),
-        telegram: home.config.tools.telegram.clone(),
-        secrets,
+        kind,
+        target: home.config.notify.target.clone().or_else(chat),
+        secrets: secrets::source(&home.config),
+        telegram,
         log: home.path.join("logs").join("notices.log"),
     })
+}
+
+/// The channel that is configured; a bot that has a chat is one without further words.
+pub(crate) fn kind(home: &Home) -> ChannelKind {
+    let telegram = &home.config.tools.telegram;
+    let bot = telegram.token.is_some() && telegram.primary_chat().is_some();
+    let usual = if bot { ChannelKind::Telegram } else { ChannelKind::Log };
+    home.config.notify.channel.unwrap_or(usual)
 }
 
 /// The kinds of channels.

@@ -173,25 +173,26 @@ fn check_skills(home: &Home, found: &mut Findings) {
 }
 
 fn check_channel(home: &Home, found: &mut Findings) {
-    use crate::channels::ChannelKind;
-    let notify = &home.config.notify;
-    match notify.channel {
-        None | Some(ChannelKind::Log) => found.note(
+    use crate::channels::{ChannelKind, kind};
+    let telegram = &home.config.tools.telegram;
+    let nowhere = home.config.notify.target.is_none() && telegram.primary_chat().is_none();
+    match kind(home) {
+        ChannelKind::Log => found.note(
             "notify.channel",
             "notices go to `logs/notices.log` only",
             "set `notify.channel` and `notify.target` to be told elsewhere",
         ),
-        Some(_) if notify.target.is_none() => found.bad(
+        _ if nowhere => found.bad(
             "notify.channel",
             "notices have nowhere to go: `notify.target` is not set",
             Some("`deft config set notify.target CHAT_OR_URL`".to_owned()),
         ),
-        Some(ChannelKind::Telegram) if home.config.tools.telegram.token.is_none() => found.bad(
+        ChannelKind::Telegram if telegram.token.is_none() => found.bad(
             "notify.channel",
             "notices go to Telegram, and `telegram.token` is not set",
             Some("`deft config set telegram.token env:TELEGRAM_TOKEN`".to_owned()),
         ),
-        Some(_) => found.good("notify.channel", "notices have a way to people"),
+        _ => found.good("notify.channel", "notices have a way to people"),
     }
 }
 
