@@ -52,6 +52,19 @@ pub(crate) enum Done {
     },
 }
 
+impl Done {
+    /// What the action was for.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Called { path, .. }
+            | Self::Loaded { path, .. }
+            | Self::Healed { path, .. }
+            | Self::Woken { path, .. } => path,
+            Self::Answered { question, .. } => &question.path,
+        }
+    }
+}
+
 /// What every action of a run needs.
 #[derive(Clone)]
 pub(crate) struct Performer {
@@ -59,7 +72,7 @@ pub(crate) struct Performer {
     pub(crate) run: RunId,
     pub(crate) secrets: Arc<RunSecrets>,
     pub(crate) session: Arc<Mutex<Option<Session>>>,
-    /// Ends every call of the run.
+    /// Ends the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
 }
 
@@ -80,7 +93,11 @@ impl Performer {
         let Request { path, attempt, .. } = &request;
         let (path, attempt) = (path.clone(), *attempt);
         if let Call::Skill { skill, args } = &*request.call {
-            let result = self.load(skill, args).await;
+            let result = tokio::select! {
+                result = self.load(skill, args) => result,
+                () = self.too_late(request.timeout) => Err(slow_to_load(skill)),
+                () = self.halt.cancelled() => Err(cancelled()),
+            };
             return Done::Loaded {
                 path,
                 attempt,
@@ -221,6 +238,16 @@ impl Performer {
         }
     }
 
+    /// Ends when a step has taken as long as it may.
+    async fn too_late(&self, timeout: Option<Duration>) {
+        let clock = &self.engine.parts.clock;
+        let until = timeout.and_then(|timeout| clock.now().saturating_add(timeout).ok());
+        match until {
+            Some(until) => clock.sleep_until(until).await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Pins the skill that a step runs, and checks what is given to it.
     async fn load(&self, skill: &str, args: &Object) -> Result<(Pinned, Object), Failure> {
         let snapshot = self.engine.parts.skills.snapshot();
@@ -297,6 +324,11 @@ fn no_model() -> Failure {
 
 pub(crate) fn cancelled() -> Failure {
     Failure::new(FailureClass::Cancelled, "the run was stopped")
+}
+
+fn slow_to_load(skill: &str) -> Failure {
+    let message = format!("skill `{skill}` could not begin within the `timeout` of its step");
+    Failure::new(FailureClass::Timeout, message)
 }
 
 fn unreachable_skill() -> Result<Value, Failure> {

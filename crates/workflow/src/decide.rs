@@ -48,7 +48,7 @@ impl Machine {
     }
 
     fn decide_step(&self, frame: usize, step: usize, facts: &dyn Facts) -> Option<Event> {
-        if self.stopped.is_some() || !self.is_ready(frame, step) {
+        if self.stopped_in(frame).is_some() || !self.is_ready(frame, step) {
             return None;
         }
         let item = None;
@@ -82,7 +82,7 @@ impl Machine {
             TryState::Ready => true,
             _ => false,
         };
-        if self.stopped.is_some() || !may_begin || state.phase != Phase::Open {
+        if self.stopped_in(at.frame).is_some() || !may_begin || state.phase != Phase::Open {
             return None;
         }
         let planned = &frame.plan.steps[at.step];
@@ -223,7 +223,8 @@ impl Machine {
         let item = None;
         let at = At { frame, step, item };
         let all = state.begun == state.tries.len();
-        let stuck = self.stopped.is_some() || state.begun >= state.head + self.width(at);
+        let stopped = self.stopped_in(frame);
+        let stuck = stopped.is_some() || state.begun >= state.head + self.width(at);
         if state.phase != Phase::Open || state.items.is_none() || state.going > 0 || !(all || stuck)
         {
             return None;
@@ -235,7 +236,7 @@ impl Machine {
         Some(Event::Closed {
             path: self.path(at),
             values: state.tries.iter().map(item_value).collect(),
-            error: failed.or_else(|| if all { None } else { self.stopped.clone() }),
+            error: failed.or_else(|| if all { None } else { stopped.cloned() }),
             ms: state.started_at.map_or(0, |started| elapsed(started, now)),
         })
     }

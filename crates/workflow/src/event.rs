@@ -99,6 +99,16 @@ pub enum Event {
         revision: String,
         /// Its checked inputs.
         inputs: Object,
+        /// When it has taken too long.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+    /// A nested skill has taken too long: everything inside it stops.
+    Expired {
+        /// The step or item that runs it.
+        path: Path,
+        /// What the steps inside and the step around them end with: class `timeout`.
+        failure: Failure,
     },
     /// All items of a loop have ended.
     Closed {
@@ -326,6 +336,7 @@ impl Event {
             Self::Healed { .. } => "healed",
             Self::Woken { .. } => "woken",
             Self::Entered { .. } => "entered",
+            Self::Expired { .. } => "expired",
             Self::Closed { .. } => "closed",
             Self::Stopped { .. } => "stopped",
             Self::Resumed { .. } => "resumed",

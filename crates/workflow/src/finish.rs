@@ -19,7 +19,7 @@ use crate::state::{At, FatalKind, TryState};
 impl Machine {
     pub(crate) fn decide_leave(&self, now: Timestamp, index: usize) -> Option<Event> {
         let frame = &self.frames[index];
-        let stuck = frame.failure.is_some() || self.stopped.is_some();
+        let stuck = frame.failure.is_some() || self.stopped_in(index).is_some();
         if frame.left || frame.open > 0 || !(self.is_complete(index) || stuck) {
             return None;
         }
@@ -44,8 +44,7 @@ impl Machine {
     /// The failure of a nested skill, as its outer step sees it.
     fn seen_outside(&self, index: usize, outcome: Outcome, error: RunError) -> Failure {
         let mut failure = error.failure;
-        let fatal = self.frames[index].failure.as_ref();
-        failure.in_doubt &= fatal.is_some_and(|fatal| fatal.in_doubt);
+        failure.in_doubt = self.frames[index].in_doubt;
         if outcome == Outcome::Interrupted {
             failure.class = FailureClass::Interrupted;
         }
@@ -62,7 +61,7 @@ impl Machine {
                 (Outcome::Error, RunError { failure, step })
             });
         }
-        match (&self.stopped, &frame.failure) {
+        match (self.stopped_in(index), &frame.failure) {
             (None, Some(fatal)) => {
                 let outcome = match fatal.kind {
                     FatalKind::Error => Outcome::Error,
@@ -75,7 +74,7 @@ impl Machine {
                 Err((outcome, RunError { failure, step }))
             }
             (stopped, _) => {
-                let failure = stopped.clone().unwrap_or_else(|| {
+                let failure = stopped.cloned().unwrap_or_else(|| {
                     Failure::new(FailureClass::Other, "the steps wait for each other")
                 });
                 let outcome = match failure.class {

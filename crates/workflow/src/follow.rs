@@ -62,6 +62,7 @@ impl Machine {
         }
         if let TryState::Inside { frame, .. } = tried.state {
             self.frames[frame].left = true;
+            self.timed.retain(|timed| *timed != frame);
         }
         match (&ended.error, &ended.next) {
             (Some(failure), _) => self.follow(now, at, failure, ended.attempt, &ended.next),
@@ -107,7 +108,7 @@ impl Machine {
         if at.item.is_none() {
             return self.reopen(at);
         }
-        if let Some(failure) = self.stopped.clone() {
+        if let Some(failure) = self.stopped_in(at.frame).cloned() {
             return self.failed(now, at, &failure, FatalKind::Error);
         }
         self.todo.push_back(Todo::Item(at));

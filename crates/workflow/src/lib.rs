@@ -8,6 +8,7 @@
 //! may run what, or when.
 
 mod apply;
+mod deadline;
 mod decide;
 mod dry;
 mod event;

@@ -114,6 +114,8 @@ pub struct Machine {
     pub(crate) leaving: VecDeque<usize>,
     /// Tries whose action has not been taken yet.
     pub(crate) fresh: Vec<At>,
+    /// Frames that are going on and must end in time.
+    pub(crate) timed: Vec<usize>,
     pub(crate) stopped: Option<Failure>,
     pub(crate) called: HashSet<String>,
     pub(crate) finished: Option<Finished>,
@@ -148,6 +150,8 @@ fn same_frame((one, two): (&Frame, &Frame)) -> bool {
         && (one.leading, one.open, one.left) == (two.leading, two.open, two.left)
         && one.failure == two.failure
         && one.healed_before == two.healed_before
+        && (one.limit, one.asking, one.paused_at) == (two.limit, two.asking, two.paused_at)
+        && one.stopped == two.stopped
 }
 
 impl Machine {
@@ -163,6 +167,7 @@ impl Machine {
             todo: VecDeque::new(),
             leaving: VecDeque::new(),
             fresh: Vec::new(),
+            timed: Vec::new(),
             stopped: None,
             called: HashSet::new(),
             finished: None,
@@ -202,11 +207,6 @@ impl Machine {
             events.push(event);
         }
         events
-    }
-
-    /// Gives the plan of a nested skill, before its [`Event::Entered`] is applied.
-    pub fn provide(&mut self, plan: Arc<Plan>) {
-        self.nested.insert(plan.revision.clone(), plan);
     }
 
     /// How the run ended, if it has.

@@ -4,6 +4,7 @@
 //! A plan is a pure function of the skill, so the same revision gives the same plan everywhere.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use deft_model::{
     Action, Body, Dialect, Effects, FailureClass, Input, Object, Skill, Step, Workflow,
@@ -34,6 +35,8 @@ pub struct Plan {
     pub(crate) effects: Option<Effects>,
     pub(crate) heals: Vec<Remedy>,
     pub(crate) max_heals: u32,
+    /// The longest it may take where another skill runs it.
+    pub(crate) timeout: Option<Duration>,
     pub(crate) secrets: Vec<String>,
     pub(crate) expect_called: Vec<String>,
     pub(crate) expect_that: Option<Condition>,
@@ -128,6 +131,7 @@ impl Plan {
             effects: skill.policy.effects,
             heals: remedies(&skill.policy.heal)?,
             max_heals: skill.policy.max_heals,
+            timeout: skill.policy.timeout,
             secrets: skill.policy.secrets.clone(),
             expect_called: expect.called,
             expect_that,

@@ -81,7 +81,10 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
         ),
         Event::Resumed { by } => ("skill_resumed", json!({ "by": by })),
         Event::Finished(finished) => finish(finished),
-        Event::Woken { .. } | Event::Entered { .. } | Event::Stopped { .. } => return None,
+        Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Expired { .. }
+        | Event::Stopped { .. } => return None,
     };
     with_fields(kind, fields)
 }

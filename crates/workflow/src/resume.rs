@@ -2,12 +2,14 @@
 //!
 //! Whether a run may go on is not decided here.
 
+use jiff::Timestamp;
+
 use crate::machine::{Diverged, Machine, Todo};
 use crate::order::Waits;
 use crate::state::{At, Phase, TryState};
 
 impl Machine {
-    pub(crate) fn resumed(&mut self) -> Result<(), Diverged> {
+    pub(crate) fn resumed(&mut self, now: Timestamp) -> Result<(), Diverged> {
         if self.origin.is_none() {
             return Err(Diverged("a run goes on that has not begun".to_owned()));
         }
@@ -17,26 +19,31 @@ impl Machine {
         self.todo.clear();
         self.leaving.clear();
         self.fresh.clear();
-        self.reset_frame(0);
+        self.reset_frame(now, 0);
         Ok(())
     }
 
     /// Takes back the failures of a frame and of the frames inside its failed steps.
-    fn reset_frame(&mut self, frame: usize) {
+    fn reset_frame(&mut self, now: Timestamp, frame: usize) {
         self.frames[frame].failure = None;
+        self.frames[frame].in_doubt = false;
         self.frames[frame].left = false;
+        self.frames[frame].stopped = None;
         for step in 0..self.frames[frame].steps.len() {
             let item = None;
             let at = At { frame, step, item };
             match self.state(at).phase {
                 // Asked again.
                 Phase::Refused | Phase::Asking => {
+                    if self.state(at).phase == Phase::Asking {
+                        self.unpause(now, frame);
+                    }
                     let state = self.state(at);
                     state.phase = Phase::Pending;
                     state.answer = None;
                     state.asked = None;
                 }
-                Phase::Failed => self.reset_step(at),
+                Phase::Failed => self.reset_step(now, at),
                 _ => {}
             }
         }
@@ -44,7 +51,7 @@ impl Machine {
         self.leaving.push_back(frame);
     }
 
-    fn reset_step(&mut self, at: At) {
+    fn reset_step(&mut self, now: Timestamp, at: At) {
         let state = self.state(at);
         let looped = state.items.is_some();
         state.value = None;
@@ -67,7 +74,7 @@ impl Machine {
             Phase::Pending
         };
         for (at, inner) in inside {
-            self.go_on_inside(at, inner);
+            self.go_on_inside(now, at, inner);
         }
         if looped {
             self.reset_loop(at);
@@ -75,12 +82,13 @@ impl Machine {
     }
 
     /// A nested skill goes on where it ended.
-    fn go_on_inside(&mut self, at: At, frame: usize) {
+    fn go_on_inside(&mut self, now: Timestamp, at: At, frame: usize) {
         let since = self.state(at).started_at.unwrap_or_default();
         if let Ok(tried) = self.tried(at) {
             tried.state = TryState::Inside { frame, since };
         }
-        self.reset_frame(frame);
+        self.renew(frame, now);
+        self.reset_frame(now, frame);
     }
 
     fn reset_loop(&mut self, at: At) {

@@ -36,6 +36,7 @@ impl Machine {
     ) -> Event {
         let at = self.locate(path).ok();
         let judging = at.is_some_and(|at| self.is_judging(at));
+        let result = result.map_err(|failure| self.as_stopped(at, failure));
         let result = result.and_then(|value| match at {
             Some(at) if !judging => self.check_step(at, &value).map(|()| value),
             _ => Ok(value),
@@ -116,7 +117,7 @@ impl Machine {
         let at = self.locate(path).ok();
         let next = match at.map(|at| (at, self.try_state(at))) {
             Some((at, Some(TryState::Healing { failure, .. }))) => {
-                if may_have_helped && self.stopped.is_none() {
+                if may_have_helped && self.stopped_in(at.frame).is_none() {
                     Next::Retry { at: now }
                 } else {
                     self.next(now, at, failure, false)
@@ -134,7 +135,7 @@ impl Machine {
 
     fn next(&self, now: Timestamp, at: At, failure: &Failure, may_heal: bool) -> Next {
         // What somebody stopped is not tolerated either.
-        if self.stopped.is_some() || failure.class == FailureClass::Cancelled {
+        if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
             return Next::Fail;
         }
         let frame = &self.frames[at.frame];

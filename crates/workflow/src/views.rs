@@ -101,7 +101,16 @@ impl<'a> Views<'a> {
             Event::Healed { path, next, .. } => self.on_step(path, |view| view.follow(at, next)),
             Event::Woken { path } => self.on_step(path, |view| view.status = StepStatus::Running),
             Event::Entered { path, revision, .. } => self.entered(path, revision),
-            Event::Finished(_) => self.finished(at),
+            Event::Expired { path, .. } => {
+                if let About::Step(id) = about(path) {
+                    self.stopped(
+                        at,
+                        &format!("{id}/"),
+                        "its skill was stopped before an answer",
+                    );
+                }
+            }
+            Event::Finished(_) => self.stopped(at, "", "the run was stopped before an answer"),
             Event::Started(_) | Event::Stopped { .. } | Event::Resumed { .. } => {}
         }
     }
@@ -199,13 +208,13 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// What still waited when the run was stopped.
-    fn finished(&mut self, at: Timestamp) {
-        for view in &mut self.seen {
+    /// What still waited below a prefix when it was stopped.
+    fn stopped(&mut self, at: Timestamp, prefix: &str, reason: &str) {
+        let inside = |view: &&mut StepView| view.id.starts_with(prefix);
+        for view in self.seen.iter_mut().filter(inside) {
             match (view.status, &view.error) {
                 (StepStatus::Waiting, None) => {
-                    let reason = "the run was stopped before an answer".to_owned();
-                    view.wait(StepStatus::Skipped, reason);
+                    view.wait(StepStatus::Skipped, reason.to_owned());
                 }
                 (StepStatus::Waiting, Some(_)) => view.end(at, StepStatus::Error),
                 _ => {}

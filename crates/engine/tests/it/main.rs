@@ -7,6 +7,7 @@
 
 mod control;
 mod crash;
+mod deadlines;
 mod limits;
 mod runs;
 mod world;

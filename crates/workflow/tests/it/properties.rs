@@ -92,7 +92,7 @@ proptest! {
         stop in prop::option::weighted(0.3, 2_usize..40),
         resumes in 0_usize..3,
     ) {
-        let mut driver = driver(&generated, seed, Pick::Random(seed));
+        let mut driver = driver(&generated.hurried(seed), seed, Pick::Random(seed));
         driver.crash_after = crashes.into_iter().collect();
         driver.resumes = resumes;
         driver.stop = stop.map(|after| Stop {

@@ -111,7 +111,12 @@ fn line(start: Timestamp, event: &Event) -> String {
             path,
             revision,
             inputs,
-        } => format!("{path} {revision} {}", Value::Object(inputs.clone())),
+            until,
+        } => {
+            let until = until.map_or(String::new(), |at| format!(" until {}", since(start, at)));
+            format!("{path} {revision} {}{until}", Value::Object(inputs.clone()))
+        }
+        Event::Expired { path, failure } => format!("{path} {}", why(Some(failure))),
         Event::Closed {
             path,
             values,
