@@ -51,6 +51,11 @@ impl Machine {
                 inputs,
                 until,
             } => self.entered(at, path, revision, inputs, *until),
+            Event::Continued {
+                path,
+                attempt,
+                until,
+            } => self.continued(at, path, *attempt, *until),
             Event::Expired { path, failure } => self.expired(at, path, failure),
             Event::Closed {
                 path,
@@ -186,7 +191,7 @@ impl Machine {
             TryState::Calling { call, at, .. } if matches!(**call, Call::Skill { .. }) => *at,
             _ => return Err(misplaced(path, "does not run a skill")),
         };
-        frame.healed_before = tried.heals_inside;
+        frame.healed_before = tried.heals;
         frame.prefix = match tried.attempts {
             0 | 1 => format!("{path}/"),
             attempts => format!("{path}~{attempts}/"),

@@ -103,6 +103,16 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
+    /// A nested skill that failed goes on where it failed: its step is tried again.
+    Continued {
+        /// The step or item.
+        path: Path,
+        /// Which try it is.
+        attempt: u32,
+        /// When it has taken too long.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
     /// A nested skill has taken too long: everything inside it stops.
     Expired {
         /// The step or item that runs it.
@@ -336,6 +346,7 @@ impl Event {
             Self::Healed { .. } => "healed",
             Self::Woken { .. } => "woken",
             Self::Entered { .. } => "entered",
+            Self::Continued { .. } => "continued",
             Self::Expired { .. } => "expired",
             Self::Closed { .. } => "closed",
             Self::Stopped { .. } => "stopped",

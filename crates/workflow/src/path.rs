@@ -1,7 +1,7 @@
 //! Where in a run something happens.
 //!
 //! A path is written `step`, `step[2]` for an item of a loop, and `outer/step` inside a nested
-//! skill. A nested skill that is tried again says so: `outer~2/step`.
+//! skill. One that could begin only when its step was tried again says so: `outer~2/step`.
 
 use std::fmt;
 

@@ -79,6 +79,10 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
             json!({ "step_id": path, "success": error.is_none(),
                 "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
         ),
+        Event::Continued { path, attempt, .. } => (
+            "step_retried",
+            json!({ "step_id": path, "step_type": "skill", "attempt": attempt }),
+        ),
         Event::Resumed { by } => ("skill_resumed", json!({ "by": by })),
         Event::Finished(finished) => finish(finished),
         Event::Woken { .. }

@@ -1,11 +1,14 @@
-//! A person lets an ended run go on: what failed is tried again, what is done stays done.
+//! A person lets an ended run go on, or a nested skill is tried again: what failed is tried again,
+//! what is done stays done.
 //!
-//! Whether a run may go on is not decided here.
+//! Whether it may go on is not decided here.
 
 use jiff::Timestamp;
 
+use crate::Path;
 use crate::machine::{Diverged, Machine, Todo};
 use crate::order::Waits;
+use crate::progress::misplaced;
 use crate::state::{At, Phase, TryState};
 
 impl Machine {
@@ -20,6 +23,35 @@ impl Machine {
         self.leaving.clear();
         self.fresh.clear();
         self.reset_frame(now, 0);
+        Ok(())
+    }
+
+    /// A nested skill that failed is tried again with its step.
+    pub(crate) fn continued(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        attempt: u32,
+        until: Option<Timestamp>,
+    ) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        let tried = self.tried(at)?;
+        let inner = tried.inner.filter(|_| tried.state == TryState::Ready);
+        let frame = match inner {
+            Some(frame) if self.frames[frame].left => frame,
+            _ => return Err(misplaced(path, "goes on without having failed")),
+        };
+        self.open_item(at)?;
+        if !self.state(at).phase.is_open() {
+            return Err(misplaced(path, "goes on after it has ended"));
+        }
+        let tried = self.tried(at)?;
+        tried.attempts = attempt;
+        tried.state = TryState::Inside { frame, since: now };
+        let heals = tried.heals;
+        self.frames[frame].healed_before = heals;
+        self.limit(frame, now, until);
+        self.reset_frame(now, frame);
         Ok(())
     }
 

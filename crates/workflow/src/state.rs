@@ -30,7 +30,7 @@ pub(crate) struct Frame {
     pub(crate) failure: Option<Fatal>,
     /// One of its failures left something in doubt.
     pub(crate) in_doubt: bool,
-    /// How many remedies its outer step had taken when the frame was entered.
+    /// How many remedies its outer step itself had taken when the frame was last entered.
     pub(crate) healed_before: u32,
     /// How long it may take, if it is nested and not for ever.
     pub(crate) limit: Option<Limit>,
@@ -162,7 +162,7 @@ pub(crate) struct Try {
     pub(crate) heals_inside: u32,
     /// What the condition came to for this item.
     pub(crate) judged: Option<bool>,
-    /// The frame of the last nested skill it ran.
+    /// The frame of the nested skill it runs.
     pub(crate) inner: Option<usize>,
 }
 

@@ -101,6 +101,11 @@ impl<'a> Views<'a> {
             Event::Healed { path, next, .. } => self.on_step(path, |view| view.follow(at, next)),
             Event::Woken { path } => self.on_step(path, |view| view.status = StepStatus::Running),
             Event::Entered { path, revision, .. } => self.entered(path, revision),
+            Event::Continued { path, .. } => self.on_step(path, |view| {
+                view.status = StepStatus::Running;
+                view.reason = None;
+                view.attempts += 1;
+            }),
             Event::Expired { path, .. } => {
                 if let About::Step(id) = about(path) {
                     self.stopped(

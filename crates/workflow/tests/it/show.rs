@@ -116,6 +116,14 @@ fn line(start: Timestamp, event: &Event) -> String {
             let until = until.map_or(String::new(), |at| format!(" until {}", since(start, at)));
             format!("{path} {revision} {}{until}", Value::Object(inputs.clone()))
         }
+        Event::Continued {
+            path,
+            attempt,
+            until,
+        } => {
+            let until = until.map_or(String::new(), |at| format!(" until {}", since(start, at)));
+            format!("{path} #{attempt}{until}")
+        }
         Event::Expired { path, failure } => format!("{path} {}", why(Some(failure))),
         Event::Closed {
             path,
