@@ -78,13 +78,29 @@ impl Machine {
 
     /// Keeps the names of tools that were called with success, for those who care.
     fn note_called(&mut self, at: At, by_model: &[String]) {
-        if let Some(TryState::Calling { call, .. }) = self.try_state(at)
-            && let Call::Tool { tool, .. } = &**call
-            && !self.called.contains(tool)
-        {
-            self.called.insert(tool.clone());
+        let call = match self.try_state(at) {
+            Some(TryState::Calling { call, .. }) => Some(Arc::clone(call)),
+            _ => None,
+        };
+        let tool = match call.as_deref() {
+            Some(Call::Tool { tool, .. }) => Some(tool),
+            _ => None,
+        };
+        for tool in tool.into_iter().chain(by_model) {
+            self.note_tool(at.frame, tool);
         }
-        self.called.extend(by_model.iter().cloned());
+    }
+
+    /// A tool was called with success in a frame, and so in those around it.
+    pub(crate) fn note_tool(&mut self, frame: usize, tool: &str) {
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let frame = &mut self.frames[frame];
+            if !frame.called.contains(tool) {
+                frame.called.insert(tool.to_owned());
+            }
+            next = frame.parent.map(|parent| parent.frame);
+        }
     }
 
     /// The worker has judged the condition of a step or an item.

@@ -12,6 +12,7 @@ mod deadline;
 mod decide;
 mod dry;
 mod event;
+mod expect;
 mod finish;
 mod follow;
 mod inputs;

@@ -4,7 +4,7 @@
 //! [`Machine::advance`] for what follows from its state, stores those events, performs the
 //! [`Action`]s, and hands back what came of them as events made by [`Machine::settle`].
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -117,7 +117,6 @@ pub struct Machine {
     /// Frames that are going on and must end in time.
     pub(crate) timed: Vec<usize>,
     pub(crate) stopped: Option<Failure>,
-    pub(crate) called: HashSet<String>,
     pub(crate) finished: Option<Finished>,
 }
 
@@ -137,7 +136,6 @@ impl PartialEq for Machine {
             && self.frames.len() == other.frames.len()
             && self.frames.iter().zip(&other.frames).all(same_frame)
             && self.stopped == other.stopped
-            && self.called == other.called
             && self.finished == other.finished
     }
 }
@@ -152,6 +150,7 @@ fn same_frame((one, two): (&Frame, &Frame)) -> bool {
         && one.healed_before == two.healed_before
         && (one.limit, one.asking, one.paused_at) == (two.limit, two.asking, two.paused_at)
         && one.stopped == two.stopped
+        && one.called == two.called
 }
 
 impl Machine {
@@ -169,7 +168,6 @@ impl Machine {
             fresh: Vec::new(),
             timed: Vec::new(),
             stopped: None,
-            called: HashSet::new(),
             finished: None,
         }
     }

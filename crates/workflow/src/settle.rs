@@ -37,13 +37,16 @@ impl Machine {
         let at = self.locate(path).ok();
         let judging = at.is_some_and(|at| self.is_judging(at));
         let result = result.map_err(|failure| self.as_stopped(at, failure));
-        let result = result.and_then(|value| match at {
-            Some(at) if !judging => self.check_step(at, &value).map(|()| value),
-            _ => Ok(value),
-        });
         let (value, error, next) = match (result, at) {
             (Ok(value), _) if judging => (Some(value), None, Next::Judged),
-            (Ok(value), _) => (Some(value), None, Next::Done),
+            (Ok(value), Some(at)) => match self.check_step(at, &value) {
+                Ok(()) => (Some(value), None, Next::Done),
+                Err(breach) => {
+                    let next = self.after_breach(now, at, &breach);
+                    (None, Some(breach), next)
+                }
+            },
+            (Ok(value), None) => (Some(value), None, Next::Done),
             (Err(failure), Some(at)) => {
                 let next = self.next(now, at, &failure, true);
                 (None, Some(failure), next)
@@ -133,6 +136,48 @@ impl Machine {
         }
     }
 
+    /// What follows a result that is not as expected. The call has happened: one that must not be
+    /// repeated is not, and where the step asks for another try it may bring another result.
+    fn after_breach(&self, now: Timestamp, at: At, breach: &Failure) -> Next {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        if self.stopped_in(at.frame).is_some() {
+            return Next::Fail;
+        }
+        if self.effects_of(at) == Effects::Once {
+            return give_up(step, Next::Fail);
+        }
+        let heal = self.remedy(at, breach);
+        let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
+        again
+            .or_else(|| self.retry(now, at))
+            .unwrap_or_else(|| give_up(step, Next::Fail))
+    }
+
+    /// What repeating the call of a try would do.
+    fn effects_of(&self, at: At) -> Effects {
+        match self.try_state(at) {
+            Some(TryState::Calling { effects, .. }) => *effects,
+            // Inside it was looked at already: what is still in doubt must not be repeated.
+            Some(TryState::Inside { .. }) => Effects::Once,
+            _ => Effects::None,
+        }
+    }
+
+    /// Another try, if `retry:N` leaves one.
+    fn retry(&self, now: Timestamp, at: At) -> Option<Next> {
+        let frame = &self.frames[at.frame];
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
+        let made = tried.map_or(0, |tried| tried.retries);
+        match frame.plan.steps[at.step].step.on_error {
+            OnError::Retry(times) if times > made => {
+                let wait = backoff(&self.path(at), made);
+                let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+                Some(Next::Retry { at })
+            }
+            OnError::Retry(_) | OnError::Fail | OnError::Continue => None,
+        }
+    }
+
     fn next(&self, now: Timestamp, at: At, failure: &Failure, may_heal: bool) -> Next {
         // What somebody stopped is not tolerated either.
         if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
@@ -141,12 +186,7 @@ impl Machine {
         let frame = &self.frames[at.frame];
         let step = &frame.plan.steps[at.step].step;
         let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
-        let effects = match tried.map(|tried| &tried.state) {
-            Some(TryState::Calling { effects, .. }) => *effects,
-            // Inside it was looked at already: what is still in doubt must not be repeated.
-            Some(TryState::Inside { .. }) => Effects::Once,
-            _ => Effects::None,
-        };
+        let effects = self.effects_of(at);
         let cut_off = failure.class == FailureClass::Interrupted;
         if cut_off && effects != Effects::Once {
             return match tried.map_or(0, |tried| tried.cut_offs) {
@@ -162,14 +202,10 @@ impl Machine {
         if let Some(heal) = heal {
             return Next::Heal(Arc::new(heal));
         }
-        let made = tried.map_or(0, |tried| tried.retries);
-        if matches!(step.on_error, OnError::Retry(times) if times > made)
-            && may_be_retried(failure.class)
+        if may_be_retried(failure.class)
+            && let Some(retry) = self.retry(now, at)
         {
-            let wait = backoff(&self.path(at), made);
-            return Next::Retry {
-                at: now.saturating_add(wait).unwrap_or(Timestamp::MAX),
-            };
+            return retry;
         }
         let end = match (failure.blocked, cut_off) {
             (true, _) => Next::Block,

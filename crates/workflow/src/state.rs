@@ -2,6 +2,7 @@
 //!
 //! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and nobody else does.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, Object};
@@ -39,6 +40,8 @@ pub(crate) struct Frame {
     /// How many questions are open in it and inside it; its time stands still meanwhile.
     pub(crate) asking: usize,
     pub(crate) paused_at: Option<Timestamp>,
+    /// Tools that were called with success, here and inside.
+    pub(crate) called: HashSet<String>,
     pub(crate) left: bool,
 }
 
@@ -253,6 +256,7 @@ impl Frame {
             stopped: None,
             asking: 0,
             paused_at: None,
+            called: HashSet::new(),
             left: false,
         }
     }
