@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::drive::{Driven, Driver, RouterFacts};
 use crate::engine::Inner;
-use crate::record::Journal;
+use crate::record::{Journal, encode as encode_event};
 use crate::secrets::RunSecrets;
 use crate::skills::{Pinned, encode};
 use crate::{Attention, Engine, Error, ask, finish};
@@ -86,7 +86,10 @@ impl Engine {
         let new = inner.new_run(&fire, &pinned, &inputs, id, None);
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
-            Admitted::New { run, .. } => Admission::Run(run),
+            Admitted::New { run, cancelled, .. } => {
+                inner.replaced(&cancelled, &run.id).await?;
+                Admission::Run(run)
+            }
             Admitted::Existing(run) => existing(&fire, run)?,
         })
     }
@@ -112,9 +115,7 @@ impl Engine {
                 first_seq,
                 cancelled,
             } => {
-                cancelled.iter().for_each(|other| {
-                    inner.stop(other, &format!("run {}, which takes its place", run.id));
-                });
+                inner.replaced(&cancelled, &run.id).await?;
                 if let (Some(_), Some(first_seq)) = (&lease, first_seq) {
                     let events = std::mem::take(&mut events);
                     inner.publish_all(&run.id, &run.skill, first_seq, events);
@@ -305,8 +306,9 @@ impl Inner {
             Some(_) => Overlap::Skip,
             None => Overlap::Allow,
         };
+        let overlap = policy.overlap.unwrap_or(usual);
+        let at = self.now();
         NewRun {
-            run,
             skill: pinned.skill.id.to_string(),
             revision: pinned.revision.clone(),
             tier: pinned.skill.tier().to_string(),
@@ -316,11 +318,30 @@ impl Inner {
             key: fire.key.clone(),
             parent: fire.parent.as_ref().map(|(run, _)| run.clone()),
             inputs: serde_json::Value::Object(inputs.clone()).to_string(),
-            at: self.now(),
-            overlap: policy.overlap.unwrap_or(usual),
+            at,
+            overlap,
             skill_limit: policy.concurrency,
             claim,
+            aside: Vec::new(),
+            closing: match overlap {
+                Overlap::CancelOther => finish::closing(&format!("run `{run}`"), None, at)
+                    .iter()
+                    .map(|event| encode_event(at, event))
+                    .collect(),
+                Overlap::Skip | Overlap::Queue | Overlap::Allow => Vec::new(),
+            },
+            run,
         }
+    }
+
+    /// Runs that have to stop because another one takes their place: those that are driven here
+    /// are told, and listeners hear of those that nobody drove.
+    async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
+        for other in others {
+            self.stop(other, &format!("run {by}, which takes its place"));
+            self.tell_closed(other).await?;
+        }
+        Ok(())
     }
 
     /// Stores the content of a revision, once.

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
-use deft_store::{Batch, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
+use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
 use deft_workflow::{Action, Event, Machine, Plan, Started};
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::drive::{Driven, Driver};
 use crate::engine::Inner;
+use crate::record::encode;
 use crate::secrets::RunSecrets;
 use crate::skills::{Pinned, decode};
-use crate::{Attention, Engine, Error};
+use crate::{Attention, Engine, Error, finish};
 
 /// How often a run that waits for its turn looks whether it has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -41,6 +42,17 @@ impl Engine {
             only,
         };
         Ok(inner.parts.store.claim(claim).await?)
+    }
+
+    /// Ends a run whose driver is gone: what it was doing is looked at first, if it can be claimed.
+    pub(crate) async fn close_orphan(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
+        if let Some(claimed) = self.claim(Some(run.clone())).await? {
+            self.drive_claimed(claimed, Vec::new(), Attention::default())
+                .await?;
+            let row = self.store().run(run).await?;
+            return Ok(row.map_or(CancelState::Unknown, CancelState::Done));
+        }
+        self.inner.close(run, by).await
     }
 
     /// Drives one run as soon as it is due, or waits until somebody else has ended it.
@@ -110,7 +122,9 @@ impl Engine {
         let pinned = inner
             .pinned(&claimed.run.skill, &claimed.run.revision)
             .await?;
-        inner.learn_tools(&pinned).await;
+        if claimed.run.cancel_by.is_none() {
+            inner.learn_tools(&pinned).await;
+        }
         let events = decode_events(&claimed.run.id, &claimed.events)?;
         let nested = inner.nested(&claimed.run.skill, &events).await?;
         let nested_secrets: Vec<String> = nested
@@ -145,9 +159,16 @@ impl Engine {
                 Arc::new(RunSecrets::none())
             }
         };
+        if let Some(by) = &claimed.run.cancel_by {
+            let failure = Failure::new(FailureClass::Cancelled, format!("stopped by {by}"));
+            let stopped = Event::Stopped { failure };
+            machine
+                .apply(now, &stopped)
+                .map_err(|diverged| replay(diverged.to_string()))?;
+            recorded.push(stopped);
+        }
         let again = cut_off(&mut machine, now, &mut recorded);
         let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(now));
-        let wish = claimed.run.cancel_by.clone();
         let mut driver = Driver::new(
             inner,
             claimed.run,
@@ -158,9 +179,6 @@ impl Engine {
         )
         .until(deadline);
         tracing::debug!(run = %driver.run(), "driving");
-        if let Some(by) = wish {
-            driver.stop(&by);
-        }
         driver.recorded(now, recorded);
         driver.drive(again).await
     }
@@ -211,6 +229,23 @@ pub(crate) fn decode_events(
 }
 
 impl Inner {
+    /// Asks a run to stop. One that nobody drives ends at once, and listeners hear of it.
+    pub(crate) async fn close(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
+        let store = &self.parts.store;
+        let Some(row) = store.run(run).await? else {
+            return Ok(CancelState::Unknown);
+        };
+        let now = self.now();
+        let first = row.cancel_by.as_deref().unwrap_or(by);
+        let closing = finish::closing(first, row.started_at, now);
+        let closing = closing.iter().map(|event| encode(now, event)).collect();
+        let state = store.cancel_with(run, by, now, closing).await?;
+        if matches!(state, CancelState::Done(_)) {
+            self.tell_closed(run).await?;
+        }
+        Ok(state)
+    }
+
     /// The skill as the run pinned it: from memory, from the files, or from the store.
     pub(crate) async fn pinned(&self, skill: &str, revision: &str) -> Result<Pinned, Error> {
         if let Some(pinned) = self.plans.get(revision) {

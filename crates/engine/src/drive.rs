@@ -101,11 +101,6 @@ impl Driver {
         &self.run.id
     }
 
-    /// Somebody wants the run to stop.
-    pub(crate) fn stop(&self, by: &str) {
-        self.stop.ask(by);
-    }
-
     /// The run may not go on beyond this instant.
     pub(crate) fn until(mut self, deadline: Option<Timestamp>) -> Self {
         self.deadline = deadline;

@@ -136,7 +136,7 @@ impl Engine {
 
     /// Asks a run to stop, wherever it is driven.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
-        let state = self.store().cancel(run, by, self.inner.now()).await?;
+        let state = self.inner.close(run, by).await?;
         let CancelState::Asked(row) = &state else {
             return Ok(state);
         };
@@ -150,7 +150,7 @@ impl Engine {
             Some(owner) => {
                 let now = self.inner.now();
                 self.store().release(vec![owner], now).await?;
-                Ok(self.store().cancel(run, by, now).await?)
+                self.close_orphan(run, by).await
             }
             None => Ok(state),
         }

@@ -100,7 +100,8 @@ impl Engine {
     }
 }
 
-fn publish(run: &RunRow, stored: StoredEvent) -> Option<Published> {
+/// A stored event as listeners get it; none if it cannot be read.
+pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Option<Published> {
     Some(Published {
         seq: stored.seq,
         at: stored.at,

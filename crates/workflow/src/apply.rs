@@ -66,9 +66,10 @@ impl Machine {
             Event::Stopped { failure } => self.stop(at, failure),
             Event::Resumed { .. } => self.resumed(at),
             Event::Finished(finished) => {
-                let root = self.frames.first_mut();
-                root.ok_or_else(|| Diverged("the run ends before it begins".to_owned()))?
-                    .left = true;
+                // A run that is cancelled in the queue ends without having begun.
+                if let Some(root) = self.frames.first_mut() {
+                    root.left = true;
+                }
                 self.finished = Some(finished.clone());
                 Ok(())
             }

@@ -13,16 +13,14 @@ use crate::state::{At, Phase, TryState};
 
 impl Machine {
     pub(crate) fn resumed(&mut self, now: Timestamp) -> Result<(), Diverged> {
-        if self.origin.is_none() {
-            return Err(Diverged("a run goes on that has not begun".to_owned()));
-        }
-        // A run that was cancelled while it waited has no end in its journal.
         self.finished = None;
         self.stopped = None;
         self.todo.clear();
         self.leaving.clear();
         self.fresh.clear();
-        self.reset_frame(now, 0);
+        if self.origin.is_some() {
+            self.reset_frame(now, 0);
+        }
         Ok(())
     }
 
@@ -75,7 +73,8 @@ impl Machine {
                     state.answer = None;
                     state.asked = None;
                 }
-                Phase::Failed => self.reset_step(now, at),
+                // A run that was cancelled while nobody drove it ends with steps that go on.
+                Phase::Failed | Phase::Open => self.reset_step(now, at),
                 _ => {}
             }
         }
@@ -90,21 +89,23 @@ impl Machine {
         state.error = None;
         let mut inside = Vec::new();
         for (item, tried) in state.tries.iter_mut().enumerate() {
-            if !matches!(tried.state, TryState::Failed(_)) {
-                continue;
+            match tried.state {
+                TryState::Failed(_) => {
+                    tried.retries = 0;
+                    tried.cut_offs = 0;
+                    tried.state = TryState::Ready;
+                }
+                TryState::Inside { .. } => {}
+                _ => continue,
             }
-            tried.retries = 0;
-            tried.cut_offs = 0;
-            tried.state = TryState::Ready;
             let item = looped.then_some(item);
             inside.extend(tried.inner.map(|frame| (At { item, ..at }, frame)));
         }
-        let entered = !inside.is_empty();
-        state.phase = if looped || entered {
-            Phase::Open
+        if !looped && inside.is_empty() && state.phase == Phase::Failed {
+            state.phase = Phase::Pending;
         } else {
-            Phase::Pending
-        };
+            state.phase = Phase::Open;
+        }
         for (at, inner) in inside {
             self.go_on_inside(now, at, inner);
         }

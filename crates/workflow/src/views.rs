@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Begun, Call, Ended, Event, Next};
+use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next};
 use crate::view::{ItemCounts, StepStatus, StepView, step_error};
 use crate::{Path, Plan};
 
@@ -115,7 +115,10 @@ impl<'a> Views<'a> {
                     );
                 }
             }
-            Event::Finished(_) => self.stopped(at, "", "the run was stopped before an answer"),
+            Event::Finished(finished) => {
+                self.stopped(at, "", "the run was stopped before an answer");
+                self.abandoned(at, finished);
+            }
             Event::Started(_) | Event::Stopped { .. } | Event::Resumed { .. } => {}
         }
     }
@@ -210,6 +213,17 @@ impl<'a> Views<'a> {
         let mut nested = self.nested.iter();
         if let Some(plan) = nested.find(|plan| plan.revision() == revision) {
             self.plans.insert(prefix, plan);
+        }
+    }
+
+    /// Steps that went on when a run was ended that nobody drove.
+    fn abandoned(&mut self, at: Timestamp, finished: &Finished) {
+        let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
+        let Some(error) = &finished.error else {
+            return;
+        };
+        for view in self.seen.iter_mut().filter(going_on) {
+            view.fail(at, &error.failure);
         }
     }
 
