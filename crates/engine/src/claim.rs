@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
-use deft_workflow::{Action, Event, Machine, Plan, Started};
+use deft_workflow::{Action, Event, Machine, Plan, Prepared, Started};
 use jiff::Timestamp;
-use uuid::Uuid;
 
 use crate::drive::{Driven, Driver};
 use crate::engine::Inner;
 use crate::record::encode;
-use crate::secrets::RunSecrets;
+use crate::secrets::{RunSecrets, taken_over};
 use crate::skills::{Pinned, decode};
-use crate::{Attention, Engine, Error, finish};
+use crate::{Attention, Engine, Error, admit, finish};
 
 /// How often a run that waits for its turn looks whether it has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -26,8 +25,7 @@ impl Engine {
         let mut driven = Vec::new();
         while let Some(claimed) = self.claim(None).await? {
             driven.push(claimed.run.id.clone());
-            self.drive_claimed(claimed, Vec::new(), attention.clone())
-                .await?;
+            self.drive_claimed(claimed, attention.clone()).await?;
         }
         Ok(driven)
     }
@@ -47,8 +45,7 @@ impl Engine {
     /// Ends a run whose driver is gone: what it was doing is looked at first, if it can be claimed.
     pub(crate) async fn close_orphan(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         if let Some(claimed) = self.claim(Some(run.clone())).await? {
-            self.drive_claimed(claimed, Vec::new(), Attention::default())
-                .await?;
+            self.drive_claimed(claimed, Attention::default()).await?;
             let row = self.store().run(run).await?;
             return Ok(row.map_or(CancelState::Unknown, CancelState::Done));
         }
@@ -59,12 +56,11 @@ impl Engine {
     pub(crate) async fn drive_when_due(
         &self,
         run: &RunId,
-        seed: Vec<Event>,
         attention: Attention,
     ) -> Result<(), Error> {
         loop {
             if let Some(claimed) = self.claim(Some(run.clone())).await? {
-                self.drive_claimed(claimed, seed, attention).await?;
+                self.drive_claimed(claimed, attention).await?;
                 return Ok(());
             }
             let over = |row: RunRow| matches!(row.status, RunStatus::Done | RunStatus::Waiting);
@@ -80,11 +76,10 @@ impl Engine {
     pub(crate) async fn drive_claimed(
         &self,
         claimed: Claimed,
-        seed: Vec<Event>,
         attention: Attention,
     ) -> Result<Driven, Error> {
         let lease = claimed.lease.clone();
-        match self.drive_from(claimed, seed, attention).await {
+        match self.drive_from(claimed, attention).await {
             Err(error @ (Error::Replay { .. } | Error::RevisionLost { .. })) => {
                 self.give_up(&lease, &error).await?;
                 Ok(Driven::GivenUp)
@@ -112,12 +107,7 @@ impl Engine {
         Ok(())
     }
 
-    async fn drive_from(
-        &self,
-        claimed: Claimed,
-        seed: Vec<Event>,
-        attention: Attention,
-    ) -> Result<Driven, Error> {
+    async fn drive_from(&self, claimed: Claimed, attention: Attention) -> Result<Driven, Error> {
         let inner = &self.inner;
         let pinned = inner
             .pinned(&claimed.run.skill, &claimed.run.revision)
@@ -144,9 +134,11 @@ impl Engine {
         .map_err(|diverged| replay(diverged.to_string()))?;
         let now = inner.now();
         let mut recorded = Vec::new();
-        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, seed, &mut recorded);
+        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded);
         let mut names = pinned.plan.secrets().to_vec();
         names.extend(nested_secrets);
+        let all = events.iter().map(|(_, event)| event).chain(&recorded);
+        names.extend(taken_over(all, &nonce));
         let secrets = RunSecrets::resolve(&names, &nonce, &inner.parts.secrets);
         let secrets = match secrets {
             Ok(secrets) => Arc::new(secrets),
@@ -295,36 +287,35 @@ impl Inner {
         machine: &mut Machine,
         claimed: &Claimed,
         events: &[(Timestamp, Event)],
-        seed: Vec<Event>,
         recorded: &mut Vec<Event>,
     ) -> String {
-        let stored = events.iter().map(|(_, event)| event);
-        let started = stored.chain(&seed).find_map(|event| match event {
-            Event::Started(started) => Some(started.nonce.clone()),
-            _ => None,
-        });
-        if events.is_empty() {
-            for event in seed {
-                if machine.apply(self.now(), &event).is_ok() {
-                    recorded.push(event);
-                }
+        let mut prepared = None;
+        for (_, event) in events {
+            match event {
+                Event::Started(started) => return started.nonce.clone(),
+                Event::Prepared(found) => prepared = Some(found.clone()),
+                _ => {}
             }
         }
-        if let Some(nonce) = started {
-            return nonce;
-        }
-        let nonce = Uuid::new_v4().simple().to_string();
+        let prepared = prepared.unwrap_or_else(|| Prepared {
+            workspace_uri: self.options.workspace_uri.clone(),
+            nonce: admit::nonce(),
+            reused: Vec::new(),
+        });
         let started = Event::Started(Started {
             skill: claimed.run.skill.clone(),
             revision: claimed.run.revision.clone(),
             execution_id: claimed.run.id.to_string(),
-            workspace_uri: self.options.workspace_uri.clone(),
+            workspace_uri: prepared.workspace_uri,
             inputs: serde_json::from_str(&claimed.run.inputs).unwrap_or_default(),
-            nonce: nonce.clone(),
+            nonce: prepared.nonce.clone(),
         });
-        if machine.apply(self.now(), &started).is_ok() {
-            recorded.push(started);
+        for event in std::iter::once(started).chain(prepared.reused) {
+            // A fresh machine takes its own start, and reused steps of the same revision.
+            if machine.apply(self.now(), &event).is_ok() {
+                recorded.push(event);
+            }
         }
-        nonce
+        prepared.nonce
     }
 }

@@ -9,6 +9,7 @@
 
 mod admit;
 mod ask;
+mod cache;
 mod claim;
 mod clock;
 mod drive;
@@ -26,7 +27,7 @@ mod session_log;
 mod skills;
 mod view;
 
-pub use admit::{Admission, Fire};
+pub use admit::{Admission, Fire, Parent};
 pub use ask::{Answered, Asker, Attention, Question};
 pub use clock::{Clock, SystemClock};
 pub use engine::{Engine, Parts};

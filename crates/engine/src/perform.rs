@@ -16,7 +16,8 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::ask::{Question, hex};
+use crate::ask::Question;
+use crate::cache;
 use crate::engine::Inner;
 use crate::secrets::RunSecrets;
 use crate::skills::Pinned;
@@ -151,8 +152,8 @@ impl Performer {
         if let Some(ttl) = request.cache {
             let at = self.engine.now();
             writes.push(Write::Cache {
-                key: cache_key(tool, args),
-                value: value.to_string(),
+                key: cache::key(tool, args, self.secrets.nonce()),
+                value: cache::write(&value, self.secrets.nonce()),
                 at,
                 expires_at: at.saturating_add(ttl).unwrap_or(Timestamp::MAX),
             });
@@ -163,10 +164,12 @@ impl Performer {
     /// An earlier result, if the step allows one. A cache that cannot be read is none.
     async fn earlier(&self, request: &Request, tool: &str, args: &Object) -> Option<Value> {
         request.cache?;
-        let key = cache_key(tool, args);
+        let nonce = self.secrets.nonce();
+        let key = cache::key(tool, args, nonce);
         let store = &self.engine.parts.store;
         let found = store.cached(&key, self.engine.now()).await.ok()??;
-        serde_json::from_str(&found).ok()
+        // A secret in it that this run knows nothing of could not be passed on.
+        cache::read(&found, nonce).filter(|value| self.secrets.knows_all(value))
     }
 
     /// Keeps a result that is too large for the journal where a person can look at it.
@@ -333,20 +336,6 @@ fn slow_to_load(skill: &str) -> Failure {
 
 fn unreachable_skill() -> Result<Value, Failure> {
     Err(Failure::new(FailureClass::Other, "a skill is not called"))
-}
-
-/// Tool and arguments; the order in which the arguments were written does not count.
-fn cache_key(tool: &str, args: &Object) -> String {
-    let mut names: Vec<&String> = args.keys().collect();
-    names.sort();
-    let mut text = tool.to_owned();
-    for name in names {
-        text.push('\n');
-        text.push_str(name);
-        text.push('=');
-        text.push_str(&args[name].to_string());
-    }
-    hex(text.as_bytes())
 }
 
 /// The same step of the same run gets the same random numbers.

@@ -19,8 +19,19 @@ impl Machine {
     /// Folds an event into the state.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Diverged> {
         match event {
+            Event::Prepared(_) if self.origin.is_some() => {
+                Err(Diverged("the run is prepared after it began".to_owned()))
+            }
+            // Whoever begins the run has read it.
+            Event::Prepared(_) => Ok(()),
             Event::Started(started) => self.started(at, started),
-            Event::Reused { path, value, error } => {
+            Event::Reused {
+                path,
+                value,
+                error,
+                called,
+            } => {
+                called.iter().for_each(|tool| self.note_tool(0, tool));
                 self.reused(path, value.as_ref(), error.as_ref())
             }
             Event::Skipped { path, .. } => self.skipped(path),
@@ -64,7 +75,10 @@ impl Machine {
                 ms,
             } => self.closed(path, values, error.as_ref(), *ms),
             Event::Stopped { failure } => self.stop(at, failure),
-            Event::Resumed { .. } => self.resumed(at),
+            Event::Resumed { .. } => {
+                self.resumed(at);
+                Ok(())
+            }
             Event::Finished(finished) => {
                 // A run that is cancelled in the queue ends without having begun.
                 if let Some(root) = self.frames.first_mut() {

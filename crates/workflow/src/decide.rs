@@ -206,8 +206,8 @@ impl Machine {
     /// A skill that has begun is not begun again: what is done in it stays done, with the inputs
     /// and the revision it had.
     fn go_on(&self, now: Timestamp, at: At) -> Option<Event> {
-        let tries = &self.frames[at.frame].steps[at.step].tries;
-        let tried = tries.get(at.item.unwrap_or(0))?;
+        let state = &self.frames[at.frame].steps[at.step];
+        let tried = state.tries.get(at.item.unwrap_or(0))?;
         let plan = &self.frames[tried.inner?].plan;
         Some(Event::Continued {
             path: self.path(at),

@@ -17,6 +17,8 @@ use crate::Path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
+    /// What the run will begin with, where somebody else may have to begin it.
+    Prepared(Prepared),
     /// The run began.
     Started(Started),
     /// A step of an earlier run counts for this one (`rerun --from`).
@@ -33,6 +35,9 @@ pub enum Event {
         /// Its tolerated failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
+        /// Tools that it called with success, for `expect: {called: …}`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        called: Vec<String>,
     },
     /// A step or an item was not done.
     Skipped {
@@ -144,6 +149,18 @@ pub enum Event {
     },
     /// The run is over.
     Finished(Finished),
+}
+
+/// What a run that waits for its turn will begin with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The folder or project it works on.
+    pub workspace_uri: String,
+    /// Makes the placeholders of secrets unguessable.
+    pub nonce: String,
+    /// Steps of an earlier run that count again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reused: Vec<Event>,
 }
 
 /// How a run began.
@@ -335,6 +352,7 @@ impl Event {
     /// The word for what happened.
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::Prepared(_) => "prepared",
             Self::Started(_) => "started",
             Self::Reused { .. } => "reused",
             Self::Skipped { .. } => "skipped",

@@ -35,7 +35,7 @@ mod views;
 
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use event::{
-    Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, RunError, Started,
+    Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, Prepared, RunError, Started,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
 pub use machine::{Action, Code, Diverged, Facts, Machine, Rules};
@@ -43,5 +43,5 @@ pub use path::Path;
 pub use plan::{Plan, Remedy};
 pub use public::{OPTIONS, public};
 pub use reuse::reuse;
-pub use scope::{mask, placeholder, replace_placeholders};
+pub use scope::{mask, placeholder, rekey, replace_placeholders};
 pub use view::{ItemCounts, StepError, StepStatus, StepView, Usage, step_views};

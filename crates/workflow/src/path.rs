@@ -46,6 +46,11 @@ impl Path {
             .join("/")
     }
 
+    /// The step of the run itself that it belongs to.
+    pub(crate) fn first(&self) -> &str {
+        self.0.split(['/', '[', '~']).next().unwrap_or(&self.0)
+    }
+
     /// Prefix, step id and item.
     pub(crate) fn parts(&self) -> (&str, &str, Option<usize>) {
         let split = self.0.rfind('/').map_or(0, |at| at + 1);

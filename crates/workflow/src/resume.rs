@@ -12,7 +12,7 @@ use crate::progress::misplaced;
 use crate::state::{At, Phase, TryState};
 
 impl Machine {
-    pub(crate) fn resumed(&mut self, now: Timestamp) -> Result<(), Diverged> {
+    pub(crate) fn resumed(&mut self, now: Timestamp) {
         self.finished = None;
         self.stopped = None;
         self.todo.clear();
@@ -21,7 +21,6 @@ impl Machine {
         if self.origin.is_some() {
             self.reset_frame(now, 0);
         }
-        Ok(())
     }
 
     /// A nested skill that failed is tried again with its step.

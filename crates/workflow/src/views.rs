@@ -77,7 +77,9 @@ impl<'a> Views<'a> {
                 None => view.succeed(at, Some(Arc::new(Value::Array(values.clone())))),
                 Some(failure) => view.fail(at, failure),
             }),
-            Event::Reused { path, value, error } => self.on_step(path, |view| {
+            Event::Reused {
+                path, value, error, ..
+            } => self.on_step(path, |view| {
                 view.result = value.clone().map(Arc::new).filter(|_| error.is_none());
                 view.error = error.as_ref().map(step_error);
                 view.status = match (value, error) {
@@ -119,7 +121,10 @@ impl<'a> Views<'a> {
                 self.stopped(at, "", "the run was stopped before an answer");
                 self.abandoned(at, finished);
             }
-            Event::Started(_) | Event::Stopped { .. } | Event::Resumed { .. } => {}
+            Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Stopped { .. }
+            | Event::Resumed { .. } => {}
         }
     }
 

@@ -11,4 +11,5 @@ mod crash;
 mod deadlines;
 mod limits;
 mod runs;
+mod taken_over;
 mod world;

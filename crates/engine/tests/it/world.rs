@@ -213,7 +213,7 @@ type Answers = fn(&Object) -> Result<Value, Failure>;
 
 /// Tools that write down what they are called with.
 fn install(router: &Router, calls: &Calls) {
-    let tools: [(&str, Effects, Answers); 6] = [
+    let tools: [(&str, Effects, Answers); 7] = [
         ("echo", Effects::None, |args| Ok(json!(args))),
         ("act", Effects::Once, |args| Ok(json!({ "did": args }))),
         ("put", Effects::Idempotent, |_| Ok(json!("put"))),
@@ -225,6 +225,8 @@ fn install(router: &Router, calls: &Calls) {
             let class = deft_model::FailureClass::Network;
             Err(Failure::new(class, "the connection was lost").in_doubt())
         }),
+        // Knows a secret without having been told.
+        ("leak", Effects::None, |_| Ok(json!("s3cr3t-value"))),
         ("big", Effects::None, |_| Ok(json!("x".repeat(2 << 20)))),
     ];
     install_hang(router, calls);

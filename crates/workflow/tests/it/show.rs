@@ -69,12 +69,19 @@ fn clip(text: &str) -> String {
 fn line(start: Timestamp, event: &Event) -> String {
     let kind = event.kind();
     let text = match event {
+        Event::Prepared(prepared) => format!("{} steps", prepared.reused.len()),
         Event::Started(started) => format!("{}", Value::Object(started.inputs.clone())),
-        Event::Reused { path, value, error } => {
+        Event::Reused {
+            path,
+            value,
+            error,
+            called,
+        } => {
             format!(
-                "{path} {} {}",
+                "{path} {} {}{}",
                 value.clone().unwrap_or_default(),
-                why(error.as_ref())
+                why(error.as_ref()),
+                called.join(" ")
             )
         }
         Event::Skipped { path, reason } => format!("{path}: {reason}"),
