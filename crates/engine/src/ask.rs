@@ -219,6 +219,9 @@ async fn granted(
     question: &Question,
 ) -> Option<String> {
     let (path, operation) = (&question.path, &question.operation);
+    if !operation.is_exact() {
+        return None;
+    }
     let digest = operation_digest(skill, revision, path, operation);
     let grants = engine.parts.store.grants(skill).await.ok()?;
     grants
@@ -247,6 +250,11 @@ impl Engine {
         by: &str,
         always: bool,
     ) -> Result<Answered, Error> {
+        let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+        if always && given == Answer::Yes && !operation.is_exact() {
+            let step = row.asked.path.clone();
+            return Err(Error::NotExact { step });
+        }
         let at = self.inner.now();
         let decision = Decision {
             answer: given.word().to_owned(),

@@ -65,20 +65,20 @@ mod tests {
 
     use super::{key, read, write};
 
-    fn args(text: String) -> deft_model::Object {
+    fn args(text: &str) -> deft_model::Object {
         deft_model::Object::from_iter([("a".to_owned(), json!(text))])
     }
 
     #[test]
     fn a_secret_is_the_same_in_every_run_and_nothing_else_is() {
-        let one = key("t", &args(placeholder("n1", "TOKEN")), "n1");
-        assert_eq!(one, key("t", &args(placeholder("n2", "TOKEN")), "n2"));
+        let one = key("t", &args(&placeholder("n1", "TOKEN")), "n1");
+        assert_eq!(one, key("t", &args(&placeholder("n2", "TOKEN")), "n2"));
         for other in [
             placeholder("n2", "OTHER"),
             placeholder("n1", "TOKEN"),
             "[secret 0 TOKEN]".to_owned(),
         ] {
-            assert_ne!(one, key("t", &args(other.clone()), "n2"), "{other:?}");
+            assert_ne!(one, key("t", &args(&other), "n2"), "{other:?}");
         }
     }
 

@@ -97,6 +97,7 @@ impl Engine {
         let heals = heals.collect::<Result<_, _>>()?;
         let rules = Rules {
             heals,
+            max_results: options.max_results_bytes,
             ..Rules::default()
         };
         let (live, _) = broadcast::channel(LIVE_EVENTS);

@@ -89,6 +89,12 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A standing grant for something nobody knows yet.
+    #[error("what `{step}` would do is known only when it runs, so it cannot be allowed for good")]
+    NotExact {
+        /// The step.
+        step: String,
+    },
     /// The recorded events cannot be replayed.
     #[error("run `{run}` cannot go on: {why}")]
     Replay {
@@ -137,6 +143,7 @@ impl Error {
             Self::BrokenSkill { path, .. } => {
                 Some(format!("`deft skills validate {path}` says why"))
             }
+            Self::NotExact { .. } => Some("approve it without `--always`".to_owned()),
             Self::KeyTaken { .. } => Some("use another key".to_owned()),
             Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),

@@ -26,6 +26,8 @@ pub struct Options {
     pub run_timeout: Option<Duration>,
     /// The largest result of a step that is stored.
     pub max_result_bytes: usize,
+    /// How many bytes the results of a run may have in all.
+    pub max_results_bytes: usize,
     /// Waits longer than this give the lease back, where somebody will come back for the run.
     pub park_after: Duration,
     /// Remedies of the host.
@@ -47,6 +49,7 @@ impl Options {
             tool_timeout: None,
             run_timeout: None,
             max_result_bytes: 1 << 20,
+            max_results_bytes: 64 << 20,
             park_after: Duration::from_secs(30),
             heals: Vec::new(),
             zone: "UTC".to_owned(),

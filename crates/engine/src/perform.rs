@@ -10,7 +10,7 @@ use deft_compute::{Job, Kind, Session};
 use deft_model::{Failure, FailureClass, Object, RunId};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
-use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs};
+use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs, size};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -300,19 +300,6 @@ impl Performer {
             () = self.halt.cancelled() => {}
         }
         Done::Woken { path, until }
-    }
-}
-
-/// About how many bytes a value takes as JSON.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(|item| size(item) + 1).sum::<usize>() + 2,
-        Value::Object(map) => {
-            let entries = map.iter().map(|(key, value)| key.len() + size(value) + 4);
-            entries.sum::<usize>() + 2
-        }
     }
 }
 

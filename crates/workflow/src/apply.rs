@@ -13,6 +13,7 @@ use crate::Path;
 use crate::event::{Answer, Call, Event, Started};
 use crate::machine::{Diverged, Machine};
 use crate::progress::misplaced;
+use crate::size::size;
 use crate::state::{At, Fatal, FatalKind, Frame, Origin, Phase, Question, Try, TryState};
 
 impl Machine {
@@ -110,6 +111,7 @@ impl Machine {
         error: Option<&Failure>,
     ) -> Result<(), Diverged> {
         let at = self.locate_pending(path)?;
+        self.results = self.results.saturating_add(value.map_or(0, size));
         let state = self.state(at);
         state.value = value.cloned().map(Arc::new);
         state.error = error.cloned();

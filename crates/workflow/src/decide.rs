@@ -300,6 +300,10 @@ pub(crate) fn operation(planned: &Planned, view: &View<'_>) -> Operation {
         Work::Skill { skill, args } => (Some(skill), Some(args)),
         Work::Compute | Work::Agent { .. } => (None, None),
     };
+    // Before a loop nobody knows its items, also where a template could do without.
+    let known = |mentions: &dyn Fn(&str) -> bool| !planned.loop_var().is_some_and(mentions);
+    let name = name.filter(|name| known(&|var| name.names().iter().any(|used| used.name == var)));
+    let args = args.filter(|args| known(&|var| args.mentions(var)));
     Operation {
         kind,
         name: name.and_then(|name| name.render_text(view).ok()),

@@ -193,6 +193,17 @@ pub struct Operation {
     pub args: Option<Value>,
 }
 
+impl Operation {
+    /// True when it says exactly what would be done: a tool or a skill with all its arguments, or
+    /// something that has none and is part of the skill.
+    pub fn is_exact(&self) -> bool {
+        match self.kind.as_str() {
+            "tool" | "skill" => self.name.is_some() && self.args.is_some(),
+            _ => true,
+        }
+    }
+}
+
 /// An answer to a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

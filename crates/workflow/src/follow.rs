@@ -12,6 +12,7 @@ use crate::Path;
 use crate::event::{Begun, Call, Ended, Heal, Next};
 use crate::machine::{Diverged, Machine, Todo};
 use crate::progress::{elapsed, misplaced, tolerated};
+use crate::size::size;
 use crate::state::{At, Fatal, FatalKind, Phase, TryState};
 
 impl Machine {
@@ -70,6 +71,7 @@ impl Machine {
             (None, _) => {
                 self.note_called(at, &ended.called);
                 let value = ended.value.clone().unwrap_or_default();
+                self.results = self.results.saturating_add(size(&value));
                 self.tried(at)?.state = TryState::Ended(Ok(value));
                 self.try_over(now, at)
             }

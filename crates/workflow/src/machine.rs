@@ -87,6 +87,8 @@ pub struct Rules {
     pub max_depth: u32,
     /// The longest list a loop may have.
     pub max_items: usize,
+    /// How many bytes the results of a run may have in all.
+    pub max_results: usize,
 }
 
 impl Default for Rules {
@@ -95,6 +97,7 @@ impl Default for Rules {
             heals: Vec::new(),
             max_depth: 8,
             max_items: 10_000,
+            max_results: 64 << 20,
         }
     }
 }
@@ -117,6 +120,8 @@ pub struct Machine {
     /// Frames that are going on and must end in time.
     pub(crate) timed: Vec<usize>,
     pub(crate) stopped: Option<Failure>,
+    /// How many bytes all results have so far.
+    pub(crate) results: usize,
     pub(crate) finished: Option<Finished>,
 }
 
@@ -136,6 +141,7 @@ impl PartialEq for Machine {
             && self.frames.len() == other.frames.len()
             && self.frames.iter().zip(&other.frames).all(same_frame)
             && self.stopped == other.stopped
+            && self.results == other.results
             && self.finished == other.finished
     }
 }
@@ -168,6 +174,7 @@ impl Machine {
             fresh: Vec::new(),
             timed: Vec::new(),
             stopped: None,
+            results: 0,
             finished: None,
         }
     }

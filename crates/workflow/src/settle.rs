@@ -13,6 +13,7 @@ use crate::Path;
 use crate::event::{Call, Ended, Event, Heal, Next};
 use crate::machine::Machine;
 use crate::plan::Remedy;
+use crate::size::size;
 use crate::state::{At, TryState};
 
 /// The first wait before a retry; each later one is twice as long, up to the longest.
@@ -39,12 +40,18 @@ impl Machine {
         let result = result.map_err(|failure| self.as_stopped(at, failure));
         let (value, error, next) = match (result, at) {
             (Ok(value), _) if judging => (Some(value), None, Next::Judged),
-            (Ok(value), Some(at)) => match self.check_step(at, &value) {
-                Ok(()) => (Some(value), None, Next::Done),
-                Err(breach) => {
-                    let next = self.after_breach(now, at, &breach);
-                    (None, Some(breach), next)
+            (Ok(value), Some(at)) => match self.check_room(at, &value) {
+                Err(full) => {
+                    let step = &self.frames[at.frame].plan.steps[at.step].step;
+                    (None, Some(full), give_up(step, Next::Fail))
                 }
+                Ok(()) => match self.check_step(at, &value) {
+                    Ok(()) => (Some(value), None, Next::Done),
+                    Err(breach) => {
+                        let next = self.after_breach(now, at, &breach);
+                        (None, Some(breach), next)
+                    }
+                },
             },
             (Ok(value), None) => (Some(value), None, Next::Done),
             (Err(failure), Some(at)) => {
@@ -63,6 +70,24 @@ impl Machine {
             called: Vec::new(),
             ms,
         })
+    }
+
+    /// Whether there is room for a result beside all others of the run: they are kept in memory
+    /// and in the journal.
+    fn check_room(&self, at: At, value: &Value) -> Result<(), Failure> {
+        let limit = self.rules.max_results;
+        let all = self.results.saturating_add(size(value));
+        if all <= limit {
+            return Ok(());
+        }
+        let path = self.path(at);
+        let message = format!(
+            "with `{path}` the results of the run would have {all} bytes, more than {limit}"
+        );
+        let failure = Failure::new(FailureClass::Limit, message)
+            .hint("let tools return less, or work in parts, each in a run of its own");
+        // The call itself has happened.
+        Err(failure.in_doubt())
     }
 
     fn is_judging(&self, at: At) -> bool {

@@ -9,6 +9,7 @@ mod cancels;
 mod control;
 mod crash;
 mod deadlines;
+mod grants;
 mod limits;
 mod runs;
 mod taken_over;

@@ -9,7 +9,7 @@
 //! | `answers` | per step, one answer or one for each time it is asked |
 //! | `skills` | other skills by id, as YAML text |
 //! | `effects` | per tool, what it says of itself |
-//! | `rules` | `max_depth`, `max_items`, `heal` of the host |
+//! | `rules` | `max_depth`, `max_items`, `max_results`, `heal` of the host |
 //! | `order` | paths that end before others that go on at the same time; or `last` |
 //! | `crash_after` | after so many events the process dies, and another one goes on |
 //! | `stop` | `{after, class, late}`: when somebody stops the run, and what ends all the same |
@@ -122,6 +122,9 @@ fn rules(given: &Object) -> Rules {
     }
     if let Some(most) = given.get("max_items") {
         rules.max_items = as_usize(most);
+    }
+    if let Some(most) = given.get("max_results") {
+        rules.max_results = as_usize(most);
     }
     rules.heals = list(given.get("heal"), |heal| {
         let heal = deft_model::Heal {
