@@ -24,8 +24,10 @@ impl Engine {
         let snapshot = self.inner.parts.skills.snapshot();
         let pinned = self.inner.plans.find(&snapshot, name)?;
         let plan = &pinned.plan;
-        let inputs = self.inner.inputs(&pinned, inputs).await?;
-        let steps = dry_run(plan, &inputs, &RouterFacts(&self.inner.parts.router));
+        // With what is known of the tools: asking a server would start it.
+        let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
+        let facts = RouterFacts(&self.inner.parts.router);
+        let steps = dry_run(plan, &inputs, &self.inner.rules, &facts);
         let mut shown = json!({
             "skill": plan.skill(),
             "revision": plan.revision(),

@@ -9,6 +9,7 @@ mod cancels;
 mod control;
 mod crash;
 mod deadlines;
+mod dry;
 mod grants;
 mod limits;
 mod runs;
