@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deft_compute::{Job, Kind, Session};
-use deft_model::{Failure, FailureClass, Object, RunId};
+use deft_model::{Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
 use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs, size};
@@ -216,7 +216,8 @@ impl Performer {
             scope: code.scope,
             now: code.now,
             zone: self.engine.options.zone.clone(),
-            seed: seed(&request.key),
+            // The same step of the same run gets the same random numbers.
+            seed: scatter(request.key.bytes()),
         };
         // Steps of one run share a child, so they take turns in it.
         let mut session = self.session.lock().await;
@@ -323,11 +324,4 @@ fn slow_to_load(skill: &str) -> Failure {
 
 fn unreachable_skill() -> Result<Value, Failure> {
     Err(Failure::new(FailureClass::Other, "a skill is not called"))
-}
-
-/// The same step of the same run gets the same random numbers.
-fn seed(key: &str) -> u64 {
-    key.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

@@ -11,6 +11,7 @@ mod flag;
 mod ids;
 mod policy;
 mod run;
+mod scatter;
 mod skill;
 mod step;
 mod text;
@@ -24,6 +25,7 @@ pub use policy::{
     Budget, BudgetPeriod, Effects, Exhausted, Expect, FailureClass, Heal, Misfire, Overlap, Policy,
 };
 pub use run::{Outcome, RunId, RunStatus};
+pub use scatter::scatter;
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Effects, Failure, FailureClass, OnError, Step};
+use deft_model::{Effects, Failure, FailureClass, OnError, Step, scatter};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -337,13 +337,7 @@ fn backoff(path: &Path, retries_made: u32) -> Duration {
     let whole = FIRST_WAIT
         .saturating_mul(1_u32.checked_shl(retries_made).unwrap_or(u32::MAX))
         .min(LONGEST_WAIT);
-    let hash = path
-        .as_str()
-        .bytes()
-        .chain(retries_made.to_le_bytes())
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let hash = scatter(path.as_str().bytes().chain(retries_made.to_le_bytes()));
     let spread = u32::try_from(hash >> 32 & 0xff).unwrap_or(0);
     whole * 3 / 4 + whole * spread / 512
 }

@@ -118,9 +118,7 @@ fn mix(seed: u64, key: &str, nth: usize) -> u64 {
         .bytes()
         .chain(nth.to_le_bytes())
         .chain(seed.to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = deft_model::scatter(bytes);
     hash ^ (hash >> 29)
 }
 
