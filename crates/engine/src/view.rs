@@ -20,7 +20,7 @@ impl Engine {
     }
 
     /// What a run of a skill would do, as far as that is known.
-    pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
+    pub fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
         let snapshot = self.inner.parts.skills.snapshot();
         let pinned = self.inner.plans.find(&snapshot, name)?;
         let plan = &pinned.plan;
