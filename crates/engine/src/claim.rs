@@ -32,6 +32,7 @@ impl Engine {
 
     async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
         let inner = &self.inner;
+        inner.give_back_all().await;
         let claim = Claim {
             owner: inner.owner.name().to_owned(),
             now: inner.now(),

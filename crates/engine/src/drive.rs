@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ask::{self, Attention, Question};
 use crate::engine::{Inner, Stop};
 use crate::perform::{Done, Performer, Request};
-use crate::record::Journal;
+use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
@@ -120,6 +120,11 @@ impl Driver {
         // Whatever is still being done belongs to nobody any more.
         self.performer.halt.cancel();
         self.engine.unregister(&self.run.id);
+        if let Err(Error::Store(error)) = &result
+            && is_passing(error)
+        {
+            self.engine.give_back(self.lease.clone()).await;
+        }
         result
     }
 

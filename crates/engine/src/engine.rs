@@ -7,7 +7,7 @@ use std::time::Duration;
 use deft_compute::Compute;
 use deft_model::RunId;
 use deft_skillfile::Moment;
-use deft_store::{CancelState, Store};
+use deft_store::{CancelState, Lease, Store};
 use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
@@ -51,6 +51,8 @@ pub(crate) struct Inner {
     kept: Mutex<HashSet<String>>,
     /// Runs that are driven here, and how to stop them.
     driven: Mutex<HashMap<RunId, Stop>>,
+    /// Leases of runs that are driven no more and could not be given back yet.
+    abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
 }
 
@@ -110,6 +112,7 @@ impl Engine {
                 owner,
                 kept: Mutex::default(),
                 driven: Mutex::default(),
+                abandoned: Mutex::default(),
                 live,
             }),
         })
@@ -226,6 +229,10 @@ impl Inner {
 
     pub(crate) fn unregister(&self, run: &RunId) {
         lock(&self.driven).remove(run);
+    }
+
+    pub(crate) fn abandoned(&self) -> MutexGuard<'_, Vec<Lease>> {
+        lock(&self.abandoned)
     }
 
     fn is_idle(&self) -> bool {
