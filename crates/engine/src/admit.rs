@@ -364,8 +364,10 @@ impl Inner {
     /// are told, and listeners hear of those that nobody drove.
     async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
         for other in others {
-            self.stop(other, &format!("run {by}, which takes its place"));
-            self.tell_closed(other).await?;
+            // Whoever drives a run tells of its end.
+            if !self.stop(other, &format!("run {by}, which takes its place")) {
+                self.tell_closed(other).await?;
+            }
         }
         Ok(())
     }

@@ -258,10 +258,10 @@ impl Inner {
         }
     }
 
-    pub(crate) fn stop(&self, run: &RunId, by: &str) {
-        if let Some(stop) = lock(&self.driven).get(run) {
-            stop.ask(by);
-        }
+    /// Stops a run that is driven here; says whether it is.
+    pub(crate) fn stop(&self, run: &RunId, by: &str) -> bool {
+        let driven = lock(&self.driven).get(run).cloned();
+        driven.inspect(|stop| stop.ask(by)).is_some()
     }
 }
 
