@@ -24,7 +24,11 @@ use crate::secrets;
 pub(crate) fn of(home: &Home) -> Arc<dyn Channel> {
     let telegram = home.config.tools.telegram.clone();
     let kind = kind(home);
-    let chat = || telegram.primary_chat().filter(|_| kind == ChannelKind::Telegram);
+    let chat = || {
+        telegram
+            .primary_chat()
+            .filter(|_| kind == ChannelKind::Telegram)
+    };
     Arc::new(Channels {
         kind,
         target: home.config.notify.target.clone().or_else(chat),
@@ -38,7 +42,11 @@ pub(crate) fn of(home: &Home) -> Arc<dyn Channel> {
 pub(crate) fn kind(home: &Home) -> ChannelKind {
     let telegram = &home.config.tools.telegram;
     let bot = telegram.token.is_some() && telegram.primary_chat().is_some();
-    let usual = if bot { ChannelKind::Telegram } else { ChannelKind::Log };
+    let usual = if bot {
+        ChannelKind::Telegram
+    } else {
+        ChannelKind::Log
+    };
     home.config.notify.channel.unwrap_or(usual)
 }
 

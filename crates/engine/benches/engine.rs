@@ -157,6 +157,8 @@ fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Ve
             global_limit: None,
             batch: batch(),
         }),
+        aside: Vec::new(),
+        closing: Vec::new(),
     };
     runtime.block_on(async {
         let Admitted::New { lease, .. } = store.admit(admission).await.unwrap() else {

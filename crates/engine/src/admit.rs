@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use deft_model::{Action, Failure, FailureClass, Object, OnError, Overlap, RunId, Skill};
 use deft_store::{
-    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, SlotStep, Then, Write,
+    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SlotStep, Then,
+    Write,
 };
 use deft_tools::Found;
-use deft_workflow::{Event, Machine, Started};
+use deft_workflow::{Event, Machine, Prepared, Started};
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::drive::{Driven, Driver, RouterFacts};
 use crate::engine::Inner;
 use crate::lookup::record_revision;
-use crate::record::Journal;
-use crate::secrets::RunSecrets;
+use crate::record::{Journal, encode as encode_event};
+use crate::secrets::{RunSecrets, taken_over};
 use crate::skills::{Pinned, encode};
 use crate::{Attention, Engine, Error, ask, finish};
 
@@ -41,8 +42,19 @@ pub struct Fire {
     pub content: Option<Arc<Skill>>,
     /// The folder or project it works on.
     pub workspace_uri: Option<String>,
-    /// The run it was made from, and what of it counts again.
-    pub parent: Option<(RunId, Vec<Event>)>,
+    /// The run it was made from.
+    pub parent: Option<Parent>,
+}
+
+/// The run that another one was made from.
+#[derive(Clone, Debug)]
+pub struct Parent {
+    /// The run.
+    pub run: RunId,
+    /// Steps of it that count again, with secrets as they are called under `nonce`.
+    pub reused: Vec<Event>,
+    /// The nonce of the new run.
+    pub nonce: String,
 }
 
 /// What became of a fire.
@@ -78,6 +90,7 @@ fn existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
 /// A run that is about to be admitted.
 struct Draft {
     id: RunId,
+    nonce: String,
     pinned: Pinned,
     machine: Machine,
     journal: Journal,
@@ -92,10 +105,7 @@ pub(crate) enum Begun {
     /// It is the caller's to drive.
     Leased(Box<Leased>),
     /// It waits for its turn.
-    Queued {
-        run: RunRow,
-        first: Vec<(Timestamp, Event)>,
-    },
+    Queued(RunRow),
 }
 
 /// A run with the right to drive it, at its first step.
@@ -126,10 +136,14 @@ impl Engine {
         let pinned = inner.pin(&fire).await?;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
-        let new = inner.new_run(&fire, &pinned, &inputs, id, None);
+        let mut new = inner.new_run(&fire, &pinned, &inputs, id, None);
+        new.aside = inner.prepared(&fire, &new_nonce(&fire));
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
-            Admitted::New { run, .. } => Admission::Run(run),
+            Admitted::New { run, cancelled, .. } => {
+                inner.replaced(&cancelled, &run.id).await?;
+                Admission::Run(run)
+            }
             Admitted::Existing(run) => existing(&fire, run)?,
             Admitted::Stale => return Err(stale(&fire)),
         })
@@ -140,7 +154,7 @@ impl Engine {
         match self.begin(fire, &attention).await? {
             Begun::Over(admission) => Ok(admission),
             Begun::Leased(begun) => self.drive_begun(*begun, attention).await,
-            Begun::Queued { run, first } => self.wait_and_drive(run, first, attention).await,
+            Begun::Queued(run) => self.wait_and_drive(run, attention).await,
         }
     }
 
@@ -154,7 +168,8 @@ impl Engine {
         let then = std::mem::take(&mut draft.then);
         let (batch, mut events) = draft.journal.take(then);
         let claim = inner.first_claim(batch);
-        let new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
+        let mut new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
+        new.aside = inner.prepared(&fire, &draft.nonce);
         // The content first: a run must never be without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
@@ -166,9 +181,7 @@ impl Engine {
                 first_seq,
                 cancelled,
             } => {
-                cancelled.iter().for_each(|other| {
-                    inner.stop(other, &format!("run {}, which takes its place", run.id));
-                });
+                inner.replaced(&cancelled, &run.id).await?;
                 if let (Some(_), Some(first_seq)) = (&lease, first_seq) {
                     let events = std::mem::take(&mut events);
                     inner.publish_all(&run.id, &run.skill, first_seq, events);
@@ -179,7 +192,7 @@ impl Engine {
         };
         Ok(match lease {
             Some(lease) => Begun::Leased(Box::new(Leased { draft, run, lease })),
-            None => Begun::Queued { run, first: events },
+            None => Begun::Queued(run),
         })
     }
 
@@ -218,25 +231,12 @@ impl Engine {
     }
 
     /// A limit or an earlier run stands in the way: waits for the turn of this run.
-    ///
-    /// `first` is what it was to begin with; how it starts and what it reuses of an earlier run
-    /// is not stored yet.
-    async fn wait_and_drive(
-        &self,
-        run: RunRow,
-        first: Vec<(Timestamp, Event)>,
-        attention: Attention,
-    ) -> Result<Admission, Error> {
+    async fn wait_and_drive(&self, run: RunRow, attention: Attention) -> Result<Admission, Error> {
         let id = run.id.clone();
         if run.status == deft_model::RunStatus::Done {
             return Ok(Admission::Run(run));
         }
-        let seed = first
-            .into_iter()
-            .map(|(_, event)| event)
-            .filter(|event| matches!(event, Event::Started(_) | Event::Reused { .. }))
-            .collect();
-        self.drive_when_due(&id, seed, attention).await?;
+        self.drive_when_due(&id, attention).await?;
         self.finished_row(&id).await
     }
 
@@ -306,19 +306,21 @@ impl Inner {
             skill: pinned.skill.id.to_string(),
             revision: pinned.revision.clone(),
             execution_id: id.to_string(),
-            workspace_uri: fire
-                .workspace_uri
-                .clone()
-                .unwrap_or_else(|| self.options.workspace_uri.clone()),
+            workspace_uri: self.workspace(fire),
             inputs,
-            nonce: Uuid::new_v4().simple().to_string(),
+            nonce: new_nonce(fire),
         };
+        let nonce = started.nonce.clone();
         let mut machine = Machine::new(Arc::clone(&pinned.plan), Arc::clone(&self.rules));
         let mut journal = Journal::default();
-        let secrets =
-            RunSecrets::resolve(pinned.plan.secrets(), &started.nonce, &self.parts.secrets);
+        let mut names = pinned.plan.secrets().to_vec();
+        if let Some(parent) = &fire.parent {
+            names.extend(taken_over(&parent.reused, &nonce));
+        }
+        let secrets = RunSecrets::resolve(&names, &nonce, &self.parts.secrets);
         let mut events = vec![machine.start(started)];
-        events.extend(fire.parent.iter().flat_map(|(_, reused)| reused.clone()));
+        let parent = fire.parent.iter();
+        events.extend(parent.flat_map(|parent| parent.reused.clone()));
         let missing = if patient {
             None
         } else {
@@ -351,12 +353,33 @@ impl Inner {
         };
         Draft {
             id,
+            nonce,
             pinned,
             machine,
             journal,
             secrets,
             then,
         }
+    }
+
+    fn workspace(&self, fire: &Fire) -> String {
+        let given = fire.workspace_uri.as_ref();
+        given.unwrap_or(&self.options.workspace_uri).clone()
+    }
+
+    /// What a run has to know that is not in its row, for whoever will begin it.
+    fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
+        let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
+        let reused = reused.unwrap_or_default();
+        if reused.is_empty() && fire.workspace_uri.is_none() {
+            return Vec::new();
+        }
+        let prepared = Event::Prepared(Prepared {
+            workspace_uri: self.workspace(fire),
+            nonce: nonce.to_owned(),
+            reused,
+        });
+        vec![encode_event(self.now(), &prepared)]
     }
 
     fn first_claim(&self, batch: Batch) -> FirstClaim {
@@ -382,8 +405,9 @@ impl Inner {
             Some(_) => Overlap::Skip,
             None => Overlap::Allow,
         };
+        let overlap = fire.overlap.or(policy.overlap).unwrap_or(usual);
+        let at = self.now();
         NewRun {
-            run,
             skill: pinned.skill.id.to_string(),
             revision: pinned.revision.clone(),
             tier: pinned.skill.tier().to_string(),
@@ -392,13 +416,34 @@ impl Inner {
             slot: fire.slot,
             step: fire.step.clone(),
             key: fire.key.clone(),
-            parent: fire.parent.as_ref().map(|(run, _)| run.clone()),
+            parent: fire.parent.as_ref().map(|parent| parent.run.clone()),
             inputs: serde_json::Value::Object(inputs.clone()).to_string(),
-            at: self.now(),
-            overlap: fire.overlap.or(policy.overlap).unwrap_or(usual),
+            at,
+            overlap,
             skill_limit: policy.concurrency,
             claim,
+            aside: Vec::new(),
+            closing: match overlap {
+                Overlap::CancelOther => finish::closing(&format!("run `{run}`"), None, at)
+                    .iter()
+                    .map(|event| encode_event(at, event))
+                    .collect(),
+                Overlap::Skip | Overlap::Queue | Overlap::Allow => Vec::new(),
+            },
+            run,
         }
+    }
+
+    /// Runs that have to stop because another one takes their place: those that are driven here
+    /// are told, and listeners hear of those that nobody drove.
+    async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
+        for other in others {
+            // Whoever drives a run tells of its end.
+            if !self.stop(other, &format!("run {by}, which takes its place")) {
+                self.tell_closed(other).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Stores the content of a revision, once.
@@ -436,6 +481,16 @@ fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
     Failure::new(FailureClass::NotFound, message)
         .hint(hint)
         .blocked()
+}
+
+/// The nonce of a new run; what it reuses of another one is written under it already.
+fn new_nonce(fire: &Fire) -> String {
+    let given = fire.parent.as_ref().map(|parent| parent.nonce.clone());
+    given.unwrap_or_else(nonce)
+}
+
+pub(crate) fn nonce() -> String {
+    Uuid::new_v4().simple().to_string()
 }
 
 pub(crate) fn new_run_id() -> RunId {

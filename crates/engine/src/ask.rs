@@ -10,6 +10,7 @@ use deft_workflow::{Action, Answer, OPTIONS, Operation, Path};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
+use crate::engine::Inner;
 use crate::{Engine, Error};
 
 /// A question to a person.
@@ -177,6 +178,58 @@ pub(crate) async fn decide(
     })
 }
 
+/// Finds an answer: one that is stored, a grant, `--yes`, the person at the terminal.
+pub(crate) async fn find_answer(
+    engine: &Arc<Inner>,
+    attention: &Attention,
+    skill: &str,
+    revision: &str,
+    question: &Question,
+) -> Option<(Answer, String)> {
+    let store = &engine.parts.store;
+    let known = store.approvals(true).await.ok()?;
+    let decided = known
+        .into_iter()
+        .find(|row| row.asked.id == question.approval)
+        .and_then(|row| row.decision);
+    if let Some(decision) = decided {
+        return Some((answer(&decision.answer), decision.by));
+    }
+    let (answer, by) = match granted(engine, skill, revision, question).await {
+        Some(by) => (Answer::Yes, by),
+        None => match (&attention.assume_yes, &attention.asker) {
+            (Some(by), _) => (Answer::Yes, by.clone()),
+            (None, Some(asker)) => {
+                let answer = asker.ask(question.clone()).await?;
+                (answer, TERMINAL.to_owned())
+            }
+            (None, None) => return None,
+        },
+    };
+    let now = engine.now();
+    let decided = decide(store, &question.approval, answer, &by, now).await;
+    Some(decided.unwrap_or((answer, by)))
+}
+
+/// Who allowed the operation for good, if anybody has.
+async fn granted(
+    engine: &Arc<Inner>,
+    skill: &str,
+    revision: &str,
+    question: &Question,
+) -> Option<String> {
+    let (path, operation) = (&question.path, &question.operation);
+    if !operation.is_exact() {
+        return None;
+    }
+    let digest = operation_digest(skill, revision, path, operation);
+    let grants = engine.parts.store.grants(skill).await.ok()?;
+    grants
+        .into_iter()
+        .find(|grant| grant.revision == revision && grant.operation == digest)
+        .map(|grant| format!("standing grant {} of {}", grant.id, grant.by))
+}
+
 /// What became of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answered {
@@ -197,6 +250,11 @@ impl Engine {
         by: &str,
         always: bool,
     ) -> Result<Answered, Error> {
+        let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+        if always && given == Answer::Yes && !operation.is_exact() {
+            let step = row.asked.path.clone();
+            return Err(Error::NotExact { step });
+        }
         let at = self.inner.now();
         let decision = Decision {
             answer: given.word().to_owned(),

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
-use deft_store::{Batch, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
-use deft_workflow::{Action, Event, Machine, Next, Path, Plan, Started};
+use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
+use deft_workflow::{Action, Event, Machine, Next, Path, Plan, Prepared, Started};
 use jiff::Timestamp;
-use uuid::Uuid;
 
 use crate::drive::{Driven, Driver};
 use crate::engine::Inner;
-use crate::secrets::RunSecrets;
+use crate::record::encode;
+use crate::secrets::{RunSecrets, taken_over};
 use crate::skills::{Pinned, decode};
-use crate::{Attention, Engine, Error};
+use crate::{Attention, Engine, Error, admit, finish};
 
 /// How often a run that waits for its turn looks whether it has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -25,14 +25,14 @@ impl Engine {
         let mut driven = Vec::new();
         while let Some(claimed) = self.claim(None).await? {
             driven.push(claimed.run.id.clone());
-            self.drive_claimed(claimed, Vec::new(), attention.clone())
-                .await?;
+            self.drive_claimed(claimed, attention.clone()).await?;
         }
         Ok(driven)
     }
 
     pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
         let inner = &self.inner;
+        inner.give_back_all().await;
         let claim = Claim {
             owner: inner.owner.name().to_owned(),
             now: inner.now(),
@@ -43,16 +43,25 @@ impl Engine {
         Ok(inner.parts.store.claim(claim).await?)
     }
 
+    /// Ends a run whose driver is gone: what it was doing is looked at first, if it can be claimed.
+    pub(crate) async fn close_orphan(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
+        if let Some(claimed) = self.claim(Some(run.clone())).await? {
+            self.drive_claimed(claimed, Attention::default()).await?;
+            let row = self.store().run(run).await?;
+            return Ok(row.map_or(CancelState::Unknown, CancelState::Done));
+        }
+        self.inner.close(run, by).await
+    }
+
     /// Drives one run as soon as it is due, or waits until somebody else has ended it.
     pub(crate) async fn drive_when_due(
         &self,
         run: &RunId,
-        seed: Vec<Event>,
         attention: Attention,
     ) -> Result<(), Error> {
         loop {
             if let Some(claimed) = self.claim(Some(run.clone())).await? {
-                self.drive_claimed(claimed, seed, attention).await?;
+                self.drive_claimed(claimed, attention).await?;
                 return Ok(());
             }
             let over = |row: RunRow| matches!(row.status, RunStatus::Done | RunStatus::Waiting);
@@ -68,11 +77,10 @@ impl Engine {
     pub(crate) async fn drive_claimed(
         &self,
         claimed: Claimed,
-        seed: Vec<Event>,
         attention: Attention,
     ) -> Result<Driven, Error> {
         let lease = claimed.lease.clone();
-        match self.drive_from(claimed, seed, attention).await {
+        match self.drive_from(claimed, attention).await {
             Err(error @ (Error::Replay { .. } | Error::RevisionLost { .. })) => {
                 self.give_up(&lease, &error).await?;
                 Ok(Driven::GivenUp)
@@ -101,17 +109,14 @@ impl Engine {
         Ok(())
     }
 
-    async fn drive_from(
-        &self,
-        claimed: Claimed,
-        seed: Vec<Event>,
-        attention: Attention,
-    ) -> Result<Driven, Error> {
+    async fn drive_from(&self, claimed: Claimed, attention: Attention) -> Result<Driven, Error> {
         let inner = &self.inner;
         let pinned = inner
             .pinned(&claimed.run.skill, &claimed.run.revision)
             .await?;
-        inner.learn_tools(&pinned).await;
+        if claimed.run.cancel_by.is_none() {
+            inner.learn_tools(&pinned).await;
+        }
         let events = decode_events(&claimed.run.id, &claimed.events)?;
         let nested = inner.nested(&claimed.run.skill, &events).await?;
         let nested_secrets: Vec<String> = nested
@@ -131,9 +136,11 @@ impl Engine {
         .map_err(|diverged| replay(diverged.to_string()))?;
         let now = inner.now();
         let mut recorded = Vec::new();
-        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, seed, &mut recorded);
+        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded);
         let mut names = pinned.plan.secrets().to_vec();
         names.extend(nested_secrets);
+        let all = events.iter().map(|(_, event)| event).chain(&recorded);
+        names.extend(taken_over(all, &nonce));
         let secrets = RunSecrets::resolve(&names, &nonce, &inner.parts.secrets);
         let secrets = match secrets {
             Ok(secrets) => Arc::new(secrets),
@@ -146,11 +153,18 @@ impl Engine {
                 Arc::new(RunSecrets::none())
             }
         };
+        if let Some(by) = &claimed.run.cancel_by {
+            let failure = Failure::new(FailureClass::Cancelled, format!("stopped by {by}"));
+            let stopped = Event::Stopped { failure };
+            machine
+                .apply(now, &stopped)
+                .map_err(|diverged| replay(diverged.to_string()))?;
+            recorded.push(stopped);
+        }
         let blocked = blocked_waits(&events);
         let again = cut_off(&mut machine, now, &blocked, &mut recorded);
         let patience = inner.patience(&pinned, &claimed.run);
         let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(now));
-        let wish = claimed.run.cancel_by.clone();
         let mut driver = Driver::new(
             inner,
             claimed.run,
@@ -162,9 +176,6 @@ impl Engine {
         .until(deadline)
         .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");
-        if let Some(by) = wish {
-            driver.stop(&by);
-        }
         driver.recorded(now, recorded);
         driver.drive(again).await
     }
@@ -244,6 +255,23 @@ pub(crate) fn decode_events(
 }
 
 impl Inner {
+    /// Asks a run to stop. One that nobody drives ends at once, and listeners hear of it.
+    pub(crate) async fn close(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
+        let store = &self.parts.store;
+        let Some(row) = store.run(run).await? else {
+            return Ok(CancelState::Unknown);
+        };
+        let now = self.now();
+        let first = row.cancel_by.as_deref().unwrap_or(by);
+        let closing = finish::closing(first, row.started_at, now);
+        let closing = closing.iter().map(|event| encode(now, event)).collect();
+        let state = store.cancel_with(run, by, now, closing).await?;
+        if matches!(state, CancelState::Done(_)) {
+            self.tell_closed(run).await?;
+        }
+        Ok(state)
+    }
+
     /// The skill as the run pinned it: from memory, from the files, or from the store.
     pub(crate) async fn pinned(&self, skill: &str, revision: &str) -> Result<Pinned, Error> {
         if let Some(pinned) = self.plans.get(revision) {
@@ -293,36 +321,35 @@ impl Inner {
         machine: &mut Machine,
         claimed: &Claimed,
         events: &[(Timestamp, Event)],
-        seed: Vec<Event>,
         recorded: &mut Vec<Event>,
     ) -> String {
-        let stored = events.iter().map(|(_, event)| event);
-        let started = stored.chain(&seed).find_map(|event| match event {
-            Event::Started(started) => Some(started.nonce.clone()),
-            _ => None,
-        });
-        if events.is_empty() {
-            for event in seed {
-                if machine.apply(self.now(), &event).is_ok() {
-                    recorded.push(event);
-                }
+        let mut prepared = None;
+        for (_, event) in events {
+            match event {
+                Event::Started(started) => return started.nonce.clone(),
+                Event::Prepared(found) => prepared = Some(found.clone()),
+                _ => {}
             }
         }
-        if let Some(nonce) = started {
-            return nonce;
-        }
-        let nonce = Uuid::new_v4().simple().to_string();
+        let prepared = prepared.unwrap_or_else(|| Prepared {
+            workspace_uri: self.options.workspace_uri.clone(),
+            nonce: admit::nonce(),
+            reused: Vec::new(),
+        });
         let started = Event::Started(Started {
             skill: claimed.run.skill.clone(),
             revision: claimed.run.revision.clone(),
             execution_id: claimed.run.id.to_string(),
-            workspace_uri: self.options.workspace_uri.clone(),
+            workspace_uri: prepared.workspace_uri,
             inputs: serde_json::from_str(&claimed.run.inputs).unwrap_or_default(),
-            nonce: nonce.clone(),
+            nonce: prepared.nonce.clone(),
         });
-        if machine.apply(self.now(), &started).is_ok() {
-            recorded.push(started);
+        for event in std::iter::once(started).chain(prepared.reused) {
+            // A fresh machine takes its own start, and reused steps of the same revision.
+            if machine.apply(self.now(), &event).is_ok() {
+                recorded.push(event);
+            }
         }
-        nonce
+        prepared.nonce
     }
 }

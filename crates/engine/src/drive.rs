@@ -1,11 +1,12 @@
 //! Drives a run: what the interpreter decides is stored, then performed, until it ends or waits.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, FailureClass, Object, RunId};
 use deft_store::{Lease, RunRow, Then, Write};
 use deft_tools::Router;
-use deft_workflow::{Action, Event, Facts, Machine};
+use deft_workflow::{Action, Event, Facts, Machine, Path};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -17,7 +18,7 @@ use crate::ask::{self, Attention, Question};
 use crate::engine::{Inner, Stop};
 use crate::finish::Ending;
 use crate::perform::{Done, Performer, Request};
-use crate::record::Journal;
+use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
@@ -48,6 +49,8 @@ pub(crate) struct Driver {
     performer: Performer,
     attention: Attention,
     stop: Stop,
+    /// How each action that goes on is cut off.
+    halts: HashMap<Path, CancellationToken>,
     tasks: FuturesUnordered<BoxFuture<'static, Done>>,
     /// Calls that are being made, waits that are running, questions nobody here can answer.
     calling: usize,
@@ -97,6 +100,7 @@ impl Driver {
             performer,
             attention,
             stop,
+            halts: HashMap::new(),
             tasks: FuturesUnordered::new(),
             calling: 0,
             sleeping: Vec::new(),
@@ -107,11 +111,6 @@ impl Driver {
     /// The run.
     pub(crate) fn run(&self) -> &RunId {
         &self.run.id
-    }
-
-    /// Somebody wants the run to stop.
-    pub(crate) fn stop(&self, by: &str) {
-        self.stop.ask(by);
     }
 
     /// The run may not go on beyond this instant.
@@ -139,6 +138,11 @@ impl Driver {
         // Whatever is still being done belongs to nobody any more.
         self.performer.halt.cancel();
         self.engine.unregister(&self.run.id);
+        if let Err(Error::Store(error)) = &result
+            && is_passing(error)
+        {
+            self.engine.give_back(self.lease.clone()).await;
+        }
         result
     }
 
@@ -169,9 +173,13 @@ impl Driver {
             // Whoever wants the run to stop may have said so while it was stored.
             if let Some(failure) = self.must_stop() {
                 self.halt(failure);
-                actions
-                    .retain(|action| matches!(action, Action::Call { .. } | Action::Heal { .. }));
                 self.refuse(std::mem::take(&mut actions));
+                continue;
+            }
+            if self.expire() {
+                let stopping = |action: &mut Action| self.machine.is_stopping(path(action));
+                let cut_off = actions.extract_if(.., stopping).collect();
+                self.refuse(cut_off);
                 continue;
             }
             for action in actions.drain(..) {
@@ -210,7 +218,10 @@ impl Driver {
     }
 
     fn perform(&mut self, action: Action) {
-        let performer = self.performer.clone();
+        let mut performer = self.performer.clone();
+        performer.halt = self.performer.halt.child_token();
+        let halt = performer.halt.clone();
+        self.halts.insert(path(&action).clone(), halt);
         let task = match action {
             Action::Call {
                 path,
@@ -256,7 +267,7 @@ impl Driver {
         let attention = self.attention.clone();
         let (skill, revision) = (self.run.skill.clone(), self.run.revision.clone());
         async move {
-            let answer = find_answer(&engine, &attention, &skill, &revision, &question).await;
+            let answer = ask::find_answer(&engine, &attention, &skill, &revision, &question).await;
             Done::Answered { question, answer }
         }
         .boxed()
@@ -285,7 +296,7 @@ impl Driver {
             _ => return None,
         };
         Some(Then::Park {
-            wake_at: first,
+            wake_at: first.into_iter().chain(self.machine.next_deadline()).min(),
             waiting_for,
         })
     }
@@ -314,18 +325,43 @@ impl Driver {
     /// The next thing that is done; none when the run has to stop.
     async fn next(&mut self) -> Option<Done> {
         let stopping = self.machine.stopping().is_some();
-        let overdue = match self.deadline {
+        let due = self
+            .deadline
+            .into_iter()
+            .chain(self.machine.next_deadline());
+        let overdue = match due.min() {
             Some(deadline) => self.engine.parts.clock.sleep_until(deadline),
             None => Box::pin(std::future::pending()),
         };
-        let failure = tokio::select! {
+        tokio::select! {
             done = self.tasks.next(), if !self.tasks.is_empty() => return done,
-            () = self.stop.token.cancelled(), if !stopping => self.cancelled(),
-            () = overdue, if !stopping => overdue_failure(),
+            () = self.stop.token.cancelled(), if !stopping => {}
+            () = overdue, if !stopping => {}
             else => return None,
-        };
-        self.halt(failure);
+        }
+        match self.must_stop() {
+            Some(failure) => self.halt(failure),
+            None => drop(self.expire()),
+        }
         None
+    }
+
+    /// Stops nested skills that have taken too long; says whether there were any.
+    fn expire(&mut self) -> bool {
+        let mut expired = false;
+        while let Some(event) = self.machine.overdue(self.engine.now()) {
+            self.record(event);
+            expired = true;
+        }
+        if expired {
+            let machine = &self.machine;
+            let inside = self
+                .halts
+                .iter()
+                .filter(|(path, _)| machine.is_stopping(path));
+            inside.for_each(|(_, halt)| halt.cancel());
+        }
+        expired
     }
 
     /// Why the run has to stop now, if it has to.
@@ -380,6 +416,7 @@ impl Driver {
     /// Takes in what came of an action.
     fn settle(&mut self, done: Done) {
         let now = self.engine.now();
+        self.halts.remove(done.path());
         let event = match done {
             Done::Called {
                 path,
@@ -406,14 +443,7 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 match result {
-                    Ok((pinned, inputs)) => {
-                        self.machine.provide(Arc::clone(&pinned.plan));
-                        Event::Entered {
-                            path,
-                            revision: pinned.revision,
-                            inputs,
-                        }
-                    }
+                    Ok((pinned, inputs)) => self.machine.enter(&path, pinned.plan, inputs, now),
                     Err(failure) => {
                         self.machine
                             .settle(&path, attempt, Err(failure), now, 0, false)
@@ -428,7 +458,7 @@ impl Driver {
                 if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
                     self.sleeping.swap_remove(at);
                 }
-                if self.machine.stopping().is_some() {
+                if !self.machine.is_waiting(&path) {
                     return;
                 }
                 self.blocked_by = None;
@@ -480,57 +510,19 @@ fn must_be_stored(action: &Action) -> bool {
     }
 }
 
+/// What an action is for.
+fn path(action: &Action) -> &Path {
+    match action {
+        Action::Call { path, .. }
+        | Action::Heal { path, .. }
+        | Action::Sleep { path, .. }
+        | Action::Ask { path, .. } => path,
+    }
+}
+
 fn overdue_failure() -> Failure {
     Failure::new(
         FailureClass::Timeout,
         "the run took longer than its `timeout`",
     )
-}
-
-async fn find_answer(
-    engine: &Arc<Inner>,
-    attention: &Attention,
-    skill: &str,
-    revision: &str,
-    question: &Question,
-) -> Option<(deft_workflow::Answer, String)> {
-    let store = &engine.parts.store;
-    let known = store.approvals(true).await.ok()?;
-    let decided = known
-        .into_iter()
-        .find(|row| row.asked.id == question.approval)
-        .and_then(|row| row.decision);
-    if let Some(decision) = decided {
-        return Some((ask::answer(&decision.answer), decision.by));
-    }
-    let (answer, by) = match granted(engine, skill, revision, question).await {
-        Some(by) => (deft_workflow::Answer::Yes, by),
-        None => match (&attention.assume_yes, &attention.asker) {
-            (Some(by), _) => (deft_workflow::Answer::Yes, by.clone()),
-            (None, Some(asker)) => {
-                let answer = asker.ask(question.clone()).await?;
-                (answer, ask::TERMINAL.to_owned())
-            }
-            (None, None) => return None,
-        },
-    };
-    let now = engine.now();
-    let decided = ask::decide(store, &question.approval, answer, &by, now).await;
-    Some(decided.unwrap_or((answer, by)))
-}
-
-/// Who allowed the operation for good, if anybody has.
-async fn granted(
-    engine: &Arc<Inner>,
-    skill: &str,
-    revision: &str,
-    question: &Question,
-) -> Option<String> {
-    let (path, operation) = (&question.path, &question.operation);
-    let digest = ask::operation_digest(skill, revision, path, operation);
-    let grants = engine.parts.store.grants(skill).await.ok()?;
-    grants
-        .into_iter()
-        .find(|grant| grant.revision == revision && grant.operation == digest)
-        .map(|grant| format!("standing grant {} of {}", grant.id, grant.by))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use deft_compute::Compute;
 use deft_model::RunId;
 use deft_skillfile::Moment;
-use deft_store::{CancelState, Store};
+use deft_store::{CancelState, Lease, Store};
 use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
@@ -51,6 +51,8 @@ pub(crate) struct Inner {
     kept: Mutex<HashSet<String>>,
     /// Runs that are driven here, and how to stop them.
     driven: Mutex<HashMap<RunId, Stop>>,
+    /// Leases of runs that are driven no more and could not be given back yet.
+    abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
     /// Rings when a loop of `serve.rs` may have something to do.
     pub(crate) bell: Notify,
@@ -99,6 +101,7 @@ impl Engine {
         let heals = heals.collect::<Result<_, _>>()?;
         let rules = Rules {
             heals,
+            max_results: options.max_results_bytes,
             ..Rules::default()
         };
         let (live, _) = broadcast::channel(LIVE_EVENTS);
@@ -111,6 +114,7 @@ impl Engine {
                 owner,
                 kept: Mutex::default(),
                 driven: Mutex::default(),
+                abandoned: Mutex::default(),
                 live,
                 bell: Notify::new(),
             }),
@@ -139,7 +143,7 @@ impl Engine {
 
     /// Asks a run to stop, wherever it is driven.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
-        let state = self.store().cancel(run, by, self.inner.now()).await?;
+        let state = self.inner.close(run, by).await?;
         let CancelState::Asked(row) = &state else {
             return Ok(state);
         };
@@ -153,7 +157,7 @@ impl Engine {
             Some(owner) => {
                 let now = self.inner.now();
                 self.store().release(vec![owner], now).await?;
-                Ok(self.store().cancel(run, by, now).await?)
+                self.close_orphan(run, by).await
             }
             None => Ok(state),
         }
@@ -235,6 +239,10 @@ impl Inner {
         lock(&self.driven).remove(run);
     }
 
+    pub(crate) fn abandoned(&self) -> MutexGuard<'_, Vec<Lease>> {
+        lock(&self.abandoned)
+    }
+
     fn is_idle(&self) -> bool {
         lock(&self.driven).is_empty()
     }
@@ -258,10 +266,10 @@ impl Inner {
         }
     }
 
-    pub(crate) fn stop(&self, run: &RunId, by: &str) {
-        if let Some(stop) = lock(&self.driven).get(run) {
-            stop.ask(by);
-        }
+    /// Stops a run that is driven here; says whether it is.
+    pub(crate) fn stop(&self, run: &RunId, by: &str) -> bool {
+        let driven = lock(&self.driven).get(run).cloned();
+        driven.inspect(|stop| stop.ask(by)).is_some()
     }
 }
 

@@ -123,6 +123,12 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A standing grant for something nobody knows yet.
+    #[error("what `{step}` would do is known only when it runs, so it cannot be allowed for good")]
+    NotExact {
+        /// The step.
+        step: String,
+    },
     /// The recorded events cannot be replayed.
     #[error("run `{run}` cannot go on: {why}")]
     Replay {
@@ -179,6 +185,7 @@ impl Error {
             }
             Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
             Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),
+            Self::NotExact { .. } => Some("approve it without `--always`".to_owned()),
             Self::KeyTaken { .. } => Some("use another key".to_owned()),
             Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),

@@ -1,11 +1,11 @@
 //! The end of a run: one transaction writes outcome, outputs and error, what it means for the
 //! skill, and what people are told.
 
-use deft_model::{Failure, Outcome, RunStatus};
+use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{
     Aftermath, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
 };
-use deft_workflow::{Finished, Machine};
+use deft_workflow::{Event, Finished, Machine, RunError};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -16,6 +16,7 @@ use crate::jobs::JOB_SKILL;
 use crate::record::Journal;
 use crate::skills::Pinned;
 use crate::timed::Timed;
+use crate::view::publish;
 use crate::{Error, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
@@ -53,6 +54,22 @@ pub(crate) fn ended(run: &RunRow, finish: Finish) -> RunRow {
     run.wake_at = None;
     run.waiting_for = None;
     run
+}
+
+/// The last events of a run that ends while nobody drives it.
+pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
+    let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
+    let took = started.map_or(0, |started| at.as_millisecond() - started.as_millisecond());
+    let finished = Finished {
+        outcome: Outcome::Cancelled,
+        outputs: serde_json::Value::Null,
+        error: Some(RunError {
+            failure: failure.clone(),
+            step: None,
+        }),
+        ms: u64::try_from(took).unwrap_or(0),
+    };
+    vec![Event::Stopped { failure }, Event::Finished(finished)]
 }
 
 /// A run that is over, before that is stored.
@@ -151,6 +168,26 @@ impl Inner {
         });
         let notices = notices.collect();
         Ok(Some((row, decision.change, notices)))
+    }
+
+    /// Tells of the end of a run that the store has ended, if it has.
+    pub(crate) async fn tell_closed(&self, run: &RunId) -> Result<(), Error> {
+        let store = &self.parts.store;
+        let Some(row) = store.run(run).await? else {
+            return Ok(());
+        };
+        if row.outcome != Some(Outcome::Cancelled) {
+            return Ok(());
+        }
+        let stored = store.events(Some(run), 0, u32::MAX).await?;
+        let last = stored.iter().rev().take(2).rev();
+        for event in last.filter_map(|stored| publish(&row, stored.clone())) {
+            if let Event::Finished(finished) = &event.event {
+                self.log_session(&row, finished, event.at);
+            }
+            self.publish(event);
+        }
+        Ok(())
     }
 
     /// Tells what came of a run, after it is stored.

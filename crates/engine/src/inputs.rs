@@ -13,7 +13,15 @@ use crate::skills::Pinned;
 impl Inner {
     /// The inputs of a run, as they are recorded.
     pub(crate) async fn inputs(&self, pinned: &Pinned, given: &Object) -> Result<Object, Error> {
-        let Body::Manual { handler, text } = &pinned.skill.body else {
+        if handler_tool(pinned).is_some() {
+            self.learn_tools(pinned).await;
+        }
+        self.inputs_as_known(pinned, given)
+    }
+
+    /// The same with what is known of the tools already. No server is started.
+    pub(crate) fn inputs_as_known(&self, pinned: &Pinned, given: &Object) -> Result<Object, Error> {
+        let Body::Manual { text, .. } = &pinned.skill.body else {
             return check_inputs(pinned.plan.inputs(), given).map_err(Error::Inputs);
         };
         let table = deft_skillfile::flags(&text.read());
@@ -21,18 +29,28 @@ impl Inner {
         // `{today}` is the day on which the run begins, also when it is resumed later.
         let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
         fill_flags(&mut flags, &self.now().to_zoned(zone));
-        match handler.as_deref().map(parse_handler) {
-            Some(Handler::Tool(tool)) => self.cast(pinned, &tool, flags).await,
-            _ => Ok(flags),
+        match handler_tool(pinned) {
+            Some(tool) => self.cast(&tool, flags),
+            None => Ok(flags),
         }
     }
 
     /// On a command line everything is text; numbers are cast by the tool's own schema.
-    async fn cast(&self, pinned: &Pinned, tool: &str, flags: Object) -> Result<Object, Error> {
-        self.learn_tools(pinned).await;
+    fn cast(&self, tool: &str, flags: Object) -> Result<Object, Error> {
         match self.parts.router.find(tool) {
             Found::Tool(info) => cast_by_schema(flags, &info.input_schema).map_err(Error::Flags),
-            _ => Ok(flags),
+            Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => Ok(flags),
         }
+    }
+}
+
+/// The tool that a command calls, if it calls one.
+fn handler_tool(pinned: &Pinned) -> Option<String> {
+    let Body::Manual { handler, .. } = &pinned.skill.body else {
+        return None;
+    };
+    match handler.as_deref().map(parse_handler) {
+        Some(Handler::Tool(tool)) => Some(tool),
+        _ => None,
     }
 }

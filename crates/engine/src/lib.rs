@@ -12,6 +12,7 @@
 mod admit;
 mod aftermath;
 mod ask;
+mod cache;
 mod claim;
 mod clock;
 mod courier;
@@ -40,7 +41,7 @@ mod ticker;
 mod timed;
 mod view;
 
-pub use admit::{Admission, Fire};
+pub use admit::{Admission, Fire, Parent};
 pub use ask::{Answered, Asker, Attention, Question};
 pub use clock::{Clock, SystemClock};
 pub use courier::{Channel, Delivered, Undelivered};

@@ -26,6 +26,8 @@ pub struct Options {
     pub run_timeout: Option<Duration>,
     /// The largest result of a step that is stored.
     pub max_result_bytes: usize,
+    /// How many bytes the results of a run may have in all.
+    pub max_results_bytes: usize,
     /// Waits longer than this give the lease back, where somebody will come back for the run.
     pub park_after: Duration,
     /// The least time in minutes between two messages about completions of one skill
@@ -50,6 +52,7 @@ impl Options {
             tool_timeout: None,
             run_timeout: None,
             max_result_bytes: 1 << 20,
+            max_results_bytes: 64 << 20,
             park_after: Duration::from_secs(30),
             notify_minutes: 0,
             heals: Vec::new(),

@@ -7,16 +7,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deft_compute::{Job, Kind, Session};
-use deft_model::{Failure, FailureClass, Object, RunId};
+use deft_model::{Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
-use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs};
+use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs, size};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::ask::{Question, hex};
+use crate::ask::Question;
+use crate::cache;
 use crate::engine::Inner;
 use crate::secrets::RunSecrets;
 use crate::skills::Pinned;
@@ -52,6 +53,19 @@ pub(crate) enum Done {
     },
 }
 
+impl Done {
+    /// What the action was for.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Called { path, .. }
+            | Self::Loaded { path, .. }
+            | Self::Healed { path, .. }
+            | Self::Woken { path, .. } => path,
+            Self::Answered { question, .. } => &question.path,
+        }
+    }
+}
+
 /// What every action of a run needs.
 #[derive(Clone)]
 pub(crate) struct Performer {
@@ -59,7 +73,7 @@ pub(crate) struct Performer {
     pub(crate) run: RunId,
     pub(crate) secrets: Arc<RunSecrets>,
     pub(crate) session: Arc<Mutex<Option<Session>>>,
-    /// Ends every call of the run.
+    /// Ends the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
 }
 
@@ -80,7 +94,11 @@ impl Performer {
         let Request { path, attempt, .. } = &request;
         let (path, attempt) = (path.clone(), *attempt);
         if let Call::Skill { skill, args } = &*request.call {
-            let result = self.load(skill, args).await;
+            let result = tokio::select! {
+                result = self.load(skill, args) => result,
+                () = self.too_late(request.timeout) => Err(slow_to_load(skill)),
+                () = self.halt.cancelled() => Err(cancelled()),
+            };
             return Done::Loaded {
                 path,
                 attempt,
@@ -134,8 +152,8 @@ impl Performer {
         if let Some(ttl) = request.cache {
             let at = self.engine.now();
             writes.push(Write::Cache {
-                key: cache_key(tool, args),
-                value: value.to_string(),
+                key: cache::key(tool, args, self.secrets.nonce()),
+                value: cache::write(&value, self.secrets.nonce()),
                 at,
                 expires_at: at.saturating_add(ttl).unwrap_or(Timestamp::MAX),
             });
@@ -146,10 +164,12 @@ impl Performer {
     /// An earlier result, if the step allows one. A cache that cannot be read is none.
     async fn earlier(&self, request: &Request, tool: &str, args: &Object) -> Option<Value> {
         request.cache?;
-        let key = cache_key(tool, args);
+        let nonce = self.secrets.nonce();
+        let key = cache::key(tool, args, nonce);
         let store = &self.engine.parts.store;
         let found = store.cached(&key, self.engine.now()).await.ok()??;
-        serde_json::from_str(&found).ok()
+        // A secret in it that this run knows nothing of could not be passed on.
+        cache::read(&found, nonce).filter(|value| self.secrets.knows_all(value))
     }
 
     /// Keeps a result that is too large for the journal where a person can look at it.
@@ -196,7 +216,8 @@ impl Performer {
             scope: code.scope,
             now: code.now,
             zone: self.engine.options.zone.clone(),
-            seed: seed(&request.key),
+            // The same step of the same run gets the same random numbers.
+            seed: scatter(request.key.bytes()),
         };
         // Steps of one run share a child, so they take turns in it.
         let mut session = self.session.lock().await;
@@ -218,6 +239,16 @@ impl Performer {
                 failure.hint = error.hint().map(str::to_owned);
                 Err(failure)
             }
+        }
+    }
+
+    /// Ends when a step has taken as long as it may.
+    async fn too_late(&self, timeout: Option<Duration>) {
+        let clock = &self.engine.parts.clock;
+        let until = timeout.and_then(|timeout| clock.now().saturating_add(timeout).ok());
+        match until {
+            Some(until) => clock.sleep_until(until).await,
+            None => std::future::pending().await,
         }
     }
 
@@ -273,19 +304,6 @@ impl Performer {
     }
 }
 
-/// About how many bytes a value takes as JSON.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(|item| size(item) + 1).sum::<usize>() + 2,
-        Value::Object(map) => {
-            let entries = map.iter().map(|(key, value)| key.len() + size(value) + 4);
-            entries.sum::<usize>() + 2
-        }
-    }
-}
-
 fn millis(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
@@ -299,27 +317,11 @@ pub(crate) fn cancelled() -> Failure {
     Failure::new(FailureClass::Cancelled, "the run was stopped")
 }
 
+fn slow_to_load(skill: &str) -> Failure {
+    let message = format!("skill `{skill}` could not begin within the `timeout` of its step");
+    Failure::new(FailureClass::Timeout, message)
+}
+
 fn unreachable_skill() -> Result<Value, Failure> {
     Err(Failure::new(FailureClass::Other, "a skill is not called"))
-}
-
-/// Tool and arguments; the order in which the arguments were written does not count.
-fn cache_key(tool: &str, args: &Object) -> String {
-    let mut names: Vec<&String> = args.keys().collect();
-    names.sort();
-    let mut text = tool.to_owned();
-    for name in names {
-        text.push('\n');
-        text.push_str(name);
-        text.push('=');
-        text.push_str(&args[name].to_string());
-    }
-    hex(text.as_bytes())
-}
-
-/// The same step of the same run gets the same random numbers.
-fn seed(key: &str) -> u64 {
-    key.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

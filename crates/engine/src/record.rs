@@ -1,5 +1,7 @@
 //! What happened is stored first, and told to the world after.
 
+use std::time::Duration;
+
 use deft_model::RunId;
 use deft_store::{Appended, Batch, Lease, NewEvent, Then, Write};
 use deft_workflow::{Event, public};
@@ -72,15 +74,31 @@ impl Journal {
     pub(crate) fn take(&mut self, then: Then) -> (Batch, Vec<(Timestamp, Event)>) {
         let events = std::mem::take(&mut self.events);
         let batch = Batch {
-            events: events
-                .iter()
-                .map(|(at, event)| encode(*at, event))
-                .collect(),
+            events: encode_all(&events),
             writes: std::mem::take(&mut self.writes),
             then,
         };
         (batch, events)
     }
+}
+
+/// How long a driver waits, again and again, for a store that is locked or full.
+const PATIENCE: [Duration; 4] = [
+    Duration::from_millis(200),
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(20),
+];
+
+/// True for failures of a store that may be over soon.
+pub(crate) fn is_passing(error: &deft_store::Error) -> bool {
+    use deft_store::Error;
+    matches!(error, Error::Locked { .. } | Error::Full { .. })
+}
+
+fn encode_all(events: &[(Timestamp, Event)]) -> Vec<NewEvent> {
+    let encoded = events.iter().map(|(at, event)| encode(*at, event));
+    encoded.collect()
 }
 
 /// An event as it is stored.
@@ -102,10 +120,55 @@ impl Inner {
         journal: &mut Journal,
         then: Then,
     ) -> Result<Appended, Error> {
-        let (batch, events) = journal.take(then);
-        let appended = self.parts.store.append(lease, batch).await?;
+        let writes = journal.writes.clone();
+        let (mut batch, events) = journal.take(then.clone());
+        let mut waits = PATIENCE.into_iter();
+        let appended = loop {
+            let error = match self.parts.store.append(lease, batch).await {
+                Ok(appended) => break appended,
+                Err(error) => error,
+            };
+            let (true, Some(wait)) = (is_passing(&error), waits.next()) else {
+                return Err(error.into());
+            };
+            // What was done is known here and nowhere else: it is worth waiting for.
+            tracing::warn!(run = %lease.run, %error, "trying again to store what was done");
+            let later = self.now().saturating_add(wait);
+            let later = later.unwrap_or(Timestamp::MAX);
+            self.parts.clock.sleep_until(later).await;
+            batch = Batch {
+                events: encode_all(&events),
+                writes: writes.clone(),
+                then: then.clone(),
+            };
+        };
         self.publish_all(&lease.run, skill, appended.first_seq, events);
         Ok(appended)
+    }
+
+    /// Gives a lease back whose driver could not store what it did. The run is due again; if that
+    /// cannot be stored either, it is tried again before the next run is claimed.
+    pub(crate) async fn give_back(&self, lease: Lease) {
+        self.abandoned().push(lease);
+        self.give_back_all().await;
+    }
+
+    pub(crate) async fn give_back_all(&self) {
+        let leases = std::mem::take(&mut *self.abandoned());
+        for lease in leases {
+            let batch = Batch {
+                then: Then::Park {
+                    wake_at: Some(self.now()),
+                    waiting_for: "its record to be stored".to_owned(),
+                },
+                ..Batch::default()
+            };
+            match self.parts.store.append(&lease, batch).await {
+                Err(error) if is_passing(&error) => self.abandoned().push(lease),
+                Err(error) => tracing::warn!(run = %lease.run, %error, "a lease is lost"),
+                Ok(_) => {}
+            }
+        }
     }
 
     pub(crate) fn publish_all(

@@ -5,7 +5,7 @@ use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
 
 use crate::record::encode;
-use crate::{Admission, Attention, Engine, Error, Fire, ask};
+use crate::{Admission, Attention, Engine, Error, Fire, Parent, admit, ask};
 
 /// How a run is resumed by hand.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ impl Engine {
             (RunStatus::Queued, _) => {}
         }
         attention.note(&run.id);
-        self.drive_when_due(&run.id, Vec::new(), attention).await?;
+        self.drive_when_due(&run.id, attention).await?;
         self.finished_row(&run.id).await
     }
 
@@ -151,22 +151,27 @@ impl Engine {
         attention: Attention,
     ) -> Result<Admission, Error> {
         let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
+        let nonce = admit::nonce();
         let reused = match from {
             None => Vec::new(),
-            Some(step) => self.reusable(run, step).await?,
+            Some(step) => self.reusable(run, step, &nonce).await?,
         };
         let fire = Fire {
             skill: run.skill.clone(),
             inputs,
             cause: cause.to_owned(),
-            parent: Some((run.id.clone(), reused)),
+            parent: Some(Parent {
+                run: run.id.clone(),
+                reused,
+                nonce,
+            }),
             ..Fire::default()
         };
         self.run(fire, attention).await
     }
 
-    /// The steps before one, as they ended in an earlier run.
-    async fn reusable(&self, run: &RunRow, from: &str) -> Result<Vec<Event>, Error> {
+    /// The steps before one, as they ended in an earlier run, for a run with this nonce.
+    async fn reusable(&self, run: &RunRow, from: &str, nonce: &str) -> Result<Vec<Event>, Error> {
         let snapshot = self.inner.parts.skills.snapshot();
         let plan = self.inner.plans.find(&snapshot, &run.skill)?.plan;
         if plan.step(from).is_none() {
@@ -182,7 +187,7 @@ impl Engine {
             .iter()
             .filter_map(|stored| serde_json::from_str(&stored.body).ok())
             .collect();
-        Ok(deft_workflow::reuse(&plan, &events, from))
+        Ok(deft_workflow::reuse(&plan, &events, from, nonce))
     }
 }
 

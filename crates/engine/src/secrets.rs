@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use deft_model::{Failure, FailureClass};
 use deft_tools::{Redaction, Reveal, Secret, SecretSource};
-use deft_workflow::{placeholder, replace_placeholders};
+use deft_workflow::{Event, placeholder, replace_placeholders};
 use serde_json::Value;
 
 /// The secrets that a run may hand to its tools. Nested skills add theirs when they are entered.
@@ -76,10 +76,47 @@ impl RunSecrets {
 }
 
 impl RunSecrets {
+    /// What placeholders of this run are called by.
+    pub(crate) fn nonce(&self) -> &str {
+        &self.nonce
+    }
+
+    /// True when the value of every secret that a value of this run mentions is known.
+    pub(crate) fn knows_all(&self, value: &Value) -> bool {
+        let known = self.known();
+        let mut names = mentioned(&value.to_string(), &self.nonce).into_iter();
+        names.all(|name| known.secrets.iter().any(|(other, _)| *other == name))
+    }
+
     /// A value with every secret in it replaced by its placeholder.
     pub(crate) fn hide_value(&self, value: Value) -> Value {
         self.known().redaction.value(value)
     }
+}
+
+/// The names of the secrets that stand in a text as placeholders of a run.
+pub(crate) fn mentioned(text: &str, nonce: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    replace_placeholders(text, nonce, |name| {
+        names.push(name.to_owned());
+        String::new()
+    });
+    names
+}
+
+/// The names of the secrets in what a run takes over from another one. Skills that it does not
+/// enter again may have put them there.
+pub(crate) fn taken_over<'e>(
+    events: impl IntoIterator<Item = &'e Event>,
+    nonce: &str,
+) -> Vec<String> {
+    let values = events.into_iter().filter_map(|event| match event {
+        Event::Reused { value, .. } => value.as_ref(),
+        _ => None,
+    });
+    values
+        .flat_map(|value| mentioned(&value.to_string(), nonce))
+        .collect()
 }
 
 impl Reveal for RunSecrets {

@@ -118,7 +118,7 @@ impl Engine {
                 let (engine, attention) = (self.clone(), pool.attention.clone());
                 pool.tasks.spawn(async move {
                     let run = claimed.run.id.clone();
-                    let driven = engine.drive_claimed(claimed, Vec::new(), attention).await;
+                    let driven = engine.drive_claimed(claimed, attention).await;
                     if let Err(error) = driven {
                         tracing::error!(%run, %error, "a run was not driven");
                     }

@@ -230,7 +230,7 @@ impl Engine {
             Ok(Begun::Over(Admission::Existing(_))) | Err(Error::SlotGone { .. }) => {
                 Ok(Started::Stored(Fired::Gone))
             }
-            Ok(Begun::Queued { run, .. }) => Ok(Started::Stored(Fired::Run(run.id))),
+            Ok(Begun::Queued(run)) => Ok(Started::Stored(Fired::Run(run.id))),
             Ok(Begun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,

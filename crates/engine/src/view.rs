@@ -20,12 +20,14 @@ impl Engine {
     }
 
     /// What a run of a skill would do, as far as that is known.
-    pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
+    pub fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
         let snapshot = self.inner.parts.skills.snapshot();
         let pinned = self.inner.plans.find(&snapshot, name)?;
         let plan = &pinned.plan;
-        let inputs = self.inner.inputs(&pinned, inputs).await?;
-        let steps = dry_run(plan, &inputs, &RouterFacts(&self.inner.parts.router));
+        // With what is known of the tools: asking a server would start it.
+        let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
+        let facts = RouterFacts(&self.inner.parts.router);
+        let steps = dry_run(plan, &inputs, &self.inner.rules, &facts);
         let mut shown = json!({
             "skill": plan.skill(),
             "revision": plan.revision(),
@@ -100,7 +102,8 @@ impl Engine {
     }
 }
 
-fn publish(run: &RunRow, stored: StoredEvent) -> Option<Published> {
+/// A stored event as listeners get it; none if it cannot be read.
+pub(crate) fn publish(run: &RunRow, stored: StoredEvent) -> Option<Published> {
     Some(Published {
         seq: stored.seq,
         at: stored.at,

@@ -11,6 +11,7 @@ mod flag;
 mod ids;
 mod policy;
 mod run;
+mod scatter;
 mod skill;
 mod step;
 mod text;
@@ -21,9 +22,11 @@ pub use failure::Failure;
 pub use flag::{Flag, FlagValue};
 pub use ids::{Digest, Revision, SkillId};
 pub use policy::{
-    Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire, Overlap, Policy,
+    Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire,
+    Overlap, Policy,
 };
 pub use run::{Outcome, RunId, RunStatus};
+pub use scatter::scatter;
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };

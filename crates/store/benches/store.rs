@@ -88,6 +88,8 @@ fn admission(n: usize, claim: Option<FirstClaim>) -> Admission {
         overlap: Overlap::Allow,
         skill_limit: None,
         claim,
+        aside: Vec::new(),
+        closing: Vec::new(),
     }
 }
 

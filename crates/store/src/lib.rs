@@ -41,7 +41,8 @@ pub trait Store: Records + Outbox + Send + Sync + 'static {
     ///
     /// A run is active until it is done. Under `skip` the new one ends at once if another one of
     /// the skill is active; under `cancel_other` active ones are cancelled; unless `allow`, a run
-    /// is due only when it is the first of the active ones.
+    /// is due only when it is the first of the active ones. One that is cancelled while nobody
+    /// drives it is over, with the closing events of the new one.
     fn admit(&self, run: Admission) -> Answer<'_, Admitted>;
 
     /// Gives the lease of the oldest run that is due and within its limits.
@@ -66,7 +67,18 @@ pub trait Store: Records + Outbox + Send + Sync + 'static {
     fn owners(&self) -> Answer<'_, Vec<String>>;
 
     /// Asks a run to stop. One that nobody drives is over at once.
-    fn cancel(&self, run: &RunId, by: &str, at: Timestamp) -> Answer<'_, CancelState>;
+    fn cancel(&self, run: &RunId, by: &str, at: Timestamp) -> Answer<'_, CancelState> {
+        self.cancel_with(run, by, at, Vec::new())
+    }
+
+    /// Asks a run to stop; `closing` are its last events if it is over at once.
+    fn cancel_with(
+        &self,
+        run: &RunId,
+        by: &str,
+        at: Timestamp,
+        closing: Vec<NewEvent>,
+    ) -> Answer<'_, CancelState>;
 
     /// Makes a finished run due again, with an event that says why. Nothing is left of its end but
     /// the ordinal, and it queues behind the runs of its skill that are active now.

@@ -40,6 +40,10 @@ pub struct Admission {
     pub skill_limit: Option<u32>,
     /// Takes the lease in the same transaction, so that the caller can drive at once.
     pub claim: Option<FirstClaim>,
+    /// What whoever drives it later has to know; stored only if the lease is not given.
+    pub aside: Vec<NewEvent>,
+    /// The last events of each run that is over because this one takes its place.
+    pub closing: Vec<NewEvent>,
 }
 
 /// The wish to drive a run from the moment it is admitted.

@@ -10,17 +10,29 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Answer, Call, Event, Operation, Started};
+use crate::event::{Answer, Call, Event, Started};
 use crate::machine::{Diverged, Machine};
 use crate::progress::misplaced;
+use crate::size::size;
 use crate::state::{At, Fatal, FatalKind, Frame, Origin, Phase, Question, Try, TryState};
 
 impl Machine {
     /// Folds an event into the state.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Diverged> {
         match event {
+            Event::Prepared(_) if self.origin.is_some() => {
+                Err(Diverged("the run is prepared after it began".to_owned()))
+            }
+            // Whoever begins the run has read it.
+            Event::Prepared(_) => Ok(()),
             Event::Started(started) => self.started(at, started),
-            Event::Reused { path, value, error } => {
+            Event::Reused {
+                path,
+                value,
+                error,
+                called,
+            } => {
+                called.iter().for_each(|tool| self.note_tool(0, tool));
                 self.reused(path, value.as_ref(), error.as_ref())
             }
             Event::Skipped { path, .. } => self.skipped(path),
@@ -30,8 +42,15 @@ impl Machine {
                 message,
                 default,
                 operation,
-            } => self.asked(path, message, *default, operation),
-            Event::Answered { path, answer, by } => self.answered(path, *answer, by),
+            } => {
+                let question = Question {
+                    message: message.clone(),
+                    default: *default,
+                    operation: operation.clone(),
+                };
+                self.asked(at, path, question)
+            }
+            Event::Answered { path, answer, by } => self.answered(at, path, *answer, by),
             Event::Begun(begun) => self.begun(at, begun),
             Event::Ended(ended) => self.ended(at, ended),
             Event::Healed {
@@ -42,7 +61,14 @@ impl Machine {
                 path,
                 revision,
                 inputs,
-            } => self.entered(path, revision, inputs),
+                until,
+            } => self.entered(at, path, revision, inputs, *until),
+            Event::Continued {
+                path,
+                attempt,
+                until,
+            } => self.continued(at, path, *attempt, *until),
+            Event::Expired { path, failure } => self.expired(at, path, failure),
             Event::Closed {
                 path,
                 values,
@@ -50,11 +76,15 @@ impl Machine {
                 ms,
             } => self.closed(path, values, error.as_ref(), *ms),
             Event::Stopped { failure } => self.stop(at, failure),
-            Event::Resumed { .. } => self.resumed(),
+            Event::Resumed { .. } => {
+                self.resumed(at);
+                Ok(())
+            }
             Event::Finished(finished) => {
-                let root = self.frames.first_mut();
-                root.ok_or_else(|| Diverged("the run ends before it begins".to_owned()))?
-                    .left = true;
+                // A run that is cancelled in the queue ends without having begun.
+                if let Some(root) = self.frames.first_mut() {
+                    root.left = true;
+                }
                 self.finished = Some(finished.clone());
                 Ok(())
             }
@@ -81,6 +111,7 @@ impl Machine {
         error: Option<&Failure>,
     ) -> Result<(), Diverged> {
         let at = self.locate_pending(path)?;
+        self.results = self.results.saturating_add(value.map_or(0, size));
         let state = self.state(at);
         state.value = value.cloned().map(Arc::new);
         state.error = error.cloned();
@@ -122,32 +153,30 @@ impl Machine {
         Ok(())
     }
 
-    fn asked(
-        &mut self,
-        path: &Path,
-        message: &str,
-        default: bool,
-        operation: &Operation,
-    ) -> Result<(), Diverged> {
+    fn asked(&mut self, now: Timestamp, path: &Path, question: Question) -> Result<(), Diverged> {
         let at = self.locate_pending(path)?;
         self.open(at);
+        self.pause(now, at.frame);
         let state = self.state(at);
         state.phase = Phase::Asking;
         state.judged = Some(true);
-        state.asked = Some(Arc::new(Question {
-            message: message.to_owned(),
-            default,
-            operation: operation.clone(),
-        }));
+        state.asked = Some(Arc::new(question));
         self.fresh.push(at);
         Ok(())
     }
 
-    fn answered(&mut self, path: &Path, answer: Answer, by: &str) -> Result<(), Diverged> {
+    fn answered(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        answer: Answer,
+        by: &str,
+    ) -> Result<(), Diverged> {
         let at = self.locate(path)?;
         if self.state(at).phase != Phase::Asking {
             return Err(misplaced(path, "was not asked about"));
         }
+        self.unpause(now, at.frame);
         self.state(at).answer = Some(answer);
         if answer != Answer::No {
             return self.reopen(at);
@@ -162,7 +191,14 @@ impl Machine {
         self.over(at, Phase::Refused)
     }
 
-    fn entered(&mut self, path: &Path, revision: &str, inputs: &Object) -> Result<(), Diverged> {
+    fn entered(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        revision: &str,
+        inputs: &Object,
+        until: Option<Timestamp>,
+    ) -> Result<(), Diverged> {
         let at = self.locate(path)?;
         let plan = self.nested.get(revision);
         let plan = plan.ok_or_else(|| Diverged(format!("revision `{revision}` is missing")))?;
@@ -172,14 +208,16 @@ impl Machine {
             TryState::Calling { call, at, .. } if matches!(**call, Call::Skill { .. }) => *at,
             _ => return Err(misplaced(path, "does not run a skill")),
         };
-        frame.healed_before = tried.heals_inside;
+        frame.healed_before = tried.heals;
         frame.prefix = match tried.attempts {
             0 | 1 => format!("{path}/"),
             attempts => format!("{path}~{attempts}/"),
         };
         frame.parent = Some(at);
         frame.depth = self.frames[at.frame].depth + 1;
+        frame.stopped.clone_from(&self.frames[at.frame].stopped);
         let frame = self.push_frame(frame);
+        self.limit(frame, now, until);
         let tried = self.tried(at)?;
         tried.state = TryState::Inside { frame, since };
         tried.inner = Some(frame);
@@ -208,11 +246,22 @@ impl Machine {
     fn stop(&mut self, now: Timestamp, failure: &Failure) -> Result<(), Diverged> {
         self.stopped.get_or_insert_with(|| failure.clone());
         for frame in 0..self.frames.len() {
-            for step in 0..self.frames[frame].steps.len() {
-                self.stop_step(now, frame, step, failure)?;
-            }
-            self.leaving.push_back(frame);
+            self.stop_frame(now, frame, failure)?;
         }
+        Ok(())
+    }
+
+    /// Ends everything in a frame that only waits.
+    pub(crate) fn stop_frame(
+        &mut self,
+        now: Timestamp,
+        frame: usize,
+        failure: &Failure,
+    ) -> Result<(), Diverged> {
+        for step in 0..self.frames[frame].steps.len() {
+            self.stop_step(now, frame, step, failure)?;
+        }
+        self.leaving.push_back(frame);
         Ok(())
     }
 
@@ -227,6 +276,7 @@ impl Machine {
         let item = None;
         let at = At { frame, step, item };
         if self.state(at).phase == Phase::Asking {
+            self.unpause(now, frame);
             return self.over(at, Phase::Refused);
         }
         let looped = self.state(at).items.is_some();

@@ -22,8 +22,8 @@ impl Machine {
     pub(crate) fn decide(&mut self, now: Timestamp, facts: &dyn Facts) -> Option<Event> {
         while self.finished.is_none() {
             let event = match self.todo.pop_front() {
-                Some(Todo::Step { frame, step }) => self.decide_step(frame, step, facts),
-                Some(Todo::Item(at)) => self.decide_item(at, facts),
+                Some(Todo::Step { frame, step }) => self.decide_step(now, frame, step, facts),
+                Some(Todo::Item(at)) => self.decide_item(now, at, facts),
                 Some(Todo::Close { frame, step }) => self.decide_close(now, frame, step),
                 // Last, so that nothing that may still begin is left behind.
                 None => {
@@ -47,8 +47,14 @@ impl Machine {
         free && frame.steps[step].phase == Phase::Pending && !frame.left
     }
 
-    fn decide_step(&self, frame: usize, step: usize, facts: &dyn Facts) -> Option<Event> {
-        if self.stopped.is_some() || !self.is_ready(frame, step) {
+    fn decide_step(
+        &self,
+        now: Timestamp,
+        frame: usize,
+        step: usize,
+        facts: &dyn Facts,
+    ) -> Option<Event> {
+        if self.stopped_in(frame).is_some() || !self.is_ready(frame, step) {
             return None;
         }
         let item = None;
@@ -68,11 +74,11 @@ impl Machine {
         }
         match &planned.list {
             Some(list) => Some(self.list(at, list)),
-            None => Some(self.begin(at, facts)),
+            None => Some(self.begin(now, at, facts)),
         }
     }
 
-    fn decide_item(&self, at: At, facts: &dyn Facts) -> Option<Event> {
+    fn decide_item(&self, now: Timestamp, at: At, facts: &dyn Facts) -> Option<Event> {
         let frame = &self.frames[at.frame];
         let state = &frame.steps[at.step];
         let item = at.item?;
@@ -82,7 +88,7 @@ impl Machine {
             TryState::Ready => true,
             _ => false,
         };
-        if self.stopped.is_some() || !may_begin || state.phase != Phase::Open {
+        if self.stopped_in(at.frame).is_some() || !may_begin || state.phase != Phase::Open {
             return None;
         }
         let planned = &frame.plan.steps[at.step];
@@ -91,7 +97,7 @@ impl Machine {
         {
             return Some(event);
         }
-        Some(self.begin(at, facts))
+        Some(self.begin(now, at, facts))
     }
 
     /// What a condition comes to, unless it is true.
@@ -169,9 +175,12 @@ impl Machine {
     }
 
     /// Renders what a step does and states the intent to do it.
-    fn begin(&self, at: At, facts: &dyn Facts) -> Event {
+    fn begin(&self, now: Timestamp, at: At, facts: &dyn Facts) -> Event {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
+        if let Some(event) = self.go_on(now, at) {
+            return event;
+        }
         let Some(view) = self.view(at.frame, Some(at)) else {
             return self.skip(at, "the run has not begun");
         };
@@ -192,6 +201,19 @@ impl Machine {
         };
         let effects = planned.effects(frame.plan.effects, tool, facts);
         self.beginning(at, call, effects)
+    }
+
+    /// A skill that has begun is not begun again: what is done in it stays done, with the inputs
+    /// and the revision it had.
+    fn go_on(&self, now: Timestamp, at: At) -> Option<Event> {
+        let state = &self.frames[at.frame].steps[at.step];
+        let tried = state.tries.get(at.item.unwrap_or(0))?;
+        let plan = &self.frames[tried.inner?].plan;
+        Some(Event::Continued {
+            path: self.path(at),
+            attempt: tried.attempts + 1,
+            until: self.allowed(at, plan, now),
+        })
     }
 
     fn beginning(&self, at: At, call: Call, effects: Effects) -> Event {
@@ -223,7 +245,8 @@ impl Machine {
         let item = None;
         let at = At { frame, step, item };
         let all = state.begun == state.tries.len();
-        let stuck = self.stopped.is_some() || state.begun >= state.head + self.width(at);
+        let stopped = self.stopped_in(frame);
+        let stuck = stopped.is_some() || state.begun >= state.head + self.width(at);
         if state.phase != Phase::Open || state.items.is_none() || state.going > 0 || !(all || stuck)
         {
             return None;
@@ -235,7 +258,7 @@ impl Machine {
         Some(Event::Closed {
             path: self.path(at),
             values: state.tries.iter().map(item_value).collect(),
-            error: failed.or_else(|| if all { None } else { self.stopped.clone() }),
+            error: failed.or_else(|| if all { None } else { stopped.cloned() }),
             ms: state.started_at.map_or(0, |started| elapsed(started, now)),
         })
     }
@@ -277,6 +300,10 @@ pub(crate) fn operation(planned: &Planned, view: &View<'_>) -> Operation {
         Work::Skill { skill, args } => (Some(skill), Some(args)),
         Work::Compute | Work::Agent { .. } => (None, None),
     };
+    // Before a loop nobody knows its items, also where a template could do without.
+    let known = |mentions: &dyn Fn(&str) -> bool| !planned.loop_var().is_some_and(mentions);
+    let name = name.filter(|name| known(&|var| name.names().iter().any(|used| used.name == var)));
+    let args = args.filter(|args| known(&|var| args.mentions(var)));
     Operation {
         kind,
         name: name.and_then(|name| name.render_text(view).ok()),

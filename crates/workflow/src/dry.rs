@@ -11,7 +11,7 @@ use deft_template::{Condition, Lookup, NameUse, Scope, Template};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::machine::Facts;
+use crate::machine::{Facts, Rules};
 use crate::order;
 use crate::plan::{Plan, Planned, Prose, Remedy, Work};
 use crate::tree::Tree;
@@ -91,10 +91,11 @@ pub struct DryHeal {
 }
 
 /// What a run with these inputs would do, in the order in which its steps begin.
-pub fn dry_run(plan: &Plan, inputs: &Object, facts: &dyn Facts) -> Vec<DryStep> {
+pub fn dry_run(plan: &Plan, inputs: &Object, rules: &Rules, facts: &dyn Facts) -> Vec<DryStep> {
     let waits: Vec<order::Waits> = plan.steps.iter().map(|step| step.waits.clone()).collect();
     let mut scope = DryScope {
         plan,
+        rules,
         inputs: Arc::new(Value::Object(inputs.clone())),
         skipped: HashMap::new(),
     };
@@ -112,6 +113,7 @@ pub fn dry_run(plan: &Plan, inputs: &Object, facts: &dyn Facts) -> Vec<DryStep> 
 /// The names that have a value before anything has run.
 struct DryScope<'a> {
     plan: &'a Plan,
+    rules: &'a Rules,
     inputs: Arc<Value>,
     /// Steps looked at so far, and whether they are left out for certain.
     skipped: HashMap<usize, bool>,
@@ -199,6 +201,7 @@ impl DryScope<'_> {
                 .heals
                 .iter()
                 .chain(&self.plan.heals)
+                .chain(&self.rules.heals)
                 .map(dry_heal)
                 .collect(),
             problems,

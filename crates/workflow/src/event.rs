@@ -17,6 +17,8 @@ use crate::Path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
+    /// What the run will begin with, where somebody else may have to begin it.
+    Prepared(Prepared),
     /// The run began.
     Started(Started),
     /// A step of an earlier run counts for this one (`rerun --from`).
@@ -33,6 +35,9 @@ pub enum Event {
         /// Its tolerated failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
+        /// Tools that it called with success, for `expect: {called: …}`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        called: Vec<String>,
     },
     /// A step or an item was not done.
     Skipped {
@@ -99,6 +104,26 @@ pub enum Event {
         revision: String,
         /// Its checked inputs.
         inputs: Object,
+        /// When it has taken too long.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+    /// A nested skill that failed goes on where it failed: its step is tried again.
+    Continued {
+        /// The step or item.
+        path: Path,
+        /// Which try it is.
+        attempt: u32,
+        /// When it has taken too long.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+    /// A nested skill has taken too long: everything inside it stops.
+    Expired {
+        /// The step or item that runs it.
+        path: Path,
+        /// What the steps inside and the step around them end with: class `timeout`.
+        failure: Failure,
     },
     /// All items of a loop have ended.
     Closed {
@@ -124,6 +149,18 @@ pub enum Event {
     },
     /// The run is over.
     Finished(Finished),
+}
+
+/// What a run that waits for its turn will begin with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The folder or project it works on.
+    pub workspace_uri: String,
+    /// Makes the placeholders of secrets unguessable.
+    pub nonce: String,
+    /// Steps of an earlier run that count again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reused: Vec<Event>,
 }
 
 /// How a run began.
@@ -154,6 +191,17 @@ pub struct Operation {
     /// Its arguments, where they are known before the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
+}
+
+impl Operation {
+    /// True when it says exactly what would be done: a tool or a skill with all its arguments, or
+    /// something that has none and is part of the skill.
+    pub fn is_exact(&self) -> bool {
+        match self.kind.as_str() {
+            "tool" | "skill" => self.name.is_some() && self.args.is_some(),
+            _ => true,
+        }
+    }
 }
 
 /// An answer to a confirmation.
@@ -320,6 +368,7 @@ impl Event {
     /// The word for what happened.
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::Prepared(_) => "prepared",
             Self::Started(_) => "started",
             Self::Reused { .. } => "reused",
             Self::Skipped { .. } => "skipped",
@@ -331,6 +380,8 @@ impl Event {
             Self::Healed { .. } => "healed",
             Self::Woken { .. } => "woken",
             Self::Entered { .. } => "entered",
+            Self::Continued { .. } => "continued",
+            Self::Expired { .. } => "expired",
             Self::Closed { .. } => "closed",
             Self::Stopped { .. } => "stopped",
             Self::Resumed { .. } => "resumed",

@@ -1,15 +1,16 @@
-//! How a frame ends: its outputs, its post-conditions, or why it failed.
+//! How a frame ends: its outputs, or why it failed. Its post-conditions are in `expect.rs`.
 //!
 //! It does not say what a failure means for the step around it; that is `settle.rs`.
 
 use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass, Object, Outcome};
-use deft_template::{Condition, EvalError, Lookup, Scope};
+use deft_template::{Lookup, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Event, Finished, RunError};
+use crate::expect::invalid;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::progress::elapsed;
@@ -19,7 +20,7 @@ use crate::state::{At, FatalKind, TryState};
 impl Machine {
     pub(crate) fn decide_leave(&self, now: Timestamp, index: usize) -> Option<Event> {
         let frame = &self.frames[index];
-        let stuck = frame.failure.is_some() || self.stopped.is_some();
+        let stuck = frame.failure.is_some() || self.stopped_in(index).is_some();
         if frame.left || frame.open > 0 || !(self.is_complete(index) || stuck) {
             return None;
         }
@@ -44,8 +45,7 @@ impl Machine {
     /// The failure of a nested skill, as its outer step sees it.
     fn seen_outside(&self, index: usize, outcome: Outcome, error: RunError) -> Failure {
         let mut failure = error.failure;
-        let fatal = self.frames[index].failure.as_ref();
-        failure.in_doubt &= fatal.is_some_and(|fatal| fatal.in_doubt);
+        failure.in_doubt = self.frames[index].in_doubt;
         if outcome == Outcome::Interrupted {
             failure.class = FailureClass::Interrupted;
         }
@@ -62,7 +62,7 @@ impl Machine {
                 (Outcome::Error, RunError { failure, step })
             });
         }
-        match (&self.stopped, &frame.failure) {
+        match (self.stopped_in(index), &frame.failure) {
             (None, Some(fatal)) => {
                 let outcome = match fatal.kind {
                     FatalKind::Error => Outcome::Error,
@@ -75,7 +75,7 @@ impl Machine {
                 Err((outcome, RunError { failure, step }))
             }
             (stopped, _) => {
-                let failure = stopped.clone().unwrap_or_else(|| {
+                let failure = stopped.cloned().unwrap_or_else(|| {
                     Failure::new(FailureClass::Other, "the steps wait for each other")
                 });
                 let outcome = match failure.class {
@@ -115,51 +115,8 @@ impl Machine {
             }
             None => unnamed(&frame.plan, &view),
         };
-        self.check_expectations(&frame.plan, &view, &outputs)?;
+        self.check_outputs(index, &view, &outputs)?;
         Ok(outputs)
-    }
-
-    /// `expect:` decides whether a run may call itself a success.
-    fn check_expectations(
-        &self,
-        plan: &Plan,
-        view: &View<'_>,
-        outputs: &Value,
-    ) -> Result<(), Failure> {
-        let mut expected = plan.expect_called.iter();
-        if let Some(tool) = expected.find(|tool| !self.called.contains(*tool)) {
-            let message = format!("expected a successful call of `{tool}`, and there was none");
-            return Err(Failure::new(FailureClass::Other, message));
-        }
-        match &plan.expect_that {
-            Some(that) => check_that(
-                that,
-                &Beside {
-                    view,
-                    value: outputs,
-                    names: &["outputs"],
-                    fields: true,
-                },
-            ),
-            None => Ok(()),
-        }
-    }
-
-    /// `expect: {that: …}` of a step, over its value as `result` and by its own names.
-    pub(crate) fn check_step(&self, at: At, value: &Value) -> Result<(), Failure> {
-        let planned = &self.frames[at.frame].plan.steps[at.step];
-        let (Some(that), Some(view)) = (&planned.expect_that, self.view(at.frame, Some(at))) else {
-            return Ok(());
-        };
-        let output = planned.step.output.as_deref().unwrap_or("result");
-        let scope = Beside {
-            view: &view,
-            value,
-            names: &["result", &planned.step.id, output],
-            fields: false,
-        };
-        // The call itself has happened.
-        check_that(that, &scope).map_err(Failure::in_doubt)
     }
 
     fn finish(&self, now: Timestamp, result: Result<Value, (Outcome, RunError)>) -> Event {
@@ -177,25 +134,6 @@ impl Machine {
     }
 }
 
-fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), Failure> {
-    let source = that.source().trim();
-    match that.is_true(scope) {
-        Ok(true) => Ok(()),
-        Ok(false) => {
-            let message = format!("expected `{source}`, and it is false");
-            Err(Failure::new(FailureClass::Other, message))
-        }
-        Err(error) => Err(invalid(&format!("expected `{source}`"), &error)),
-    }
-}
-
-fn invalid(what: &str, error: &EvalError) -> Failure {
-    let message = format!("{what}: {}", error.message);
-    let mut failure = Failure::new(FailureClass::Invalid, message);
-    failure.hint.clone_from(&error.hint);
-    failure
-}
-
 /// What a skill without `outputs` returns: the value of its only step, or those with a name.
 fn unnamed(plan: &Plan, view: &View<'_>) -> Value {
     match plan.steps.as_slice() {
@@ -207,25 +145,5 @@ fn unnamed(plan: &Plan, view: &View<'_>) -> Value {
             Lookup::Value(value) => Arc::unwrap_or_clone(value),
             Lookup::Absent | Lookup::Unknown => Value::Null,
         },
-    }
-}
-
-/// The names a post-condition sees: what it is about, then everything else.
-struct Beside<'a> {
-    view: &'a View<'a>,
-    value: &'a Value,
-    names: &'a [&'a str],
-    /// The fields of the value are names too.
-    fields: bool,
-}
-
-impl Scope for Beside<'_> {
-    fn get(&self, name: &str) -> Lookup {
-        let field = self.value.get(name).filter(|_| self.fields);
-        let value = field.or_else(|| self.names.contains(&name).then_some(self.value));
-        match value {
-            Some(value) => Lookup::Value(Arc::new(value.clone())),
-            None => self.view.get(name),
-        }
     }
 }

@@ -12,6 +12,7 @@ use crate::Path;
 use crate::event::{Begun, Call, Ended, Heal, Next};
 use crate::machine::{Diverged, Machine, Todo};
 use crate::progress::{elapsed, misplaced, tolerated};
+use crate::size::size;
 use crate::state::{At, Fatal, FatalKind, Phase, TryState};
 
 impl Machine {
@@ -62,6 +63,7 @@ impl Machine {
         }
         if let TryState::Inside { frame, .. } = tried.state {
             self.frames[frame].left = true;
+            self.timed.retain(|timed| *timed != frame);
         }
         match (&ended.error, &ended.next) {
             (Some(failure), _) => self.follow(now, at, failure, ended.attempt, &ended.next),
@@ -69,6 +71,7 @@ impl Machine {
             (None, _) => {
                 self.note_called(at, &ended.called);
                 let value = ended.value.clone().unwrap_or_default();
+                self.results = self.results.saturating_add(size(&value));
                 self.tried(at)?.state = TryState::Ended(Ok(value));
                 self.try_over(now, at)
             }
@@ -77,13 +80,29 @@ impl Machine {
 
     /// Keeps the names of tools that were called with success, for those who care.
     fn note_called(&mut self, at: At, by_model: &[String]) {
-        if let Some(TryState::Calling { call, .. }) = self.try_state(at)
-            && let Call::Tool { tool, .. } = &**call
-            && !self.called.contains(tool)
-        {
-            self.called.insert(tool.clone());
+        let call = match self.try_state(at) {
+            Some(TryState::Calling { call, .. }) => Some(Arc::clone(call)),
+            _ => None,
+        };
+        let tool = match call.as_deref() {
+            Some(Call::Tool { tool, .. }) => Some(tool),
+            _ => None,
+        };
+        for tool in tool.into_iter().chain(by_model) {
+            self.note_tool(at.frame, tool);
         }
-        self.called.extend(by_model.iter().cloned());
+    }
+
+    /// A tool was called with success in a frame, and so in those around it.
+    pub(crate) fn note_tool(&mut self, frame: usize, tool: &str) {
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let frame = &mut self.frames[frame];
+            if !frame.called.contains(tool) {
+                frame.called.insert(tool.to_owned());
+            }
+            next = frame.parent.map(|parent| parent.frame);
+        }
     }
 
     /// The worker has judged the condition of a step or an item.
@@ -107,7 +126,7 @@ impl Machine {
         if at.item.is_none() {
             return self.reopen(at);
         }
-        if let Some(failure) = self.stopped.clone() {
+        if let Some(failure) = self.stopped_in(at.frame).cloned() {
             return self.failed(now, at, &failure, FatalKind::Error);
         }
         self.todo.push_back(Todo::Item(at));

@@ -8,9 +8,11 @@
 //! may run what, or when.
 
 mod apply;
+mod deadline;
 mod decide;
 mod dry;
 mod event;
+mod expect;
 mod finish;
 mod follow;
 mod inputs;
@@ -26,6 +28,7 @@ mod resume;
 mod reuse;
 mod scope;
 mod settle;
+mod size;
 mod state;
 mod tree;
 mod view;
@@ -33,7 +36,7 @@ mod views;
 
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use event::{
-    Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, RunError, Started,
+    Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, Prepared, RunError, Started,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
 pub use machine::{Action, Code, Diverged, Facts, Machine, Rules};
@@ -41,5 +44,6 @@ pub use path::Path;
 pub use plan::{Plan, Remedy};
 pub use public::{OPTIONS, public};
 pub use reuse::reuse;
-pub use scope::{mask, placeholder, replace_placeholders};
+pub use scope::{mask, placeholder, rekey, replace_placeholders};
+pub use size::size;
 pub use view::{ItemCounts, StepError, StepStatus, StepView, Usage, step_views};

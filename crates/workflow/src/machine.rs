@@ -4,7 +4,7 @@
 //! [`Machine::advance`] for what follows from its state, stores those events, performs the
 //! [`Action`]s, and hands back what came of them as events made by [`Machine::settle`].
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,6 +87,8 @@ pub struct Rules {
     pub max_depth: u32,
     /// The longest list a loop may have.
     pub max_items: usize,
+    /// How many bytes the results of a run may have in all.
+    pub max_results: usize,
 }
 
 impl Default for Rules {
@@ -95,6 +97,7 @@ impl Default for Rules {
             heals: Vec::new(),
             max_depth: 8,
             max_items: 10_000,
+            max_results: 64 << 20,
         }
     }
 }
@@ -114,8 +117,11 @@ pub struct Machine {
     pub(crate) leaving: VecDeque<usize>,
     /// Tries whose action has not been taken yet.
     pub(crate) fresh: Vec<At>,
+    /// Frames that are going on and must end in time.
+    pub(crate) timed: Vec<usize>,
     pub(crate) stopped: Option<Failure>,
-    pub(crate) called: HashSet<String>,
+    /// How many bytes all results have so far.
+    pub(crate) results: usize,
     pub(crate) finished: Option<Finished>,
 }
 
@@ -135,7 +141,7 @@ impl PartialEq for Machine {
             && self.frames.len() == other.frames.len()
             && self.frames.iter().zip(&other.frames).all(same_frame)
             && self.stopped == other.stopped
-            && self.called == other.called
+            && self.results == other.results
             && self.finished == other.finished
     }
 }
@@ -148,6 +154,9 @@ fn same_frame((one, two): (&Frame, &Frame)) -> bool {
         && (one.leading, one.open, one.left) == (two.leading, two.open, two.left)
         && one.failure == two.failure
         && one.healed_before == two.healed_before
+        && (one.limit, one.asking, one.paused_at) == (two.limit, two.asking, two.paused_at)
+        && one.stopped == two.stopped
+        && one.called == two.called
 }
 
 impl Machine {
@@ -163,8 +172,9 @@ impl Machine {
             todo: VecDeque::new(),
             leaving: VecDeque::new(),
             fresh: Vec::new(),
+            timed: Vec::new(),
             stopped: None,
-            called: HashSet::new(),
+            results: 0,
             finished: None,
         }
     }
@@ -204,11 +214,6 @@ impl Machine {
         events
     }
 
-    /// Gives the plan of a nested skill, before its [`Event::Entered`] is applied.
-    pub fn provide(&mut self, plan: Arc<Plan>) {
-        self.nested.insert(plan.revision.clone(), plan);
-    }
-
     /// How the run ended, if it has.
     pub fn finished(&self) -> Option<&Finished> {
         self.finished.as_ref()
@@ -216,7 +221,7 @@ impl Machine {
 
     /// Whether a tool was called with success, by a step or by a model.
     pub fn has_called(&self, tool: &str) -> bool {
-        self.called.contains(tool)
+        self.frames.iter().any(|frame| frame.called.contains(tool))
     }
 
     /// Why the run is stopping, if it is.

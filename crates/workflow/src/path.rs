@@ -1,7 +1,7 @@
 //! Where in a run something happens.
 //!
 //! A path is written `step`, `step[2]` for an item of a loop, and `outer/step` inside a nested
-//! skill. A nested skill that is tried again says so: `outer~2/step`.
+//! skill. One that could begin only when its step was tried again says so: `outer~2/step`.
 
 use std::fmt;
 
@@ -44,6 +44,11 @@ impl Path {
             .map(|part| part.split('~').next().unwrap_or(part))
             .collect::<Vec<_>>()
             .join("/")
+    }
+
+    /// The step of the run itself that it belongs to.
+    pub(crate) fn first(&self) -> &str {
+        self.0.split(['/', '[', '~']).next().unwrap_or(&self.0)
     }
 
     /// Prefix, step id and item.

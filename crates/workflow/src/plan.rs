@@ -4,6 +4,7 @@
 //! A plan is a pure function of the skill, so the same revision gives the same plan everywhere.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use deft_model::{
     Action, Body, Dialect, Effects, FailureClass, Input, Object, Skill, Step, Workflow,
@@ -11,6 +12,7 @@ use deft_model::{
 use deft_template::{Condition, SyntaxError, Template};
 use serde_json::Value;
 
+use crate::expect::Expected;
 use crate::machine::Facts;
 use crate::order::{self, Visible, Waits};
 use crate::tree::Tree;
@@ -34,9 +36,10 @@ pub struct Plan {
     pub(crate) effects: Option<Effects>,
     pub(crate) heals: Vec<Remedy>,
     pub(crate) max_heals: u32,
+    /// The longest it may take where another skill runs it.
+    pub(crate) timeout: Option<Duration>,
     pub(crate) secrets: Vec<String>,
-    pub(crate) expect_called: Vec<String>,
-    pub(crate) expect_that: Option<Condition>,
+    pub(crate) expect: Expected,
     /// `{{ a.result }}` is the value of `a`, as assistants write it in plans (S0.50).
     pub(crate) results_wrapped: bool,
     pub(crate) takes_anything: bool,
@@ -56,7 +59,7 @@ pub(crate) struct Planned {
     pub(crate) question: Option<(Template, bool)>,
     pub(crate) heals: Vec<Remedy>,
     /// What must be true of its value.
-    pub(crate) expect_that: Option<Condition>,
+    pub(crate) expect: Expected,
 }
 
 /// What a step does.
@@ -113,8 +116,6 @@ impl Plan {
             }
             _ => None,
         };
-        let expect = skill.policy.expect.clone().unwrap_or_default();
-        let expect_that = expect.that.as_deref().map(Condition::parse).transpose()?;
         Ok(Self {
             skill: skill.id.as_str().to_owned(),
             revision: revision.to_owned(),
@@ -128,9 +129,9 @@ impl Plan {
             effects: skill.policy.effects,
             heals: remedies(&skill.policy.heal)?,
             max_heals: skill.policy.max_heals,
+            timeout: skill.policy.timeout,
             secrets: skill.policy.secrets.clone(),
-            expect_called: expect.called,
-            expect_that,
+            expect: Expected::compile(skill.policy.expect.as_ref())?,
             results_wrapped: skill.dialect == Dialect::Record,
             takes_anything: matches!(skill.body, Body::Manual { .. }),
         })
@@ -224,10 +225,8 @@ impl Planned {
             .find(|confirmation| confirmation.step == step.id)
             .map(|asked| Ok((Template::parse(&asked.message)?, asked.default)))
             .transpose()?;
-        let expect = step.expect.as_ref();
-        let expect_that = expect.and_then(|expect| expect.that.as_deref());
         Ok(Self {
-            expect_that: expect_that.map(Condition::parse).transpose()?,
+            expect: Expected::compile(step.expect.as_ref())?,
             work: Work::compile(&step.action, plain)?,
             list: step
                 .repeat

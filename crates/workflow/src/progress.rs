@@ -110,7 +110,9 @@ impl Machine {
 
     /// Keeps a failure that nothing tolerates.
     pub(crate) fn fail(&mut self, fatal: Fatal) {
-        let known = &mut self.frames[fatal.at.frame].failure;
+        let frame = &mut self.frames[fatal.at.frame];
+        frame.in_doubt |= fatal.in_doubt;
+        let known = &mut frame.failure;
         if known
             .as_ref()
             .is_none_or(|known| fatal.rank() < known.rank())

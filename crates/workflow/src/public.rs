@@ -42,11 +42,14 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
             path,
             value: None,
             error: None,
+            ..
         } => (
             "step_skipped",
             json!({ "step_id": path, "reason": "left out in the earlier run", "reused": true }),
         ),
-        Event::Reused { path, value, error } => (
+        Event::Reused {
+            path, value, error, ..
+        } => (
             "step_completed",
             json!({ "step_id": path, "success": error.is_none(), "result": value,
                 "error": error.as_ref().map(failure), "duration": 0.0, "reused": true }),
@@ -79,9 +82,17 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
             json!({ "step_id": path, "success": error.is_none(),
                 "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
         ),
+        Event::Continued { path, attempt, .. } => (
+            "step_retried",
+            json!({ "step_id": path, "step_type": "skill", "attempt": attempt }),
+        ),
         Event::Resumed { by } => ("skill_resumed", json!({ "by": by })),
         Event::Finished(finished) => finish(finished),
-        Event::Woken { .. } | Event::Entered { .. } | Event::Stopped { .. } => return None,
+        Event::Prepared(_)
+        | Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Expired { .. }
+        | Event::Stopped { .. } => return None,
     };
     with_fields(kind, fields)
 }

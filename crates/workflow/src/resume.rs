@@ -1,42 +1,79 @@
-//! A person lets an ended run go on: what failed is tried again, what is done stays done.
+//! A person lets an ended run go on, or a nested skill is tried again: what failed is tried again,
+//! what is done stays done.
 //!
-//! Whether a run may go on is not decided here.
+//! Whether it may go on is not decided here.
 
+use jiff::Timestamp;
+
+use crate::Path;
 use crate::machine::{Diverged, Machine, Todo};
 use crate::order::Waits;
+use crate::progress::misplaced;
 use crate::state::{At, Phase, TryState};
 
 impl Machine {
-    pub(crate) fn resumed(&mut self) -> Result<(), Diverged> {
-        if self.origin.is_none() {
-            return Err(Diverged("a run goes on that has not begun".to_owned()));
-        }
-        // A run that was cancelled while it waited has no end in its journal.
+    pub(crate) fn resumed(&mut self, now: Timestamp) {
         self.finished = None;
         self.stopped = None;
         self.todo.clear();
         self.leaving.clear();
         self.fresh.clear();
-        self.reset_frame(0);
+        if self.origin.is_some() {
+            self.reset_frame(now, 0);
+        }
+    }
+
+    /// A nested skill that failed is tried again with its step.
+    pub(crate) fn continued(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        attempt: u32,
+        until: Option<Timestamp>,
+    ) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        let tried = self.tried(at)?;
+        let inner = tried.inner.filter(|_| tried.state == TryState::Ready);
+        let frame = match inner {
+            Some(frame) if self.frames[frame].left => frame,
+            _ => return Err(misplaced(path, "goes on without having failed")),
+        };
+        self.open_item(at)?;
+        if !self.state(at).phase.is_open() {
+            return Err(misplaced(path, "goes on after it has ended"));
+        }
+        let tried = self.tried(at)?;
+        tried.attempts = attempt;
+        tried.state = TryState::Inside { frame, since: now };
+        let heals = tried.heals;
+        self.frames[frame].healed_before = heals;
+        self.limit(frame, now, until);
+        self.reset_frame(now, frame);
         Ok(())
     }
 
     /// Takes back the failures of a frame and of the frames inside its failed steps.
-    fn reset_frame(&mut self, frame: usize) {
+    fn reset_frame(&mut self, now: Timestamp, frame: usize) {
         self.frames[frame].failure = None;
+        self.frames[frame].in_doubt = false;
         self.frames[frame].left = false;
+        self.frames[frame].stopped = None;
         for step in 0..self.frames[frame].steps.len() {
             let item = None;
             let at = At { frame, step, item };
             match self.state(at).phase {
                 // Asked again.
                 Phase::Refused | Phase::Asking => {
+                    if self.state(at).phase == Phase::Asking {
+                        self.unpause(now, frame);
+                    }
                     let state = self.state(at);
                     state.phase = Phase::Pending;
                     state.answer = None;
                     state.asked = None;
                 }
-                Phase::Failed => self.reset_step(at),
+                // A run that was cancelled while nobody drove it ends with steps that go on.
+                Phase::Failed | Phase::Open => self.reset_step(now, at),
                 _ => {}
             }
         }
@@ -44,30 +81,32 @@ impl Machine {
         self.leaving.push_back(frame);
     }
 
-    fn reset_step(&mut self, at: At) {
+    fn reset_step(&mut self, now: Timestamp, at: At) {
         let state = self.state(at);
         let looped = state.items.is_some();
         state.value = None;
         state.error = None;
         let mut inside = Vec::new();
         for (item, tried) in state.tries.iter_mut().enumerate() {
-            if !matches!(tried.state, TryState::Failed(_)) {
-                continue;
+            match tried.state {
+                TryState::Failed(_) => {
+                    tried.retries = 0;
+                    tried.cut_offs = 0;
+                    tried.state = TryState::Ready;
+                }
+                TryState::Inside { .. } => {}
+                _ => continue,
             }
-            tried.retries = 0;
-            tried.cut_offs = 0;
-            tried.state = TryState::Ready;
             let item = looped.then_some(item);
             inside.extend(tried.inner.map(|frame| (At { item, ..at }, frame)));
         }
-        let entered = !inside.is_empty();
-        state.phase = if looped || entered {
-            Phase::Open
+        if !looped && inside.is_empty() && state.phase == Phase::Failed {
+            state.phase = Phase::Pending;
         } else {
-            Phase::Pending
-        };
+            state.phase = Phase::Open;
+        }
         for (at, inner) in inside {
-            self.go_on_inside(at, inner);
+            self.go_on_inside(now, at, inner);
         }
         if looped {
             self.reset_loop(at);
@@ -75,12 +114,13 @@ impl Machine {
     }
 
     /// A nested skill goes on where it ended.
-    fn go_on_inside(&mut self, at: At, frame: usize) {
+    fn go_on_inside(&mut self, now: Timestamp, at: At, frame: usize) {
         let since = self.state(at).started_at.unwrap_or_default();
         if let Ok(tried) = self.tried(at) {
             tried.state = TryState::Inside { frame, since };
         }
-        self.reset_frame(frame);
+        self.renew(frame, now);
+        self.reset_frame(now, frame);
     }
 
     fn reset_loop(&mut self, at: At) {

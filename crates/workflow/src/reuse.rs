@@ -1,30 +1,93 @@
 //! What of an earlier run counts again when a run is made from it (`rerun --from`).
+//!
+//! It does not decide whether the skill is still the same; whoever asks has looked.
+
+use std::collections::HashMap;
 
 use deft_model::Failure;
 use serde_json::Value;
 
-use crate::event::{Ended, Event, Next};
+use crate::event::{Call, Ended, Event, Next};
 use crate::progress::tolerated;
+use crate::scope::{rekey, rekey_text};
 use crate::{Path, Plan};
 
-/// The steps before `from`, as they ended in an earlier run. One that did not end well, or not at
-/// all, is not among them and is done again.
-pub fn reuse(plan: &Plan, events: &[Event], from: &str) -> Vec<Event> {
-    let before = plan.steps().take_while(|step| step.id != from);
+/// The steps before `from`, as they ended in an earlier run, for a run with this nonce. One that
+/// did not end well, or not at all, is not among them and is done again.
+///
+/// Before a step is what it waits for, wherever that stands, and what stands above it and does not
+/// wait for it.
+pub fn reuse(plan: &Plan, events: &[Event], from: &str, nonce: &str) -> Vec<Event> {
+    let Some(from) = plan.ids.get(from).copied() else {
+        return Vec::new();
+    };
+    let old = nonce_of(events);
+    let mut called = called(events);
+    let is_before = |at: usize| {
+        let waited_for = plan.steps[from].visible.contains(at);
+        waited_for || at < from && !plan.steps[at].visible.contains(from)
+    };
+    let before = plan.steps.iter().enumerate();
     before
-        .filter_map(|step| {
-            let ending = events
-                .iter()
-                .rev()
-                .find_map(|event| ending(event, &step.id));
-            let (value, error) = ending?;
+        .filter(|(at, _)| is_before(*at))
+        .filter_map(|(_, planned)| {
+            let id = &planned.step.id;
+            let ending = events.iter().rev().find_map(|event| ending(event, id));
+            let (mut value, mut error) = ending?;
+            if let Some(value) = &mut value {
+                rekey(value, old, nonce);
+            }
+            if let Some(failure) = &mut error {
+                rekey_text(&mut failure.message, old, nonce);
+            }
             Some(Event::Reused {
-                path: Path::new("", &step.id, None),
+                path: Path::new("", id, None),
                 value,
                 error,
+                called: called.remove(id.as_str()).unwrap_or_default(),
             })
         })
         .collect()
+}
+
+/// What the placeholders of the earlier run are called by.
+fn nonce_of(events: &[Event]) -> &str {
+    let started = events.iter().find_map(|event| match event {
+        Event::Started(started) => Some(started.nonce.as_str()),
+        _ => None,
+    });
+    started.unwrap_or_default()
+}
+
+/// The tools that were called with success, by the outermost step that called them.
+fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
+    let mut begun: HashMap<&Path, &str> = HashMap::new();
+    let mut called: HashMap<&str, Vec<String>> = HashMap::new();
+    for event in events {
+        match event {
+            Event::Begun(intent) => match &*intent.call {
+                Call::Tool { tool, .. } => drop(begun.insert(&intent.path, tool)),
+                _ => drop(begun.remove(&intent.path)),
+            },
+            Event::Ended(ended) if ended.next == Next::Done => {
+                let tool = begun.get(&ended.path).map(|tool| (*tool).to_owned());
+                let tools = tool.into_iter().chain(ended.called.iter().cloned());
+                called.entry(ended.path.first()).or_default().extend(tools);
+            }
+            Event::Reused {
+                path, called: by, ..
+            } => {
+                let tools = called.entry(path.first()).or_default();
+                tools.extend(by.iter().cloned());
+            }
+            _ => {}
+        }
+    }
+    for tools in called.values_mut() {
+        tools.sort();
+        tools.dedup();
+    }
+    called
 }
 
 type Ending = (Option<Value>, Option<Failure>);
@@ -33,7 +96,9 @@ type Ending = (Option<Value>, Option<Failure>);
 fn ending(event: &Event, step: &str) -> Option<Ending> {
     let is = |path: &Path| path.as_str() == step;
     match event {
-        Event::Reused { path, value, error } if is(path) => Some((value.clone(), error.clone())),
+        Event::Reused {
+            path, value, error, ..
+        } if is(path) => Some((value.clone(), error.clone())),
         Event::Skipped { path, .. } if is(path) => Some((None, None)),
         Event::Closed {
             path,

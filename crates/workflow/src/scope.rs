@@ -44,6 +44,34 @@ pub fn replace_placeholders(
     })
 }
 
+/// Lets the placeholders of one run in a text stand for the same secrets in another.
+pub(crate) fn rekey_text(text: &mut String, from: &str, to: &str) {
+    if let Some(changed) = replace_placeholders(text, from, |name| placeholder(to, name)) {
+        *text = changed;
+    }
+}
+
+/// Lets the placeholders of one run in a value stand for the same secrets in another.
+pub fn rekey(value: &mut Value, from: &str, to: &str) {
+    match value {
+        Value::String(text) => rekey_text(text, from, to),
+        Value::Array(items) => items.iter_mut().for_each(|item| rekey(item, from, to)),
+        Value::Object(map) => {
+            if map.keys().any(|key| key.contains(OPEN)) {
+                let entries = std::mem::take(map).into_iter();
+                *map = entries
+                    .map(|(mut key, value)| {
+                        rekey_text(&mut key, from, to);
+                        (key, value)
+                    })
+                    .collect();
+            }
+            map.values_mut().for_each(|value| rekey(value, from, to));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// The text as a person may see it: every placeholder as `[secret NAME]`.
 pub fn mask(text: &str) -> Option<String> {
     let mut rest = text;

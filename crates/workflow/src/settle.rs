@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Effects, Failure, FailureClass, OnError, Step};
+use deft_model::{Effects, Failure, FailureClass, OnError, Step, scatter};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ use crate::Path;
 use crate::event::{Call, Ended, Event, Heal, Next};
 use crate::machine::Machine;
 use crate::plan::Remedy;
+use crate::size::size;
 use crate::state::{At, TryState};
 
 /// The first wait before a retry; each later one is twice as long, up to the longest.
@@ -36,13 +37,23 @@ impl Machine {
     ) -> Event {
         let at = self.locate(path).ok();
         let judging = at.is_some_and(|at| self.is_judging(at));
-        let result = result.and_then(|value| match at {
-            Some(at) if !judging => self.check_step(at, &value).map(|()| value),
-            _ => Ok(value),
-        });
+        let result = result.map_err(|failure| self.as_stopped(at, failure));
         let (value, error, next) = match (result, at) {
             (Ok(value), _) if judging => (Some(value), None, Next::Judged),
-            (Ok(value), _) => (Some(value), None, Next::Done),
+            (Ok(value), Some(at)) => match self.check_room(at, &value) {
+                Err(full) => {
+                    let step = &self.frames[at.frame].plan.steps[at.step].step;
+                    (None, Some(full), give_up(step, Next::Fail))
+                }
+                Ok(()) => match self.check_step(at, &value) {
+                    Ok(()) => (Some(value), None, Next::Done),
+                    Err(breach) => {
+                        let next = self.after_breach(now, at, &breach);
+                        (None, Some(breach), next)
+                    }
+                },
+            },
+            (Ok(value), None) => (Some(value), None, Next::Done),
             (Err(failure), Some(at)) => {
                 let next = self.next(now, at, &failure, true);
                 (None, Some(failure), next)
@@ -80,6 +91,24 @@ impl Machine {
             called: Vec::new(),
             ms: 0,
         })
+    }
+
+    /// Whether there is room for a result beside all others of the run: they are kept in memory
+    /// and in the journal.
+    fn check_room(&self, at: At, value: &Value) -> Result<(), Failure> {
+        let limit = self.rules.max_results;
+        let all = self.results.saturating_add(size(value));
+        if all <= limit {
+            return Ok(());
+        }
+        let path = self.path(at);
+        let message = format!(
+            "with `{path}` the results of the run would have {all} bytes, more than {limit}"
+        );
+        let failure = Failure::new(FailureClass::Limit, message)
+            .hint("let tools return less, or work in parts, each in a run of its own");
+        // The call itself has happened.
+        Err(failure.in_doubt())
     }
 
     fn is_judging(&self, at: At) -> bool {
@@ -137,7 +166,7 @@ impl Machine {
         let at = self.locate(path).ok();
         let next = match at.map(|at| (at, self.try_state(at))) {
             Some((at, Some(TryState::Healing { failure, .. }))) => {
-                if may_have_helped && self.stopped.is_none() {
+                if may_have_helped && self.stopped_in(at.frame).is_none() {
                     Next::Retry { at: now }
                 } else {
                     self.next(now, at, failure, false)
@@ -153,20 +182,57 @@ impl Machine {
         }
     }
 
+    /// What follows a result that is not as expected. The call has happened: one that must not be
+    /// repeated is not, and where the step asks for another try it may bring another result.
+    fn after_breach(&self, now: Timestamp, at: At, breach: &Failure) -> Next {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        if self.stopped_in(at.frame).is_some() {
+            return Next::Fail;
+        }
+        if self.effects_of(at) == Effects::Once {
+            return give_up(step, Next::Fail);
+        }
+        let heal = self.remedy(at, breach);
+        let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
+        again
+            .or_else(|| self.retry(now, at))
+            .unwrap_or_else(|| give_up(step, Next::Fail))
+    }
+
+    /// What repeating the call of a try would do.
+    fn effects_of(&self, at: At) -> Effects {
+        match self.try_state(at) {
+            Some(TryState::Calling { effects, .. }) => *effects,
+            // Inside it was looked at already: what is still in doubt must not be repeated.
+            Some(TryState::Inside { .. }) => Effects::Once,
+            _ => Effects::None,
+        }
+    }
+
+    /// Another try, if `retry:N` leaves one.
+    fn retry(&self, now: Timestamp, at: At) -> Option<Next> {
+        let frame = &self.frames[at.frame];
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
+        let made = tried.map_or(0, |tried| tried.retries);
+        match frame.plan.steps[at.step].step.on_error {
+            OnError::Retry(times) if times > made => {
+                let wait = backoff(&self.path(at), made);
+                let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+                Some(Next::Retry { at })
+            }
+            OnError::Retry(_) | OnError::Fail | OnError::Continue => None,
+        }
+    }
+
     fn next(&self, now: Timestamp, at: At, failure: &Failure, may_heal: bool) -> Next {
         // What somebody stopped is not tolerated either.
-        if self.stopped.is_some() || failure.class == FailureClass::Cancelled {
+        if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
             return Next::Fail;
         }
         let frame = &self.frames[at.frame];
         let step = &frame.plan.steps[at.step].step;
         let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
-        let effects = match tried.map(|tried| &tried.state) {
-            Some(TryState::Calling { effects, .. }) => *effects,
-            // Inside it was looked at already: what is still in doubt must not be repeated.
-            Some(TryState::Inside { .. }) => Effects::Once,
-            _ => Effects::None,
-        };
+        let effects = self.effects_of(at);
         let cut_off = failure.class == FailureClass::Interrupted;
         if cut_off && effects != Effects::Once {
             return match tried.map_or(0, |tried| tried.cut_offs) {
@@ -182,14 +248,10 @@ impl Machine {
         if let Some(heal) = heal {
             return Next::Heal(Arc::new(heal));
         }
-        let made = tried.map_or(0, |tried| tried.retries);
-        if matches!(step.on_error, OnError::Retry(times) if times > made)
-            && may_be_retried(failure.class)
+        if may_be_retried(failure.class)
+            && let Some(retry) = self.retry(now, at)
         {
-            let wait = backoff(&self.path(at), made);
-            return Next::Retry {
-                at: now.saturating_add(wait).unwrap_or(Timestamp::MAX),
-            };
+            return retry;
         }
         let end = match (failure.blocked, cut_off) {
             (true, _) => Next::Block,
@@ -296,13 +358,7 @@ fn backoff(path: &Path, retries_made: u32) -> Duration {
     let whole = FIRST_WAIT
         .saturating_mul(1_u32.checked_shl(retries_made).unwrap_or(u32::MAX))
         .min(LONGEST_WAIT);
-    let hash = path
-        .as_str()
-        .bytes()
-        .chain(retries_made.to_le_bytes())
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let hash = scatter(path.as_str().bytes().chain(retries_made.to_le_bytes()));
     let spread = u32::try_from(hash >> 32 & 0xff).unwrap_or(0);
     whole * 3 / 4 + whole * spread / 512
 }

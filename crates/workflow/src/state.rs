@@ -2,6 +2,7 @@
 //!
 //! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and nobody else does.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, Object};
@@ -28,9 +29,27 @@ pub(crate) struct Frame {
     pub(crate) open: usize,
     /// The failure that ends the frame once everything that does not wait for it has ended.
     pub(crate) failure: Option<Fatal>,
-    /// How many remedies its outer step had taken when the frame was entered.
+    /// One of its failures left something in doubt.
+    pub(crate) in_doubt: bool,
+    /// How many remedies its outer step itself had taken when the frame was last entered.
     pub(crate) healed_before: u32,
+    /// How long it may take, if it is nested and not for ever.
+    pub(crate) limit: Option<Limit>,
+    /// Why it has to stop although the run goes on: it, or a skill around it, took too long.
+    pub(crate) stopped: Option<Failure>,
+    /// How many questions are open in it and inside it; its time stands still meanwhile.
+    pub(crate) asking: usize,
+    pub(crate) paused_at: Option<Timestamp>,
+    /// Tools that were called with success, here and inside.
+    pub(crate) called: HashSet<String>,
     pub(crate) left: bool,
+}
+
+/// The time that a nested skill has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit {
+    pub(crate) since: Timestamp,
+    pub(crate) until: Timestamp,
 }
 
 /// A failure that nothing tolerates.
@@ -146,7 +165,7 @@ pub(crate) struct Try {
     pub(crate) heals_inside: u32,
     /// What the condition came to for this item.
     pub(crate) judged: Option<bool>,
-    /// The frame of the last nested skill it ran.
+    /// The frame of the nested skill it runs.
     pub(crate) inner: Option<usize>,
 }
 
@@ -231,7 +250,13 @@ impl Frame {
             leading: 0,
             open: 0,
             failure: None,
+            in_doubt: false,
             healed_before: 0,
+            limit: None,
+            stopped: None,
+            asking: 0,
+            paused_at: None,
+            called: HashSet::new(),
             left: false,
         }
     }

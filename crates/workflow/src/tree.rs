@@ -54,6 +54,16 @@ impl Tree {
         matches!(self, Self::Literal(_))
     }
 
+    /// True when a template in it reads a name.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        match self {
+            Self::Literal(_) => false,
+            Self::Template(template) => template.names().iter().any(|used| used.name == name),
+            Self::List(items) => items.iter().any(|item| item.mentions(name)),
+            Self::Map(entries) => entries.iter().any(|(_, tree)| tree.mentions(name)),
+        }
+    }
+
     pub(crate) fn render(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
         match self {
             Self::Literal(value) => Ok(value.clone()),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Begun, Call, Ended, Event, Next};
+use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next};
 use crate::view::{ItemCounts, StepStatus, StepView, step_error};
 use crate::{Path, Plan};
 
@@ -77,7 +77,9 @@ impl<'a> Views<'a> {
                 None => view.succeed(at, Some(Arc::new(Value::Array(values.clone())))),
                 Some(failure) => view.fail(at, failure),
             }),
-            Event::Reused { path, value, error } => self.on_step(path, |view| {
+            Event::Reused {
+                path, value, error, ..
+            } => self.on_step(path, |view| {
                 view.result = value.clone().map(Arc::new).filter(|_| error.is_none());
                 view.error = error.as_ref().map(step_error);
                 view.status = match (value, error) {
@@ -101,8 +103,28 @@ impl<'a> Views<'a> {
             Event::Healed { path, next, .. } => self.on_step(path, |view| view.follow(at, next)),
             Event::Woken { path } => self.on_step(path, |view| view.status = StepStatus::Running),
             Event::Entered { path, revision, .. } => self.entered(path, revision),
-            Event::Finished(_) => self.finished(at),
-            Event::Started(_) | Event::Stopped { .. } | Event::Resumed { .. } => {}
+            Event::Continued { path, .. } => self.on_step(path, |view| {
+                view.status = StepStatus::Running;
+                view.reason = None;
+                view.attempts += 1;
+            }),
+            Event::Expired { path, .. } => {
+                if let About::Step(id) = about(path) {
+                    self.stopped(
+                        at,
+                        &format!("{id}/"),
+                        "its skill was stopped before an answer",
+                    );
+                }
+            }
+            Event::Finished(finished) => {
+                self.stopped(at, "", "the run was stopped before an answer");
+                self.abandoned(at, finished);
+            }
+            Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Stopped { .. }
+            | Event::Resumed { .. } => {}
         }
     }
 
@@ -199,13 +221,24 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// What still waited when the run was stopped.
-    fn finished(&mut self, at: Timestamp) {
-        for view in &mut self.seen {
+    /// Steps that went on when a run was ended that nobody drove.
+    fn abandoned(&mut self, at: Timestamp, finished: &Finished) {
+        let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
+        let Some(error) = &finished.error else {
+            return;
+        };
+        for view in self.seen.iter_mut().filter(going_on) {
+            view.fail(at, &error.failure);
+        }
+    }
+
+    /// What still waited below a prefix when it was stopped.
+    fn stopped(&mut self, at: Timestamp, prefix: &str, reason: &str) {
+        let inside = |view: &&mut StepView| view.id.starts_with(prefix);
+        for view in self.seen.iter_mut().filter(inside) {
             match (view.status, &view.error) {
                 (StepStatus::Waiting, None) => {
-                    let reason = "the run was stopped before an answer".to_owned();
-                    view.wait(StepStatus::Skipped, reason);
+                    view.wait(StepStatus::Skipped, reason.to_owned());
                 }
                 (StepStatus::Waiting, Some(_)) => view.end(at, StepStatus::Error),
                 _ => {}

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         .map_err(|error| app::failure(&error))?;
     let inputs = inputs(args, &plan)?;
     if args.only_show {
-        let shown = app.block_on(app.engine.dry_run(&args.name, &inputs));
+        let shown = app.engine.dry_run(&args.name, &inputs);
         let shown = shown.map_err(|error| app::failure(&error))?;
         return dry::print(&shown, output);
     }

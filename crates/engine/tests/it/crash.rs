@@ -2,7 +2,7 @@
 //! honestly interrupted, no finished step was repeated and no event is missing. The tool server's
 //! own log is the witness.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ use deft_workflow::{Event, Next};
 use serde_json::json;
 
 const KILLS: usize = 300;
-const SKILLS: [(&str, &str); 3] = [
+const SKILLS: [(&str, &str); 4] = [
     (
         "serial",
         "name: serial\ndescription: d\nsteps:\n  - {id: a, tool: act}\n  - {id: b, tool: put}\n  - {id: c, tool: look}\n  - {id: d, tool: act, condition: \"c\"}\n  - {id: e, tool: put}\n",
@@ -23,6 +23,10 @@ const SKILLS: [(&str, &str); 3] = [
     (
         "group",
         "name: group\ndescription: d\nsteps:\n  - {id: a, tool: put, parallel_group: 1}\n  - {id: b, tool: look, parallel_group: 1}\n  - {id: c, tool: act, parallel_group: 1}\n  - {id: d, tool: put, depends_on: [a, b]}\n  - {id: e, tool: act}\n",
+    ),
+    (
+        "careful",
+        "name: careful\ndescription: d\nmax_heals: 50\nsteps:\n  - {id: think, compute: \"result = 1\"}\n  - {id: a, tool: put, condition: \"10 ** 60 > 1\"}\n  - {id: b, tool: wobbly, heal: [{when: auth, tool: mend}]}\n  - {id: c, tool: act}\n  - {id: d, tool: put}\nconfirmations:\n  - {step: c, message: Really?}\n",
     ),
     (
         "mixed",
@@ -51,6 +55,7 @@ impl World {
         let script = Script::new()
             .tool("act", tool(json!({})))
             .tool("put", tool(json!({"idempotentHint": true})))
+            .tool("mend", tool(json!({"idempotentHint": true})))
             .tool("look", tool(json!({"readOnlyHint": true})));
         let arguments = script.write(home.path(), "world");
         Self {
@@ -136,6 +141,8 @@ async fn nothing_is_lost_or_repeated_over_300_kills() {
         "only {in_flight} of {kills} kills hit a run"
     );
     assert!(report.success > 0 && report.interrupted > 0, "{report:?}");
+    let seldom = [report.thoughts, report.mended, report.answered];
+    assert!(seldom.into_iter().all(|times| times > 10), "{report:?}");
 }
 
 #[derive(Debug, Default)]
@@ -145,6 +152,10 @@ struct Report {
     interrupted: usize,
     calls: usize,
     repeated: usize,
+    /// Blocks of code that ended well, remedies that did, and questions that were answered.
+    thoughts: usize,
+    mended: usize,
+    answered: usize,
 }
 
 async fn check(world: &World) -> Report {
@@ -184,6 +195,8 @@ async fn check_run(
     assert!(matches!(events.last(), Some(Event::Finished(_))), "{run:?}");
     let mut begun: HashMap<String, (usize, Effects)> = HashMap::new();
     let mut done: HashMap<String, usize> = HashMap::new();
+    let mut healed: Vec<String> = Vec::new();
+    let mut answered: HashSet<String> = HashSet::new();
     for event in &events {
         match event {
             Event::Begun(intent) => {
@@ -197,10 +210,31 @@ async fn check_run(
                 entry.0 += 1;
             }
             Event::Ended(ended) if ended.next == Next::Done => {
+                if ended.path.as_str().ends_with("think") {
+                    // The same step of the same run thinks the same, however often it is begun.
+                    let seed = deft_model::scatter(format!("{}/{}", run.id, ended.path).bytes());
+                    assert_eq!(ended.value.as_deref(), Some(&json!(seed)), "{run:?}");
+                    report.thoughts += 1;
+                }
                 *done.entry(ended.path.to_string()).or_default() += 1;
+            }
+            Event::Healed {
+                path, error: None, ..
+            } => {
+                report.mended += 1;
+                healed.push(path.to_string());
+            }
+            Event::Answered { path, .. } => {
+                report.answered += 1;
+                let first = answered.insert(path.to_string());
+                assert!(first, "`{path}` of {} was answered twice", run.id);
             }
             _ => {}
         }
+    }
+    for (nth, path) in healed.iter().enumerate() {
+        let key = format!("{}/{path}#heal{}", run.id, nth + 1);
+        assert!(started.contains_key(&key), "{key} mended without a call");
     }
     for (path, (intents, effects)) in &begun {
         let key = format!("{}/{path}", run.id);

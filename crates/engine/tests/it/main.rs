@@ -5,8 +5,15 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod cancels;
 mod control;
 mod crash;
+mod deadlines;
+mod dry;
+mod grants;
+mod leases;
 mod limits;
 mod runs;
+mod taken_over;
+mod trouble;
 mod world;

@@ -112,8 +112,19 @@ impl World {
         store: Arc<dyn Store>,
         change: impl FnOnce(&mut Options),
     ) -> Self {
+        Self::beside(home, folder, store, deft_tools::Options::default(), change)
+    }
+
+    /// A world with tools of servers beside its own.
+    pub(crate) fn beside(
+        home: TempDir,
+        folder: Folder,
+        store: Arc<dyn Store>,
+        tools: deft_tools::Options,
+        change: impl FnOnce(&mut Options),
+    ) -> Self {
         let clock = ManualClock::new();
-        let router = Router::new(deft_tools::Options::default(), Environment::default());
+        let router = Router::new(tools, Environment::default());
         let calls = Calls::default();
         install(&router, &calls);
         let parts = Parts {
@@ -196,7 +207,9 @@ pub(crate) fn load(home: &TempDir, skills: &[(&str, &str)]) -> Arc<Snapshot> {
     let root = home.path().join("skills");
     fs::create_dir_all(&root).unwrap();
     for (name, text) in skills {
-        fs::write(root.join(name), text).unwrap();
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
     let options = deft_registry::Options::new(vec![root]);
     let moment = Moment {
@@ -213,7 +226,7 @@ type Answers = fn(&Object) -> Result<Value, Failure>;
 
 /// Tools that write down what they are called with.
 fn install(router: &Router, calls: &Calls) {
-    let tools: [(&str, Effects, Answers); 6] = [
+    let tools: [(&str, Effects, Answers); 7] = [
         ("echo", Effects::None, |args| Ok(json!(args))),
         ("act", Effects::Once, |args| Ok(json!({ "did": args }))),
         ("put", Effects::Idempotent, |_| Ok(json!("put"))),
@@ -225,6 +238,8 @@ fn install(router: &Router, calls: &Calls) {
             let class = deft_model::FailureClass::Network;
             Err(Failure::new(class, "the connection was lost").in_doubt())
         }),
+        // Knows a secret without having been told.
+        ("leak", Effects::None, |_| Ok(json!("s3cr3t-value"))),
         ("big", Effects::None, |_| Ok(json!("x".repeat(2 << 20)))),
     ];
     install_hang(router, calls);

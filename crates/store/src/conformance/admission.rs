@@ -3,8 +3,8 @@
 use deft_model::{Outcome, Overlap, RunStatus};
 
 use super::support::{
-    admission, admit, append, at, claim, events, first_claim, id, next, overlapping, park, row,
-    start, success, together,
+    admission, admit, append, at, claim, event, events, first_claim, id, next, overlapping, park,
+    row, start, success, together,
 };
 use crate::{Admission, Admitted, Batch, Error, Store};
 
@@ -99,6 +99,32 @@ pub(super) async fn queue_waits_its_turn(store: &dyn Store) {
     store.cancel(&id("r1"), "me", at(11)).await.unwrap();
     assert_eq!(next(store, 12).await.as_deref(), Some("r2"));
     assert_eq!(next(store, 12).await, None);
+}
+
+/// What is known before anybody drives is stored only where nobody does, and runs that are over
+/// because of a newer one get its closing events.
+pub(super) async fn events_aside_and_at_the_close(store: &dyn Store) {
+    let with = |run: &str| Admission {
+        aside: vec![event(&format!("aside of {run}"))],
+        closing: vec![event(&format!("closing of {run}"))],
+        ..overlapping(run, "a", Overlap::CancelOther)
+    };
+    admit(store, with("r1")).await;
+    admit(store, with("r2")).await;
+    let driven = Admission {
+        claim: Some(first_claim(events(&["first"]))),
+        ..with("r3")
+    };
+    admit(store, driven).await;
+    for (run, expected) in [
+        ("r1", vec!["aside of r1", "closing of r2"]),
+        ("r2", vec!["aside of r2", "closing of r3"]),
+        ("r3", vec!["first"]),
+    ] {
+        let stored = store.events(Some(&id(run)), 0, 10).await.unwrap();
+        let kinds: Vec<&str> = stored.iter().map(|event| event.kind.as_str()).collect();
+        assert_eq!(kinds, expected, "{run}");
+    }
 }
 
 pub(super) async fn cancel_other_ends_or_asks(store: &dyn Store) {

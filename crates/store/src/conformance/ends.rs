@@ -35,6 +35,21 @@ pub(super) async fn cancel_ends_what_nobody_drives(store: &dyn Store) {
     assert_eq!(unknown, CancelState::Unknown);
 }
 
+pub(super) async fn the_close_is_stored_with_the_end(store: &dyn Store) {
+    admit(store, admission("r1", "a")).await;
+    start(store, "r2", "a").await;
+    for run in ["r1", "r2", "r1"] {
+        let closing = vec![event("stopped"), event("finished")];
+        let cancelled = store.cancel_with(&id(run), "ann", at(20), closing).await;
+        cancelled.unwrap();
+    }
+    for (run, expected) in [("r1", vec!["stopped", "finished"]), ("r2", Vec::new())] {
+        let stored = store.events(Some(&id(run)), 0, 10).await.unwrap();
+        let kinds: Vec<&str> = stored.iter().map(|event| event.kind.as_str()).collect();
+        assert_eq!(kinds, expected, "{run}");
+    }
+}
+
 pub(super) async fn cancel_asks_whoever_drives(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let answer = store.cancel(&id("r1"), "ann", at(20)).await.unwrap();

@@ -39,6 +39,8 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
         overlap: Overlap::Allow,
         skill_limit: None,
         claim: None,
+        aside: Vec::new(),
+        closing: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::State;
 use super::run::Run;
-use crate::{Admission, Admitted, CancelState, Error, Finish, FirstClaim, Lease, common};
+use crate::{Admission, Admitted, CancelState, Error, Finish, FirstClaim, Lease, NewEvent, common};
 
 impl State {
     pub(super) fn admit(&mut self, mut run: Admission) -> Result<Admitted, Error> {
@@ -36,10 +36,14 @@ impl State {
         let cancelled = others.iter().map(|n| self.runs[*n].row.id.clone());
         let cancelled: Vec<RunId> = cancelled.collect();
         for n in others {
-            self.stop(n, &common::newer_run(&run.run), at);
+            self.stop(n, &common::newer_run(&run.run), at, &run.closing);
         }
+        let aside = std::mem::take(&mut run.aside);
         let n = self.insert(run);
         let given = claim.and_then(|wish| self.first_claim(n, wish, at));
+        if given.is_none() {
+            aside.into_iter().for_each(|event| self.push(n, event));
+        }
         let (lease, first_seq) = given.map_or((None, None), |(lease, seq)| (Some(lease), seq));
         Ok(Admitted::New {
             run: self.row(n),
@@ -116,12 +120,18 @@ impl State {
         Some((lease, any.then_some(seq)))
     }
 
-    pub(super) fn cancel(&mut self, run: &RunId, by: &str, at: Timestamp) -> CancelState {
+    pub(super) fn cancel(
+        &mut self,
+        run: &RunId,
+        by: &str,
+        at: Timestamp,
+        closing: &[NewEvent],
+    ) -> CancelState {
         let Some(n) = self.find(run) else {
             return CancelState::Unknown;
         };
         let before = self.runs[n].row.status;
-        self.stop(n, by, at);
+        self.stop(n, by, at, closing);
         let row = self.row(n);
         match before {
             RunStatus::Queued | RunStatus::Waiting => CancelState::Done(row),
@@ -131,7 +141,7 @@ impl State {
     }
 
     /// Ends a run that nobody drives; leaves word for whoever drives it otherwise.
-    fn stop(&mut self, n: usize, by: &str, at: Timestamp) {
+    fn stop(&mut self, n: usize, by: &str, at: Timestamp, closing: &[NewEvent]) {
         let run = &mut self.runs[n];
         if run.row.status == RunStatus::Done {
             return;
@@ -141,6 +151,9 @@ impl State {
         if run.row.status == RunStatus::Running {
             run.nudged = common::earlier(run.nudged, Some(at));
         } else {
+            for event in closing {
+                self.push(n, event.clone());
+            }
             self.finish(n, ended(Outcome::Cancelled, error, at));
         }
     }

@@ -116,7 +116,7 @@ impl State {
         if any { first } else { 0 }
     }
 
-    fn push(&mut self, n: usize, event: NewEvent) {
+    pub(super) fn push(&mut self, n: usize, event: NewEvent) {
         let run = &mut self.runs[n];
         run.events.push(self.events.len());
         self.events.push(StoredEvent {

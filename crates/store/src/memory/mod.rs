@@ -117,8 +117,14 @@ impl Store for Memory {
         self.read(State::owners)
     }
 
-    fn cancel(&self, run: &RunId, by: &str, at: Timestamp) -> Answer<'_, CancelState> {
-        self.write(|state| Ok(state.cancel(run, by, at)))
+    fn cancel_with(
+        &self,
+        run: &RunId,
+        by: &str,
+        at: Timestamp,
+        closing: Vec<NewEvent>,
+    ) -> Answer<'_, CancelState> {
+        self.write(|state| Ok(state.cancel(run, by, at, &closing)))
     }
 
     fn reopen(&self, run: &RunId, event: NewEvent) -> Answer<'_, Option<RunRow>> {

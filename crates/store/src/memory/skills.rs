@@ -222,6 +222,8 @@ impl State {
                 overlap: deft_model::Overlap::Allow,
                 skill_limit: None,
                 claim: None,
+                aside: Vec::new(),
+                closing: Vec::new(),
             },
             0,
         );

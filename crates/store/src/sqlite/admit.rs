@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
 use super::{append, claim, finish, skills};
-use crate::{Admission, Admitted, Error, FirstClaim, Lease, RunRow, common};
+use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, common};
 
 pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fault> {
     if let Some(twin) = twin(db, &run)? {
@@ -34,13 +34,14 @@ pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fau
     }
     let by = common::newer_run(&run.run);
     for (_, id) in &others {
-        finish::stop(db, id, &by, run.at)?;
+        finish::stop(db, id, &by, run.at, &run.closing)?;
     }
     let cancelled = others.into_iter().map(|(_, id)| id).collect();
+    let aside = std::mem::take(&mut run.aside);
     let place = place(db, run)?;
     match claim {
         Some(wish) if place.admits(db, &wish)? => place.driven(db, wish, cancelled),
-        Some(_) | None => place.queued(db, cancelled),
+        Some(_) | None => place.queued(db, &aside, cancelled),
     }
 }
 
@@ -87,7 +88,7 @@ fn skip(db: &Connection, run: Admission, other: &RunId) -> Result<Admitted, Faul
     row.finished_at = Some(row.admitted_at);
     row.finish_ordinal = 1;
     place.turn = None;
-    place.queued(db, Vec::new())
+    place.queued(db, &[], Vec::new())
 }
 
 /// A run on its way into the table.
@@ -130,8 +131,14 @@ impl Place {
             && claim::room_in_skill(db, &self.row.skill, self.limit)?)
     }
 
-    fn queued(self, db: &Connection, cancelled: Vec<RunId>) -> Result<Admitted, Fault> {
-        self.insert(db, 0, None)?;
+    fn queued(
+        self,
+        db: &Connection,
+        aside: &[NewEvent],
+        cancelled: Vec<RunId>,
+    ) -> Result<Admitted, Fault> {
+        let n = self.insert(db, 0, None)?;
+        append::add_events(db, n, aside)?;
         Ok(Admitted::New {
             run: self.row,
             lease: None,

@@ -70,8 +70,8 @@ fn insert(statement: &mut CachedStatement<'_>, n: i64, event: &NewEvent) -> Resu
 }
 
 /// Adds one event to a run.
-pub(super) fn add_event(db: &Connection, n: i64, event: &NewEvent) -> Result<(), Fault> {
-    insert_all(db, n, std::slice::from_ref(event)).map(|_| ())
+pub(super) fn add_events(db: &Connection, n: i64, events: &[NewEvent]) -> Result<(), Fault> {
+    insert_all(db, n, events).map(|_| ())
 }
 
 /// Events of a run after a number; a negative limit means all.

@@ -40,8 +40,9 @@ pub(super) fn cancel(
     run: &RunId,
     by: &str,
     at: Timestamp,
+    closing: &[NewEvent],
 ) -> Result<CancelState, Fault> {
-    let Some((n, before)) = stop(db, run, by, at)? else {
+    let Some((n, before)) = stop(db, run, by, at, closing)? else {
         return Ok(CancelState::Unknown);
     };
     let row = claim::row(db, n)?;
@@ -59,6 +60,7 @@ pub(super) fn stop(
     run: &RunId,
     by: &str,
     at: Timestamp,
+    closing: &[NewEvent],
 ) -> Result<Option<(i64, RunStatus)>, Fault> {
     let sql = "SELECT n, status, cancel_by FROM run WHERE id = ?1";
     let found = db.prepare_cached(sql)?.query_row([run.as_str()], |row| {
@@ -79,6 +81,7 @@ pub(super) fn stop(
         RunStatus::Queued | RunStatus::Waiting => {
             let sql = "UPDATE run SET cancel_by = ?2 WHERE n = ?1";
             db.prepare_cached(sql)?.execute(params![n, by])?;
+            append::add_events(db, n, closing)?;
             finish(db, n, &cancelled(&by, at))?;
         }
     }
@@ -119,6 +122,6 @@ pub(super) fn reopen(
          usage = NULL, finished_at = NULL, cancel_by = NULL, turn = ?2 WHERE n = ?1",
     )?
     .execute(params![n, turn])?;
-    append::add_event(db, n, event)?;
+    append::add_events(db, n, std::slice::from_ref(event))?;
     claim::row(db, n).map(Some)
 }

@@ -81,10 +81,16 @@ impl Store for Sqlite {
         self.readers.read(list::owners)
     }
 
-    fn cancel(&self, run: &RunId, by: &str, at: Timestamp) -> Answer<'_, CancelState> {
+    fn cancel_with(
+        &self,
+        run: &RunId,
+        by: &str,
+        at: Timestamp,
+        closing: Vec<NewEvent>,
+    ) -> Answer<'_, CancelState> {
         let (run, by) = (run.clone(), by.to_owned());
         self.writer
-            .write(move |db| finish::cancel(db, &run, &by, at))
+            .write(move |db| finish::cancel(db, &run, &by, at, &closing))
     }
 
     fn reopen(&self, run: &RunId, event: NewEvent) -> Answer<'_, Option<RunRow>> {

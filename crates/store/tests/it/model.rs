@@ -145,7 +145,10 @@ impl Pair {
             }
             Op::Cancel { run } => {
                 let (run, now) = (self.run(run), self.now());
-                let _answer = self.same(|store| store.cancel(&run, "ann", now)).await;
+                let closing = vec![self.event()];
+                let _answer = self
+                    .same(|store| store.cancel_with(&run, "ann", now, closing.clone()))
+                    .await;
             }
             Op::Reopen { run } => {
                 let (run, event) = (self.run(run), self.event());
@@ -205,6 +208,8 @@ impl Pair {
             overlap: overlaps[usize::from(overlap)],
             skill_limit: limit,
             claim,
+            aside: vec![self.event()],
+            closing: vec![self.event(), self.event()],
         };
         let admitted = self
             .same(|store| store.admit(admission.clone()))

@@ -43,6 +43,8 @@ pub(crate) fn admission(run: &str) -> Admission {
         overlap: Overlap::Allow,
         skill_limit: None,
         claim: None,
+        aside: Vec::new(),
+        closing: Vec::new(),
     }
 }
 

@@ -53,6 +53,7 @@ fn driver(script: Script) -> Case {
         answers: script.answers,
         skills: script.skills,
         effects: script.effects,
+        hangs: script.hangs,
         pick: if script.last_first {
             Pick::Last
         } else {
@@ -74,6 +75,7 @@ fn reuse(case: &mut Case) {
         case.driver.record(&Event::Reused {
             path: Path::from_text(step),
             value: ended.get("value").cloned(),
+            called: Vec::new(),
             error: error.map(|error| {
                 let text = error.as_str().map(Value::from).unwrap();
                 serde_json::from_value(serde_json::json!({ "class": "other", "message": text }))

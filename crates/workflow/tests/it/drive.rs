@@ -103,6 +103,9 @@ impl Driver {
                 continue;
             }
             self.pending.extend(self.machine.take_actions());
+            if self.expire() {
+                continue;
+            }
             if self.machine.finished().is_some() {
                 if self.resumes == 0 {
                     return Outcome::Finished;
@@ -194,15 +197,37 @@ impl Driver {
                 {
                     self.end(&path, attempt, Ok(Value::from("late")));
                 }
-                Action::Call { path, attempt, .. } => self.end(&path, attempt, Err(cut.clone())),
-                Action::Heal { path, .. } => {
-                    let event = self.machine.healed(&path, Err(cut.clone()), self.now, 10);
-                    self.record(&event);
-                }
-                Action::Sleep { .. } | Action::Ask { .. } => {}
+                other => self.cut_off(other, &cut),
             }
         }
         true
+    }
+
+    /// Stops nested skills that have taken too long, and cuts off what is going on inside them.
+    fn expire(&mut self) -> bool {
+        let mut expired = false;
+        while let Some(event) = self.machine.overdue(self.now) {
+            self.record(&event);
+            expired = true;
+        }
+        let stopping = |action: &mut Action| expired && self.machine.is_stopping(path(action));
+        let inside: Vec<Action> = self.pending.extract_if(.., stopping).collect();
+        let cut = Failure::new(FailureClass::Cancelled, "cut off").in_doubt();
+        for action in inside {
+            self.cut_off(action, &cut);
+        }
+        expired
+    }
+
+    fn cut_off(&mut self, action: Action, cut: &Failure) {
+        match action {
+            Action::Call { path, attempt, .. } => self.end(&path, attempt, Err(cut.clone())),
+            Action::Heal { path, .. } => {
+                let event = self.machine.healed(&path, Err(cut.clone()), self.now, 10);
+                self.record(&event);
+            }
+            Action::Sleep { .. } | Action::Ask { .. } => {}
+        }
     }
 
     /// Lets one thing happen; a question that nobody answers ends the driving.
@@ -227,7 +252,7 @@ impl Driver {
             self.perform(action);
             return None;
         }
-        if self.wake() {
+        if self.await_deadline() || self.wake() {
             return None;
         }
         let question = self
@@ -239,6 +264,21 @@ impl Driver {
                 _ => None,
             });
         Some(question.expect("something is going on"))
+    }
+
+    /// Lets the time pass to the next deadline, if nothing happens before.
+    fn await_deadline(&mut self) -> bool {
+        let sleeps = self.pending.iter().filter_map(|action| match action {
+            Action::Sleep { until, .. } => Some(*until),
+            _ => None,
+        });
+        let first = sleeps.min().unwrap_or(Timestamp::MAX);
+        let due = self.machine.next_deadline();
+        let Some(due) = due.filter(|due| *due <= first) else {
+            return false;
+        };
+        self.now = self.now.max(due);
+        true
     }
 
     fn wake(&mut self) -> bool {
@@ -326,15 +366,10 @@ impl Driver {
         };
         match check_inputs(plan.inputs(), args) {
             Ok(inputs) => {
-                let revision = plan.revision().to_owned();
-                self.nested.insert(revision.clone(), Arc::clone(&plan));
-                self.machine.provide(plan);
-                let path = path.clone();
-                self.record(&Event::Entered {
-                    path,
-                    revision,
-                    inputs,
-                });
+                self.nested
+                    .insert(plan.revision().to_owned(), Arc::clone(&plan));
+                let event = self.machine.enter(path, plan, inputs, self.now);
+                self.record(&event);
             }
             Err(problems) => {
                 let message = problems[0].message.clone();

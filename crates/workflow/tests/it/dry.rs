@@ -1,7 +1,7 @@
 //! The dry run: what is known before anything is called.
 
 use deft_model::Object;
-use deft_workflow::{check_inputs, dry_run};
+use deft_workflow::{Remedy, Rules, check_inputs, dry_run};
 use serde_json::{Value, json};
 
 use crate::script::plan_of;
@@ -18,7 +18,7 @@ fn dry(skill: &str, inputs: Value) -> String {
     world
         .effects
         .insert("jira_view_issue".to_owned(), deft_model::Effects::None);
-    let steps = dry_run(&plan, &inputs, &world);
+    let steps = dry_run(&plan, &inputs, &Rules::default(), &world);
     let lines = steps
         .iter()
         .map(|step| serde_json::to_string(step).unwrap() + "\n");
@@ -78,4 +78,32 @@ confirmations:
   - {step: judge, message: "Judge {{ sibling }}?"}
 "#;
     insta::assert_snapshot!(dry(skill, json!({})));
+}
+
+#[test]
+fn remedies_of_the_host_come_last() {
+    let skill = "
+name: healed
+description: x
+heal: [{when: auth, tool: log_in}]
+steps:
+  - {id: one, tool: look_up, heal: [{when: network, tool: reconnect}]}
+";
+    let plan = plan_of(skill, "case.yaml");
+    let heal = deft_model::Heal {
+        when: vec![deft_model::FailureClass::Network],
+        tool: "vpn_connect".to_owned(),
+        args: Value::Null,
+    };
+    let rules = Rules {
+        heals: vec![Remedy::compile(&heal).unwrap()],
+        ..Rules::default()
+    };
+    let steps = dry_run(&plan, &Object::new(), &rules, &World::default());
+    let tools: Vec<&str> = steps[0]
+        .heals
+        .iter()
+        .map(|heal| heal.tool.as_str())
+        .collect();
+    assert_eq!(tools, ["reconnect", "log_in", "vpn_connect"]);
 }

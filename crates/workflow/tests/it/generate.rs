@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deft_model::{
     Action, Body, Choice, Confirmation, Effects, FailureClass, Heal, Loop, Object, OnError, Step,
@@ -35,6 +36,20 @@ impl Generated {
                 (id, plan)
             })
             .collect()
+    }
+}
+
+impl Generated {
+    /// The same workflow with little time for nested skills; `seed` says which.
+    pub(crate) fn hurried(mut self, seed: u64) -> Self {
+        let workflows = std::iter::once(&mut self.root).chain(&mut self.inner);
+        let steps = workflows.flat_map(|workflow| &mut workflow.steps);
+        let nested = steps.filter(|step| matches!(step.action, Action::Skill { .. }));
+        for (at, step) in nested.enumerate() {
+            let draw = (seed >> (4 * (at % 16))) & 15;
+            step.timeout = (draw > 4).then(|| Duration::from_millis(draw * draw * 10));
+        }
+        self
     }
 }
 

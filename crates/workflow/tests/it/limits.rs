@@ -66,7 +66,7 @@ steps:
     first.run();
     let events: Vec<Event> = first.log.iter().map(|(_, event)| event.clone()).collect();
 
-    let taken = reuse(&first.plan, &events, "last");
+    let taken = reuse(&first.plan, &events, "last", "n0nce");
     assert_eq!(taken.len(), 4);
     let mut second = driver(skill, &results);
     for event in &taken {
@@ -79,6 +79,61 @@ steps:
     let last = |driver: &Driver| driver.calls.last().unwrap().what.clone();
     assert_eq!(last(&first), last(&second));
 
-    let from_broken = reuse(&first.plan, &events, "broken");
+    let from_broken = reuse(&first.plan, &events, "broken", "n0nce");
     assert_eq!(from_broken.len(), 2);
+}
+
+/// The steps that a rerun takes over.
+fn taken(skill: &str, results: &Value, from: &str) -> Vec<(String, Vec<String>)> {
+    let mut first = driver(skill, results);
+    first.run();
+    let events: Vec<Event> = first.log.iter().map(|(_, event)| event.clone()).collect();
+    let reused = reuse(&first.plan, &events, from, "n0nce");
+    let of = |event: &Event| match event {
+        Event::Reused { path, called, .. } => (path.to_string(), called.clone()),
+        other => panic!("{other:?}"),
+    };
+    reused.iter().map(of).collect()
+}
+
+#[test]
+fn a_rerun_takes_over_what_its_first_step_waits_for_wherever_that_stands() {
+    let skill = "
+name: order
+description: x
+steps:
+  - {id: waits, tool: one, depends_on: [start]}
+  - {id: aside, tool: two, depends_on: []}
+  - {id: start, tool: three, depends_on: [source]}
+  - {id: sibling, tool: four, depends_on: []}
+  - {id: source, tool: five, depends_on: []}
+";
+    let before = taken(skill, &json!({}), "start");
+    let one = |step: &str, tool: &str| (step.to_owned(), vec![tool.to_owned()]);
+    assert_eq!(before, [one("aside", "two"), one("source", "five")]);
+}
+
+#[test]
+fn a_rerun_knows_what_was_called_before_it() {
+    let skill = "
+name: promised
+description: x
+expect: {called: [send_mail, look_up]}
+steps:
+  - {id: each, loop: [1, 2], tool: send_mail}
+  - {id: look, tool: look_up}
+  - {id: last, tool: tell}
+";
+    let mut second = driver(skill, &json!({}));
+    let mut first = driver(skill, &json!({}));
+    first.run();
+    let events: Vec<Event> = first.log.iter().map(|(_, event)| event.clone()).collect();
+    for event in reuse(&first.plan, &events, "last", "n0nce") {
+        second.record(&event);
+    }
+    second.run();
+    let finished = second.machine.finished().unwrap();
+    assert_eq!(finished.outcome, Outcome::Success, "{finished:?}");
+    let called: Vec<&str> = second.calls.iter().map(|call| call.what.as_str()).collect();
+    assert_eq!(called, ["tool tell {}"]);
 }

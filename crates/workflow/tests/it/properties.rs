@@ -92,7 +92,7 @@ proptest! {
         stop in prop::option::weighted(0.3, 2_usize..40),
         resumes in 0_usize..3,
     ) {
-        let mut driver = driver(&generated, seed, Pick::Random(seed));
+        let mut driver = driver(&generated.hurried(seed), seed, Pick::Random(seed));
         driver.crash_after = crashes.into_iter().collect();
         driver.resumes = resumes;
         driver.stop = stop.map(|after| Stop {
@@ -175,7 +175,7 @@ proptest! {
     #[test]
     fn dry_runs_name_every_step_once(generated in generated()) {
         let plan = generated.plan();
-        let steps = dry_run(&plan, &deft_model::Object::new(), &World::default());
+        let steps = dry_run(&plan, &deft_model::Object::new(), &Rules::default(), &World::default());
         let mut ids: Vec<&str> = steps.iter().map(|step| step.id.as_str()).collect();
         ids.sort_unstable();
         let mut expected: Vec<&str> = plan.steps().map(|step| step.id.as_str()).collect();

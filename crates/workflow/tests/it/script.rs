@@ -9,11 +9,12 @@
 //! | `answers` | per step, one answer or one for each time it is asked |
 //! | `skills` | other skills by id, as YAML text |
 //! | `effects` | per tool, what it says of itself |
-//! | `rules` | `max_depth`, `max_items`, `heal` of the host |
+//! | `rules` | `max_depth`, `max_items`, `max_results`, `heal` of the host |
 //! | `order` | paths that end before others that go on at the same time; or `last` |
 //! | `crash_after` | after so many events the process dies, and another one goes on |
 //! | `stop` | `{after, class, late}`: when somebody stops the run, and what ends all the same |
 //! | `resume` | how often a person lets the run go on |
+//! | `hangs` | calls that never end unless they are cut off |
 //! | `reuse` | steps of an earlier run: `{step: {value, error}}`; null for one that was skipped |
 
 use std::collections::HashMap;
@@ -52,6 +53,7 @@ pub(crate) struct Script {
     pub stop: Option<Stop>,
     pub resumes: usize,
     pub reuse: Object,
+    pub hangs: Vec<String>,
 }
 
 impl Script {
@@ -75,6 +77,7 @@ impl Script {
             "stop",
             "resume",
             "reuse",
+            "hangs",
         ];
         known.retain(|key| script.contains_key(*key));
         assert_eq!(known.len(), script.len(), "unknown keys in {script:?}");
@@ -98,6 +101,7 @@ impl Script {
             stop: script.get("stop").map(stop),
             resumes: script.get("resume").map_or(0, as_usize),
             reuse: object(script.get("reuse")),
+            hangs: list(script.get("hangs"), |v| as_str(v).to_owned()),
             plan,
         }
     }
@@ -118,6 +122,9 @@ fn rules(given: &Object) -> Rules {
     }
     if let Some(most) = given.get("max_items") {
         rules.max_items = as_usize(most);
+    }
+    if let Some(most) = given.get("max_results") {
+        rules.max_results = as_usize(most);
     }
     rules.heals = list(given.get("heal"), |heal| {
         let heal = deft_model::Heal {

@@ -69,12 +69,19 @@ fn clip(text: &str) -> String {
 fn line(start: Timestamp, event: &Event) -> String {
     let kind = event.kind();
     let text = match event {
+        Event::Prepared(prepared) => format!("{} steps", prepared.reused.len()),
         Event::Started(started) => format!("{}", Value::Object(started.inputs.clone())),
-        Event::Reused { path, value, error } => {
+        Event::Reused {
+            path,
+            value,
+            error,
+            called,
+        } => {
             format!(
-                "{path} {} {}",
+                "{path} {} {}{}",
                 value.clone().unwrap_or_default(),
-                why(error.as_ref())
+                why(error.as_ref()),
+                called.join(" ")
             )
         }
         Event::Skipped { path, reason } => format!("{path}: {reason}"),
@@ -111,7 +118,20 @@ fn line(start: Timestamp, event: &Event) -> String {
             path,
             revision,
             inputs,
-        } => format!("{path} {revision} {}", Value::Object(inputs.clone())),
+            until,
+        } => {
+            let until = until.map_or(String::new(), |at| format!(" until {}", since(start, at)));
+            format!("{path} {revision} {}{until}", Value::Object(inputs.clone()))
+        }
+        Event::Continued {
+            path,
+            attempt,
+            until,
+        } => {
+            let until = until.map_or(String::new(), |at| format!(" until {}", since(start, at)));
+            format!("{path} #{attempt}{until}")
+        }
+        Event::Expired { path, failure } => format!("{path} {}", why(Some(failure))),
         Event::Closed {
             path,
             values,

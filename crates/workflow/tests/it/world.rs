@@ -18,6 +18,8 @@ pub(crate) struct World {
     pub effects: HashMap<String, Effects>,
     /// Which of the actions that go on ends next.
     pub pick: Pick,
+    /// Calls that never end by themselves.
+    pub hangs: Vec<String>,
     pub used: HashMap<String, usize>,
     /// Makes up whatever is not given, from the names and this number alone.
     pub seed: Option<u64>,
@@ -77,6 +79,7 @@ impl World {
     pub(crate) fn pick(&mut self, pending: &[Action]) -> Option<usize> {
         let busy: Vec<usize> = (0..pending.len())
             .filter(|at| matches!(pending[*at], Action::Call { .. } | Action::Heal { .. }))
+            .filter(|at| !self.hangs.contains(&path(&pending[*at]).to_string()))
             .collect();
         match &mut self.pick {
             Pick::First => busy.first().copied(),
@@ -115,9 +118,7 @@ fn mix(seed: u64, key: &str, nth: usize) -> u64 {
         .bytes()
         .chain(nth.to_le_bytes())
         .chain(seed.to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = deft_model::scatter(bytes);
     hash ^ (hash >> 29)
 }
 

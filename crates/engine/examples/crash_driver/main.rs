@@ -2,23 +2,30 @@
 //!
 //! `crash_driver HOME SERVER TOTAL ARGS…`: takes over what earlier processes left behind, admits
 //! runs until there are TOTAL of them, drives four at a time, and ends when all are done.
+//!
+//! `crash_driver worker` stands in for the worker that runs Python: an interpreter that takes a
+//! second to load would never answer in a process that lives for a tenth of one.
 #![expect(
     clippy::unwrap_used,
     reason = "a test program stops at the first surprise"
 )]
 
+mod stand_in;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deft_compute::{Compute, Limits};
 use deft_engine::{Attention, Engine, Fire, Options, Parts, SystemClock};
-use deft_model::{Object, RunStatus};
+use deft_model::{Effects, Failure, FailureClass, Object, RunStatus};
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
 use deft_store::{RunFilter, Sqlite, SqliteOptions};
-use deft_tools::{Environment, Router, Secret, SecretSource, ServerOptions};
+use deft_tools::{Definition, Environment, Router, Secret, SecretSource, ServerOptions};
 use jiff::Timestamp;
+use serde_json::json;
 
 struct NoSecrets;
 
@@ -47,10 +54,10 @@ fn engine(home: &Path, server: &str, args: Vec<String>) -> Engine {
     let parts = Parts {
         store: Arc::new(store),
         skills: Arc::new(Arc::new(Snapshot::load(&options, &moment))),
-        router: Router::new(tools, Environment::default()),
+        router: router(tools),
         compute: Compute::new(deft_compute::Options {
-            program: "false".into(),
-            args: Vec::new(),
+            program: std::env::current_exe().unwrap(),
+            args: vec!["worker".into()],
             limits: Limits::default(),
         }),
         clock: Arc::new(SystemClock),
@@ -59,9 +66,33 @@ fn engine(home: &Path, server: &str, args: Vec<String>) -> Engine {
     Engine::new(parts, Options::at(home)).unwrap()
 }
 
+/// A router with a tool of this process beside those of the server: every other call of it fails,
+/// so that there is something to mend.
+fn router(options: deft_tools::Options) -> Router {
+    let router = Router::new(options, Environment::default());
+    let calls = AtomicUsize::new(0);
+    let schema = json!({ "type": "object" });
+    let definition = Definition::new("wobbly", "Fails", Effects::Idempotent, schema);
+    router.register_fn(definition, move |_, _| {
+        let fails = calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
+        async move {
+            if fails {
+                Err(Failure::new(FailureClass::Auth, "who are you"))
+            } else {
+                Ok(json!("fine"))
+            }
+        }
+    });
+    router
+}
+
 async fn work(engine: Engine, total: usize) {
+    let yes = Attention {
+        assume_yes: Some("the crash test".to_owned()),
+        ..Attention::default()
+    };
     loop {
-        engine.drain(&Attention::default()).await.unwrap();
+        engine.drain(&yes).await.unwrap();
         let runs = engine.store().runs(RunFilter::default()).await.unwrap();
         if runs.len() >= total {
             if runs.iter().all(|run| run.status == RunStatus::Done) {
@@ -70,14 +101,14 @@ async fn work(engine: Engine, total: usize) {
             tokio::task::yield_now().await;
             continue;
         }
-        let skills = ["mixed", "serial", "group"];
+        let skills = ["mixed", "serial", "careful", "group"];
         let fire = Fire {
             skill: skills[runs.len() % skills.len()].to_owned(),
             inputs: Object::new(),
             cause: "crash test".to_owned(),
             ..Fire::default()
         };
-        engine.run(fire, Attention::default()).await.unwrap();
+        engine.run(fire, yes.clone()).await.unwrap();
     }
 }
 
@@ -85,6 +116,9 @@ async fn work(engine: Engine, total: usize) {
 async fn main() {
     let mut args = std::env::args().skip(1);
     let home = args.next().unwrap();
+    if home == "worker" {
+        return stand_in::serve();
+    }
     let server = args.next().unwrap();
     let total = args.next().unwrap().parse().unwrap();
     let engine = engine(Path::new(&home), &server, args.collect());

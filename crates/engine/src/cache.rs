@@ -1,0 +1,93 @@
+//! Results that later runs use again: what they are kept under, and how they are written.
+//!
+//! A result may hold placeholders of secrets, and those mean something only in the run that made
+//! them. It is kept with the nonce of that run, and read under the nonce of another.
+
+use deft_model::Object;
+use deft_workflow::{rekey, replace_placeholders};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ask::hex;
+
+#[derive(Serialize, Deserialize)]
+struct Kept<V> {
+    nonce: String,
+    value: V,
+}
+
+/// A result as it is kept.
+pub(crate) fn write(value: &Value, nonce: &str) -> String {
+    let nonce = nonce.to_owned();
+    // JSON values always serialize.
+    serde_json::to_string(&Kept { nonce, value }).unwrap_or_default()
+}
+
+/// A result that was kept, for a run with this nonce; none if it cannot be read.
+pub(crate) fn read(kept: &str, nonce: &str) -> Option<Value> {
+    let mut kept: Kept<Value> = serde_json::from_str(kept).ok()?;
+    rekey(&mut kept.value, &kept.nonce, nonce);
+    Some(kept.value)
+}
+
+/// Tool and arguments; the order in which the arguments were written does not count, and secrets
+/// count by name.
+pub(crate) fn key(tool: &str, args: &Object, nonce: &str) -> String {
+    let mut names: Vec<&String> = args.keys().collect();
+    names.sort();
+    let mut text = tool.to_owned();
+    for name in names {
+        text.push('\n');
+        text.push_str(name);
+        text.push('=');
+        text.push_str(&args[name].to_string());
+    }
+    hex(by_name(&text, nonce).as_bytes())
+}
+
+/// The text with secrets by name. The mark of a name is one that does not occur in the text, so
+/// that what only looks like a secret is not taken for one.
+fn by_name(text: &str, nonce: &str) -> String {
+    let mut nth = 0_usize;
+    let mut mark = String::from("[secret 0 ");
+    while text.contains(&mark) {
+        nth += 1;
+        mark = format!("[secret {nth} ");
+    }
+    let named = replace_placeholders(text, nonce, |name| format!("{mark}{name}]"));
+    format!("{nth}\n{}", named.as_deref().unwrap_or(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_workflow::placeholder;
+    use serde_json::json;
+
+    use super::{key, read, write};
+
+    fn args(text: &str) -> deft_model::Object {
+        deft_model::Object::from_iter([("a".to_owned(), json!(text))])
+    }
+
+    #[test]
+    fn a_secret_is_the_same_in_every_run_and_nothing_else_is() {
+        let one = key("t", &args(&placeholder("n1", "TOKEN")), "n1");
+        assert_eq!(one, key("t", &args(&placeholder("n2", "TOKEN")), "n2"));
+        for other in [
+            placeholder("n2", "OTHER"),
+            placeholder("n1", "TOKEN"),
+            "[secret 0 TOKEN]".to_owned(),
+        ] {
+            assert_ne!(one, key("t", &args(&other), "n2"), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_kept_result_speaks_of_secrets_of_the_run_that_reads_it() {
+        let forged = placeholder("n2", "TOKEN");
+        let value = json!({ "a": [placeholder("n1", "TOKEN")], "b": "plain" });
+        let expected = json!({ "a": [forged], "b": "plain" });
+        assert_eq!(read(&write(&value, "n1"), "n2"), Some(expected));
+        assert_eq!(read("no json", "n2"), None);
+    }
+}

@@ -1,0 +1,230 @@
+//! A store that is locked or full in the middle of a run: nothing that is recorded is lost, nothing
+//! that is done is done again, and the run goes on when it can.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deft_engine::{Attention, Clock, Error};
+use deft_model::{Effects, Outcome, RunStatus};
+use deft_store::{RunFilter, RunRow, Sqlite, SqliteOptions, Store};
+use deft_tools::Definition;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::world::{Folder, World, fire, load};
+
+const SKILL: &str = "name: work\ndescription: d\nsteps:\n  - {id: first, tool: act}\n  - {id: second, tool: TOOL}\n  - {id: third, tool: act}\n";
+
+fn impatient(max_pages: Option<u32>) -> SqliteOptions {
+    SqliteOptions {
+        busy_timeout: Duration::ZERO,
+        max_pages,
+        ..SqliteOptions::default()
+    }
+}
+
+fn world(home: TempDir, tool: &str, max_pages: Option<u32>) -> World {
+    let skill = SKILL.replace("TOOL", tool);
+    let folder = Folder(Arc::new(Mutex::new(load(&home, &[("work.yaml", &skill)]))));
+    let store = Sqlite::open(&home.path().join("deft.db"), &impatient(max_pages)).unwrap();
+    World::at(home, folder, Arc::new(store), |_| {})
+}
+
+/// A lock on the database that a tool takes and the test lets go.
+type Lock = Arc<Mutex<Option<Connection>>>;
+
+fn install_lock(world: &World, effects: Effects) -> Lock {
+    let lock = Lock::default();
+    let (held, calls) = (Arc::clone(&lock), Arc::clone(&world.calls));
+    let path = world.home.path().join("deft.db");
+    let definition = Definition::new("lock", "for tests", effects, json!({ "type": "object" }));
+    world
+        .engine
+        .router()
+        .register_fn(definition, move |args, _| {
+            calls.lock().unwrap().push(("lock".to_owned(), args));
+            let mut held = held.lock().unwrap();
+            // The second time it does its work and leaves the database alone.
+            if calls
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|(tool, _)| tool == "lock")
+                .count()
+                == 1
+            {
+                *held = Some(locked(&path));
+            }
+            async { Ok(json!("done")) }
+        });
+    lock
+}
+
+fn locked(path: &Path) -> Connection {
+    let other = Connection::open(path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    other
+}
+
+fn start(world: &World) -> tokio::task::JoinHandle<Result<RunRow, Error>> {
+    let engine = world.engine.clone();
+    tokio::spawn(async move {
+        let run = engine.run(fire("work", &json!({})), Attention::default());
+        run.await.map(|admitted| admitted.run().clone())
+    })
+}
+
+async fn until_called(world: &World, tool: &str) {
+    while !world.called().iter().any(|called| called == tool) {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Moves the clock, again and again, until something is over.
+async fn tick<T>(world: &World, task: tokio::task::JoinHandle<T>) -> T {
+    let mut now: jiff::Timestamp = "2026-01-26T13:00:00Z".parse().unwrap();
+    while !task.is_finished() {
+        now = now.checked_add(Duration::from_secs(1)).unwrap();
+        world.clock.set(now);
+        tokio::task::yield_now().await;
+    }
+    task.await.unwrap()
+}
+
+async fn only(store: &dyn Store) -> RunRow {
+    let mut runs = store.runs(RunFilter::default()).await.unwrap();
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
+/// How often each step was begun and ended well, as the record says.
+async fn record(world: &World, run: &RunRow) -> Vec<(String, u64, String)> {
+    let shown = world.engine.show(run).await.unwrap();
+    let steps = shown["steps"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    steps
+        .map(|step| {
+            let attempts = step["attempts"].as_u64().unwrap();
+            (text(&step["id"]), attempts, text(&step["status"]))
+        })
+        .collect()
+}
+
+fn steps(expected: [(&str, u64, &str); 3]) -> Vec<(String, u64, String)> {
+    let own =
+        |(id, attempts, status): (&str, u64, &str)| (id.to_owned(), attempts, status.to_owned());
+    expected.map(own).to_vec()
+}
+
+#[tokio::test]
+async fn a_lock_that_passes_costs_time_and_nothing_else() {
+    let world = world(tempfile::tempdir().unwrap(), "lock", None);
+    let lock = install_lock(&world, Effects::Once);
+    let run = start(&world);
+    until_called(&world, "lock").await;
+    let mut now: jiff::Timestamp = "2026-01-26T13:00:00Z".parse().unwrap();
+    for _ in 0..2 {
+        now = now.checked_add(Duration::from_secs(1)).unwrap();
+        world.clock.set(now);
+        tokio::task::yield_now().await;
+    }
+    drop(lock.lock().unwrap().take());
+    let row = tick(&world, run).await.unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Success), "{:?}", row.error);
+    assert_eq!(world.called(), ["act", "lock", "act"]);
+}
+
+#[tokio::test]
+async fn a_lock_that_stays_ends_the_driving_and_the_run_goes_on_here_later() {
+    for (effects, outcome, called) in [
+        (
+            Effects::Idempotent,
+            Outcome::Success,
+            vec!["act", "lock", "lock", "act"],
+        ),
+        // It was called and nobody can say what came of it.
+        (Effects::Once, Outcome::Interrupted, vec!["act", "lock"]),
+    ] {
+        let world = world(tempfile::tempdir().unwrap(), "lock", None);
+        let lock = install_lock(&world, effects);
+        let run = start(&world);
+        let failed = tick(&world, run).await.unwrap_err();
+        assert!(
+            matches!(failed, Error::Store(deft_store::Error::Locked { .. })),
+            "{failed}"
+        );
+        let row = only(&*world.store).await;
+        assert_eq!(row.status, RunStatus::Running, "nobody could say otherwise");
+        drop(lock.lock().unwrap().take());
+        let driven = world.engine.drain(&Attention::default()).await.unwrap();
+        assert_eq!(driven, [row.id]);
+        let row = only(&*world.store).await;
+        assert_eq!(row.outcome, Some(outcome), "{:?}", row.error);
+        assert_eq!(world.called(), called);
+    }
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_in_the_middle_of_a_run_loses_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let first = world(home, "half", Some(120));
+    install_half(&first);
+    let run = start(&first);
+    let failed = tick(&first, run).await.unwrap_err();
+    assert!(
+        matches!(failed, Error::Store(deft_store::Error::Full { .. })),
+        "{failed}"
+    );
+    assert_eq!(first.called(), ["act", "half"]);
+    let row = only(&*first.store).await;
+    let expected = steps([
+        ("first", 1, "success"),
+        ("second", 1, "running"),
+        ("third", 0, "pending"),
+    ]);
+    assert_eq!(record(&first, &row).await, expected);
+    let late = first.clock.now();
+    let World {
+        home,
+        engine,
+        store,
+        ..
+    } = first;
+    drop((engine, store));
+
+    // Somebody makes room, and another process goes on.
+    let next = world(home, "half", None);
+    install_half(&next);
+    next.clock.set(late);
+    next.engine.recover().await.unwrap();
+    next.engine.drain(&Attention::default()).await.unwrap();
+    let row = only(&*next.store).await;
+    assert_eq!(row.outcome, Some(Outcome::Success), "{:?}", row.error);
+    assert_eq!(
+        next.called(),
+        ["half", "act"],
+        "the first step is not repeated"
+    );
+    let expected = steps([
+        ("first", 1, "success"),
+        ("second", 2, "success"),
+        ("third", 1, "success"),
+    ]);
+    assert_eq!(record(&next, &row).await, expected);
+}
+
+/// A tool without effects whose result has half a megabyte.
+fn install_half(world: &World) {
+    let calls = Arc::clone(&world.calls);
+    let schema = json!({ "type": "object" });
+    let definition = Definition::new("half", "for tests", Effects::Idempotent, schema);
+    world
+        .engine
+        .router()
+        .register_fn(definition, move |args, _| {
+            calls.lock().unwrap().push(("half".to_owned(), args));
+            async { Ok(json!("x".repeat(512 << 10))) }
+        });
+}

@@ -1,0 +1,186 @@
+//! How long nested skills may take (`timeout` of the step that runs one, and of the skill itself).
+//!
+//! The instant is decided once, when the skill begins, and recorded. While a person is asked
+//! inside, its time stands still. Nothing here knows the time of the run as a whole: whoever
+//! drives it says when that is up, with [`Event::Stopped`].
+
+use std::sync::Arc;
+
+use deft_model::{Failure, FailureClass, Object};
+use jiff::Timestamp;
+
+use crate::Path;
+use crate::event::Event;
+use crate::machine::{Diverged, Machine};
+use crate::plan::Plan;
+use crate::progress::misplaced;
+use crate::state::{At, Limit, TryState};
+
+impl Machine {
+    /// The event that begins the skill which a step asked for, and the plan for it.
+    pub fn enter(&mut self, path: &Path, plan: Arc<Plan>, inputs: Object, now: Timestamp) -> Event {
+        let at = self.locate(path).ok();
+        let event = Event::Entered {
+            path: path.clone(),
+            revision: plan.revision.clone(),
+            inputs,
+            until: at.and_then(|at| self.allowed(at, &plan, now)),
+        };
+        self.nested.insert(plan.revision.clone(), plan);
+        event
+    }
+
+    /// Until when a nested skill that begins now may go on.
+    pub(crate) fn allowed(&self, at: At, plan: &Plan, now: Timestamp) -> Option<Timestamp> {
+        let begun = match self.try_state(at) {
+            Some(TryState::Calling { at, .. }) => *at,
+            _ => now,
+        };
+        let later = |from: Timestamp, by| from.saturating_add(by).unwrap_or(Timestamp::MAX);
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        let of_step = step.timeout.map(|timeout| later(begun, timeout));
+        let of_skill = plan.timeout.map(|timeout| later(now, timeout));
+        of_step.into_iter().chain(of_skill).min()
+    }
+
+    /// The next instant at which a nested skill has taken too long.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.counting().map(|(_, until)| until).min()
+    }
+
+    /// The event that stops a nested skill which has taken too long, the outermost one first.
+    /// It is to be stored and applied, and what is being done inside it to be cut off.
+    pub fn overdue(&self, now: Timestamp) -> Option<Event> {
+        let (frame, _) = self.counting().find(|(_, until)| *until <= now)?;
+        let path = self.path(self.frames[frame].parent?);
+        let skill = &self.frames[frame].plan.skill;
+        let message = format!("skill `{skill}` took longer than the `timeout` it was given");
+        Some(Event::Expired {
+            path,
+            failure: Failure::new(FailureClass::Timeout, message),
+        })
+    }
+
+    /// Nested skills whose time is running, the outer ones first.
+    fn counting(&self) -> impl Iterator<Item = (usize, Timestamp)> {
+        let running = self.stopped.is_none();
+        let timed = self.timed.iter().filter(move |_| running);
+        timed.filter_map(|index| {
+            let frame = &self.frames[*index];
+            let counts = frame.stopped.is_none() && frame.asking == 0;
+            frame
+                .limit
+                .filter(|_| counts)
+                .map(|limit| (*index, limit.until))
+        })
+    }
+
+    /// Why nothing may begin any more in a frame.
+    pub(crate) fn stopped_in(&self, frame: usize) -> Option<&Failure> {
+        let of_run = self.stopped.as_ref();
+        of_run.or(self.frames[frame].stopped.as_ref())
+    }
+
+    /// True when a step has to stop, alone or with the whole run.
+    pub fn is_stopping(&self, path: &Path) -> bool {
+        self.locate(path)
+            .is_ok_and(|at| self.stopped_in(at.frame).is_some())
+    }
+
+    /// True when a step waits for an instant.
+    pub fn is_waiting(&self, path: &Path) -> bool {
+        let at = self.locate(path).ok();
+        let state = at.and_then(|at| self.try_state(at));
+        matches!(state, Some(TryState::Waiting { .. }))
+    }
+
+    /// A call that was cut off because the time is up failed for that reason.
+    pub(crate) fn as_stopped(&self, at: Option<At>, failure: Failure) -> Failure {
+        let stopped = at.and_then(|at| self.stopped_in(at.frame));
+        match stopped {
+            Some(stopped)
+                if failure.class == FailureClass::Cancelled
+                    && stopped.class == FailureClass::Timeout =>
+            {
+                Failure {
+                    in_doubt: failure.in_doubt,
+                    ..stopped.clone()
+                }
+            }
+            _ => failure,
+        }
+    }
+
+    /// Sets or renews the time of a nested skill.
+    pub(crate) fn limit(&mut self, frame: usize, since: Timestamp, until: Option<Timestamp>) {
+        self.frames[frame].limit = until.map(|until| Limit { since, until });
+        self.timed.retain(|timed| *timed != frame);
+        if until.is_some() {
+            let place = self.timed.partition_point(|timed| *timed < frame);
+            self.timed.insert(place, frame);
+        }
+    }
+
+    /// Gives a nested skill that goes on as much time as it had.
+    pub(crate) fn renew(&mut self, frame: usize, now: Timestamp) {
+        let until = self.frames[frame].limit.map(|limit| {
+            let had = limit.until.duration_since(limit.since);
+            now.saturating_add(had).unwrap_or(Timestamp::MAX)
+        });
+        self.limit(frame, now, until);
+    }
+
+    pub(crate) fn expired(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        failure: &Failure,
+    ) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        let Some(TryState::Inside { frame, .. }) = self.try_state(at) else {
+            return Err(misplaced(path, "does not run a skill"));
+        };
+        let outer = *frame;
+        let mut inside = vec![false; self.frames.len()];
+        inside[outer] = true;
+        // A frame is always behind the one around it.
+        for frame in outer..self.frames.len() {
+            let parent = self.frames[frame].parent;
+            inside[frame] |= parent.is_some_and(|parent| inside[parent.frame]);
+            if inside[frame] && !self.frames[frame].left {
+                self.frames[frame].stopped = Some(failure.clone());
+                self.stop_frame(now, frame, failure)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A person is asked in a frame: its time and that of the skills around it stands still.
+    pub(crate) fn pause(&mut self, now: Timestamp, frame: usize) {
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let frame = &mut self.frames[frame];
+            frame.asking += 1;
+            frame.paused_at.get_or_insert(now);
+            next = frame.parent.map(|parent| parent.frame);
+        }
+    }
+
+    /// A question is no longer open.
+    pub(crate) fn unpause(&mut self, now: Timestamp, frame: usize) {
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let frame = &mut self.frames[frame];
+            frame.asking = frame.asking.saturating_sub(1);
+            if frame.asking == 0
+                && let Some(since) = frame.paused_at.take()
+                && let Some(limit) = &mut frame.limit
+            {
+                let stood = now.duration_since(since).max(jiff::SignedDuration::ZERO);
+                limit.since = limit.since.saturating_add(stood).unwrap_or(Timestamp::MAX);
+                limit.until = limit.until.saturating_add(stood).unwrap_or(Timestamp::MAX);
+            }
+            next = frame.parent.map(|parent| parent.frame);
+        }
+    }
+}
