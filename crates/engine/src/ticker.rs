@@ -16,6 +16,7 @@ use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::admit::{Begun, new_run_id};
@@ -26,7 +27,7 @@ use crate::{Admission, Attention, Engine, Error, Fire};
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
 
-/// How long a slot waits for a driver before it is stored as queued.
+/// How long slots that have come together wait for drivers before they are stored as queued.
 const NEAR: Duration = Duration::from_secs(1);
 
 /// Where runs are driven: so many at once.
@@ -57,14 +58,13 @@ impl Pool {
         Arc::clone(&self.places).acquire_owned().await.ok()
     }
 
-    async fn place_soon(&self) -> Option<OwnedSemaphorePermit> {
+    /// A place, if there is one in time.
+    async fn place_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Some(place);
         }
-        tokio::time::timeout(NEAR, self.place())
-            .await
-            .ok()
-            .flatten()
+        let place = tokio::time::timeout_at(deadline, self.place());
+        place.await.ok().flatten()
     }
 
     /// Waits until everything that is driven here has ended.
@@ -93,15 +93,13 @@ impl Engine {
         let mut ticked = Ticked::default();
         self.enable_ready(now).await?;
         let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
-        // Slots that are on time never wait for those that are late.
         loop {
+            // Slots that are on time never wait for those that are late.
             let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
-            if due.is_empty() {
-                break;
+            if !due.is_empty() {
+                self.settle(due, now, pool, &mut ticked).await?;
+                continue;
             }
-            self.settle(due, now, pool, &mut ticked).await?;
-        }
-        loop {
             let room = pace(pool.late.load(Ordering::Relaxed));
             let room = u32::try_from(room).unwrap_or(u32::MAX);
             let due = self.store().due_skills(None, late, room.max(1)).await?;
@@ -122,6 +120,9 @@ impl Engine {
     ) -> Result<(), Error> {
         let mut passing = Vec::new();
         let mut firing = FuturesUnordered::new();
+        // One patience for all: where runs are slow, the thousandth slot is stored as soon as the
+        // second.
+        let deadline = Instant::now() + NEAR;
         for row in rows {
             let Some(coming) = self.inner.coming(&row, now) else {
                 tracing::error!(skill = %row.text.skill, "its timing cannot be read");
@@ -132,7 +133,8 @@ impl Engine {
                 passing.push(coming.step);
                 continue;
             }
-            firing.push(self.launch(row, coming, pool.clone()).await);
+            let place = pool.place_by(deadline).await;
+            firing.push(self.launch(row, coming, pool.clone(), place));
         }
         self.pass(passing, ticked).await?;
         while let Some(fired) = firing.next().await {
@@ -161,14 +163,14 @@ impl Engine {
     }
 
     /// Begins the run of a slot in the pool, and answers as soon as it is stored.
-    async fn launch(
+    fn launch(
         &self,
         row: SkillRow,
         coming: Coming,
         pool: Pool,
+        place: Option<OwnedSemaphorePermit>,
     ) -> oneshot::Receiver<Result<Fired, Error>> {
         let (stored, answer) = oneshot::channel();
-        let place = pool.place_soon().await;
         let engine = self.clone();
         let tasks = pool.tasks.clone();
         tasks.spawn(async move {
@@ -227,14 +229,20 @@ impl Engine {
         };
         match begun {
             Ok(Begun::Over(Admission::Run(run))) => Ok(Started::Stored(Fired::Run(run.id))),
-            Ok(Begun::Over(Admission::Existing(_))) | Err(Error::SlotGone { .. }) => {
-                Ok(Started::Stored(Fired::Gone))
-            }
+            Ok(Begun::Over(Admission::Existing(_))) => self.go_past(coming).await,
+            Err(Error::SlotGone { .. }) => Ok(Started::Stored(Fired::Gone)),
             Ok(Begun::Queued { run, .. }) => Ok(Started::Stored(Fired::Run(run.id))),
             Ok(Begun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,
         }
+    }
+
+    /// The slot has its row already, from before the clock was set back or the skill was made
+    /// anew: the skill moves on.
+    async fn go_past(&self, coming: Coming) -> Result<Started, Error> {
+        self.store().pass_slots(vec![coming.step]).await?;
+        Ok(Started::Stored(Fired::Gone))
     }
 
     /// A slot that cannot become a run has failed, and says why.

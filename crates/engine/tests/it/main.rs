@@ -9,4 +9,6 @@ mod control;
 mod crash;
 mod limits;
 mod runs;
+mod time;
+mod time_world;
 mod world;
