@@ -7,8 +7,13 @@
 
 mod control;
 mod crash;
+mod daemons;
 mod limits;
 mod runs;
 mod time;
+mod time_clock;
+mod time_jobs;
+mod time_outbox;
+mod time_waits;
 mod time_world;
 mod world;

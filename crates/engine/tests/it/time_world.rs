@@ -79,9 +79,22 @@ impl Times {
     /// Moves the clock, looks at the schedules once, and lets everything that runs end.
     pub(crate) async fn tick(&self, time: &str) -> Ticked {
         self.world.clock.set(at(time));
-        let ticked = self.world.engine.tick(at(time), &self.pool).await.unwrap();
-        self.pool.idle().await;
-        ticked
+        self.look().await
+    }
+
+    /// Looks at the schedules until nothing is held back.
+    pub(crate) async fn look(&self) -> Ticked {
+        let mut all = Ticked::default();
+        loop {
+            let now = self.world.clock.now();
+            let ticked = self.world.engine.tick(now, &self.pool).await.unwrap();
+            self.pool.idle().await;
+            all.fired.extend(ticked.fired);
+            all.passed.extend(ticked.passed);
+            if !ticked.held_back {
+                return all;
+            }
+        }
     }
 
     /// Claims and drives whatever is due.
