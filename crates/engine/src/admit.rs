@@ -132,8 +132,17 @@ fn stale(fire: &Fire) -> Error {
 impl Engine {
     /// Stores a run for somebody else to drive.
     pub async fn admit(&self, fire: Fire) -> Result<Admission, Error> {
+        let pinned = self.inner.pin(&fire).await?;
+        self.admit_pinned(fire, pinned).await
+    }
+
+    /// The same for a skill that is found already.
+    pub(crate) async fn admit_pinned(
+        &self,
+        fire: Fire,
+        pinned: Pinned,
+    ) -> Result<Admission, Error> {
         let inner = &self.inner;
-        let pinned = inner.pin(&fire).await?;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
         let mut new = inner.new_run(&fire, &pinned, &inputs, id, None);
@@ -160,8 +169,18 @@ impl Engine {
 
     /// Stores a run and takes its lease, if nothing stands in the way.
     pub(crate) async fn begin(&self, fire: Fire, attention: &Attention) -> Result<Begun, Error> {
+        let pinned = self.inner.pin(&fire).await?;
+        self.begin_pinned(fire, pinned, attention).await
+    }
+
+    /// The same for a skill that is found already.
+    pub(crate) async fn begin_pinned(
+        &self,
+        fire: Fire,
+        pinned: Pinned,
+        attention: &Attention,
+    ) -> Result<Begun, Error> {
         let inner = &self.inner;
-        let pinned = inner.pin(&fire).await?;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         inner.learn_tools(&pinned).await;
         let mut draft = inner.draft(&fire, pinned, inputs.clone(), attention.parks);
@@ -253,10 +272,14 @@ impl Inner {
             Some(skill) => self.ad_hoc(skill)?,
             None => self.find(&fire.skill).await?,
         };
+        self.warm(&pinned);
+        Ok(pinned)
+    }
+
+    pub(crate) fn warm(&self, pinned: &Pinned) {
         if pinned.plan.has_compute() {
             self.parts.compute.warm();
         }
-        Ok(pinned)
     }
 
     /// A skill that no file and no record holds: its content is its name.

@@ -45,6 +45,10 @@ const TOGETHER: u32 = 16;
 /// How long a message is nobody else's while somebody tries to send it.
 const TRY: SignedDuration = SignedDuration::from_secs(120);
 
+/// How long a try may take: it is over before the message may be somebody else's, and a channel
+/// that hangs does not hold up other messages for good.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Waits between tries; after the last one a message is given up.
 const LADDER: [SignedDuration; 8] = [
     SignedDuration::from_secs(5),
@@ -82,7 +86,11 @@ impl Engine {
     ) -> Result<bool, Error> {
         let key = format!("notice-{}", row.id);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
-            Ok(notice) => channel.deliver(&notice, &key).await,
+            Ok(notice) => {
+                let sending = channel.deliver(&notice, &key);
+                let sent = tokio::time::timeout(PATIENCE, sending).await;
+                sent.unwrap_or_else(|_| Err(no_answer()))
+            }
             Err(error) => Err(Undelivered {
                 failure: Failure::new(FailureClass::Invalid, error.to_string()),
                 retry_after: None,
@@ -98,6 +106,14 @@ impl Engine {
         }
         self.store().end_notice(row.id, end, now).await?;
         Ok(sent)
+    }
+}
+
+fn no_answer() -> Undelivered {
+    let message = format!("no answer within {} s", PATIENCE.as_secs());
+    Undelivered {
+        failure: Failure::new(FailureClass::Timeout, message),
+        retry_after: None,
     }
 }
 

@@ -71,7 +71,7 @@ impl Engine {
         for row in self.store().skills(gone).await? {
             let here = snapshot.find(&row.text.skill);
             let timed = here.is_some_and(|loaded| loaded.skill.timing.is_some());
-            if !timed && row.text.timing.is_some() && !is_gone(&row) {
+            if !timed && row.text.timing.is_some() && may_fire(&row) {
                 let reason = DisabledReason::FileRemoved;
                 inner.switch_off(&row, reason, now).await?;
                 synced.removed.push(row.text.skill);
@@ -162,6 +162,15 @@ impl Engine {
             }),
         }
     }
+}
+
+/// Whether a skill fires, or will once its tools are there. What is off for another reason keeps
+/// that reason when its file goes: coming back must not undo the wish of a person (X1).
+fn may_fire(row: &SkillRow) -> bool {
+    matches!(
+        row.standing.disabled,
+        None | Some(DisabledReason::MissingTools)
+    )
 }
 
 fn is_gone(row: &SkillRow) -> bool {

@@ -4,8 +4,8 @@
 //! The clock is an argument. Deciding about slots is `deft-schedule`'s part, driving runs is not
 //! done here but handed to the [`Pool`].
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, RunId};
@@ -16,6 +16,7 @@ use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::admit::{Begun, new_run_id};
@@ -26,7 +27,7 @@ use crate::{Admission, Attention, Engine, Error, Fire};
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
 
-/// How long a slot waits for a driver before it is stored as queued.
+/// How long slots that have come together wait for drivers before they are stored as queued.
 const NEAR: Duration = Duration::from_secs(1);
 
 /// Where runs are driven: so many at once.
@@ -34,7 +35,8 @@ const NEAR: Duration = Duration::from_secs(1);
 pub struct Pool {
     places: Arc<Semaphore>,
     pub(crate) tasks: TaskTracker,
-    late: Arc<AtomicUsize>,
+    /// Skills of which a late slot is being made up for.
+    late: Arc<Mutex<HashSet<i64>>>,
     pub(crate) attention: Attention,
 }
 
@@ -57,14 +59,17 @@ impl Pool {
         Arc::clone(&self.places).acquire_owned().await.ok()
     }
 
-    async fn place_soon(&self) -> Option<OwnedSemaphorePermit> {
+    /// A place, if there is one in time.
+    async fn place_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Some(place);
         }
-        tokio::time::timeout(NEAR, self.place())
-            .await
-            .ok()
-            .flatten()
+        let place = tokio::time::timeout_at(deadline, self.place());
+        place.await.ok().flatten()
+    }
+
+    fn unfinished(&self) -> HashSet<i64> {
+        lock(&self.late).clone()
     }
 
     /// Waits until everything that is driven here has ended.
@@ -93,24 +98,42 @@ impl Engine {
         let mut ticked = Ticked::default();
         self.enable_ready(now).await?;
         let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
-        // Slots that are on time never wait for those that are late.
+        let mut paced = Paced::default();
         loop {
+            // Slots that are on time never wait for those that are late.
             let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
-            if due.is_empty() {
-                break;
+            if !due.is_empty() {
+                self.settle(due, now, pool, &mut ticked).await?;
+                continue;
             }
-            self.settle(due, now, pool, &mut ticked).await?;
-        }
-        loop {
-            let room = pace(pool.late.load(Ordering::Relaxed));
-            let room = u32::try_from(room).unwrap_or(u32::MAX);
-            let due = self.store().due_skills(None, late, room.max(1)).await?;
-            ticked.held_back = room == 0 && !due.is_empty();
-            if due.is_empty() || room == 0 {
+            let due = self.late_slots(late, pool, &mut paced).await?;
+            ticked.held_back = paced.held_back;
+            if due.is_empty() {
                 return Ok(ticked);
             }
             self.settle(due, now, pool, &mut ticked).await?;
         }
+    }
+
+    /// Late slots that may fire now. Each skill has one of them at a time, so that a night of
+    /// downtime does not fill the queue with all its slots.
+    async fn late_slots(
+        &self,
+        late: Timestamp,
+        pool: &Pool,
+        paced: &mut Paced,
+    ) -> Result<Vec<SkillRow>, Error> {
+        let unfinished = pool.unfinished();
+        let room = pace(unfinished.len());
+        let busy = |row: &SkillRow| unfinished.contains(&row.id) || paced.fired.contains(&row.id);
+        let limit = room.max(1) + unfinished.len() + paced.fired.len();
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let due = self.store().due_skills(None, late, limit).await?;
+        let (waiting, mut free): (Vec<_>, Vec<_>) = due.into_iter().partition(busy);
+        paced.held_back = !waiting.is_empty() || room == 0 && !free.is_empty();
+        free.truncate(room);
+        paced.fired.extend(free.iter().map(|row| row.id));
+        Ok(free)
     }
 
     async fn settle(
@@ -122,6 +145,9 @@ impl Engine {
     ) -> Result<(), Error> {
         let mut passing = Vec::new();
         let mut firing = FuturesUnordered::new();
+        // One patience for all: where runs are slow, the thousandth slot is stored as soon as the
+        // second.
+        let deadline = Instant::now() + NEAR;
         for row in rows {
             let Some(coming) = self.inner.coming(&row, now) else {
                 tracing::error!(skill = %row.text.skill, "its timing cannot be read");
@@ -132,7 +158,8 @@ impl Engine {
                 passing.push(coming.step);
                 continue;
             }
-            firing.push(self.launch(row, coming, pool.clone()).await);
+            let place = pool.place_by(deadline).await;
+            firing.push(self.launch(row, coming, pool.clone(), place));
         }
         self.pass(passing, ticked).await?;
         while let Some(fired) = firing.next().await {
@@ -161,18 +188,18 @@ impl Engine {
     }
 
     /// Begins the run of a slot in the pool, and answers as soon as it is stored.
-    async fn launch(
+    fn launch(
         &self,
         row: SkillRow,
         coming: Coming,
         pool: Pool,
+        place: Option<OwnedSemaphorePermit>,
     ) -> oneshot::Receiver<Result<Fired, Error>> {
         let (stored, answer) = oneshot::channel();
-        let place = pool.place_soon().await;
+        let late = coming.late.then(|| Late::enter(&pool, row.id));
         let engine = self.clone();
         let tasks = pool.tasks.clone();
         tasks.spawn(async move {
-            let late = coming.late.then(|| Late::enter(&pool.late));
             let begun = engine
                 .fire_slot(&row, coming, &pool.attention, place.is_some())
                 .await;
@@ -220,21 +247,29 @@ impl Engine {
             overlap: coming.queues.then_some(Overlap::Queue),
             ..Fire::default()
         };
+        // The skill of the row and no other: a file may have the same name.
         let begun = if drive {
-            self.begin(fire, attention).await
+            self.inner.warm(&pinned);
+            self.begin_pinned(fire, pinned, attention).await
         } else {
-            self.admit(fire).await.map(Begun::Over)
+            self.admit_pinned(fire, pinned).await.map(Begun::Over)
         };
         match begun {
             Ok(Begun::Over(Admission::Run(run))) => Ok(Started::Stored(Fired::Run(run.id))),
-            Ok(Begun::Over(Admission::Existing(_))) | Err(Error::SlotGone { .. }) => {
-                Ok(Started::Stored(Fired::Gone))
-            }
+            Ok(Begun::Over(Admission::Existing(_))) => self.go_past(coming).await,
+            Err(Error::SlotGone { .. }) => Ok(Started::Stored(Fired::Gone)),
             Ok(Begun::Queued(run)) => Ok(Started::Stored(Fired::Run(run.id))),
             Ok(Begun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,
         }
+    }
+
+    /// The slot has its row already, from before the clock was set back or the skill was made
+    /// anew: the skill moves on.
+    async fn go_past(&self, coming: Coming) -> Result<Started, Error> {
+        self.store().pass_slots(vec![coming.step]).await?;
+        Ok(Started::Stored(Fired::Gone))
     }
 
     /// A slot that cannot become a run has failed, and says why.
@@ -286,20 +321,36 @@ impl Ticked {
     }
 }
 
-/// A late slot that is being run, counted while it is.
-struct Late(Arc<AtomicUsize>);
+/// What one look knows of late slots.
+#[derive(Default)]
+struct Paced {
+    /// Skills that had their turn.
+    fired: HashSet<i64>,
+    held_back: bool,
+}
+
+/// A late slot that is being run, known while it is.
+struct Late {
+    all: Arc<Mutex<HashSet<i64>>>,
+    skill: i64,
+}
 
 impl Late {
-    fn enter(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(count))
+    fn enter(pool: &Pool, skill: i64) -> Self {
+        let all = Arc::clone(&pool.late);
+        lock(&all).insert(skill);
+        Self { all, skill }
     }
 }
 
 impl Drop for Late {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        lock(&self.all).remove(&self.skill);
     }
+}
+
+fn lock(late: &Mutex<HashSet<i64>>) -> MutexGuard<'_, HashSet<i64>> {
+    late.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What became of a slot that was to fire.

@@ -62,7 +62,7 @@ impl World {
             home,
             server: server_binary(),
             arguments,
-            driver: driver_binary(),
+            driver: example("crash_driver"),
         }
     }
 
@@ -84,16 +84,16 @@ impl World {
 }
 
 /// Examples are built with the tests, next to them.
-fn driver_binary() -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
-    let driver = profile.join("examples/crash_driver");
+    let driver = profile.join("examples").join(name);
     assert!(driver.exists(), "cargo builds examples with the tests");
     driver
 }
 
 /// A number that looks random and is the same in every run of the test.
-fn scatter(n: usize) -> u64 {
+pub(crate) fn scatter(n: usize) -> u64 {
     let mut x = (n as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

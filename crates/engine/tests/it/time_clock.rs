@@ -1,0 +1,252 @@
+//! A process that stays around while the clock is set forward and back, or the host sleeps.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_engine::{Channel, Clock, Delivered, Notice};
+use deft_model::RunStatus;
+use serde_json::json;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::time_world::{Times, at, both, record, with};
+
+/// Whatever is said arrives.
+struct Ears;
+
+impl Channel for Ears {
+    fn deliver<'a>(
+        &'a self,
+        _: &'a Notice,
+        _: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        Box::pin(async { Ok("heard".to_owned()) })
+    }
+}
+
+/// A daemon in this process.
+struct Daemon {
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Daemon {
+    fn start(t: &Times) -> Self {
+        let stop = CancellationToken::new();
+        let (engine, pool, until) = (t.world.engine.clone(), t.pool.clone(), stop.clone());
+        let task = tokio::spawn(async move {
+            let grace = Duration::from_secs(5);
+            engine.serve(&pool, Arc::new(Ears), until, grace).await;
+        });
+        Self { stop, task }
+    }
+
+    async fn end(self) {
+        self.stop.cancel();
+        self.task.await.unwrap();
+    }
+}
+
+impl Times {
+    /// Waits until a skill has so many rows, all of them over.
+    async fn settled(&self, skill: &str, count: usize) -> Vec<String> {
+        loop {
+            let runs = self.runs(skill).await;
+            let over = runs.iter().all(|run| run.status == RunStatus::Done);
+            if runs.len() >= count && over {
+                return self.slots(skill).await;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Waits until the scheduler sleeps towards this slot of the skill.
+    async fn stands(&self, skill: &str, standing: &str) {
+        while self.standing(skill).await != standing {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_fires_when_the_clock_gets_there() {
+    both(async |t: Times| {
+        t.add(record("Every", json!({"interval_minutes": 10}), "act"))
+            .await;
+        let daemon = Daemon::start(&t);
+        for (n, time) in ["13:10", "13:20", "13:30"].into_iter().enumerate() {
+            t.world.clock.set(at(time));
+            t.settled("every", n + 1).await;
+        }
+        assert_eq!(
+            t.slots("every").await,
+            ["13:10 success", "13:20 success", "13:30 success"]
+        );
+        daemon.end().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_host_that_slept_makes_up_for_it() {
+    both(async |t: Times| {
+        t.add(record("Every", json!({"interval_minutes": 10}), "act"))
+            .await;
+        let skill = record("Skip", json!({"interval_minutes": 10}), "act");
+        t.add(with(skill, json!({"misfire": "skip"}))).await;
+        let daemon = Daemon::start(&t);
+        t.world.clock.set(at("13:10"));
+        t.settled("every", 1).await;
+        t.settled("skip", 1).await;
+        // Asleep from 13:15 to 16:05.
+        t.world.clock.set(at("16:05"));
+        assert_eq!(
+            t.settled("every", 3).await,
+            [
+                "13:10 success",
+                "13:20 to 15:50 (16) missed: could not run in time; 2026-01-26T16:00:00+00:00 runs for it",
+                "16:00 success",
+            ]
+        );
+        assert_eq!(
+            t.settled("skip", 2).await,
+            [
+                "13:10 success",
+                "13:20 to 16:00 (17) missed: could not run in time, and `misfire: skip` wants no late run",
+            ]
+        );
+        assert_eq!(t.standing("every").await, "on, next 16:10");
+        daemon.end().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_repeats_nothing() {
+    both(async |t: Times| {
+        t.add(record("Cron", json!({"schedule": "0 * * * *"}), "act"))
+            .await;
+        let daemon = Daemon::start(&t);
+        t.world.clock.set(at("14:00"));
+        t.settled("cron", 1).await;
+        t.world.clock.set(at("12:30"));
+        t.stands("cron", "on, next 15:00").await;
+        t.world.clock.set(at("14:00"));
+        t.world.clock.set(at("15:00"));
+        assert_eq!(
+            t.settled("cron", 2).await,
+            ["14:00 success", "15:00 success"]
+        );
+        assert_eq!(t.world.called(), ["act", "act"]);
+        daemon.end().await;
+    })
+    .await;
+}
+
+/// Enabled anew after the clock went back, a skill meets slots that have their rows.
+#[tokio::test]
+async fn slots_that_have_a_row_are_passed_by() {
+    both(async |t: Times| {
+        t.add(record("Cron", json!({"schedule": "0 * * * *"}), "act"))
+            .await;
+        t.tick("14:00").await;
+        t.tick("15:00").await;
+        t.world.clock.set(at("13:30"));
+        t.world.engine.disable("cron").await.unwrap();
+        t.world.engine.enable("cron").await.unwrap();
+        assert_eq!(t.standing("cron").await, "on, next 14:00");
+        assert_eq!(t.tick("14:00").await, deft_engine::Ticked::default());
+        assert_eq!(t.standing("cron").await, "on, next 15:00");
+        t.tick("15:00").await;
+        t.tick("16:00").await;
+        assert_eq!(
+            t.slots("cron").await,
+            ["14:00 success", "15:00 success", "16:00 success"]
+        );
+        assert_eq!(t.world.called().len(), 3);
+    })
+    .await;
+}
+
+/// Leases are measured by the clock, but a process that lives keeps them whatever the clock does.
+#[tokio::test]
+async fn a_jump_takes_no_run_from_who_drives_it() {
+    both(async |t: Times| {
+        t.add(record("Slow", json!({"schedule": "30 13 * * *"}), "hang"))
+            .await;
+        t.world.clock.set(at("13:30"));
+        let now = t.world.clock.now();
+        let ticked = t.world.engine.tick(now, &t.pool).await.unwrap();
+        let run = ticked.fired[0].clone();
+        t.world.clock.set(at("20:00"));
+        let freed = t.world.engine.recover().await.unwrap();
+        assert_eq!(freed, []);
+        let row = t.world.store.run(&run).await.unwrap().unwrap();
+        assert_eq!(row.status, RunStatus::Running);
+        t.world.engine.cancel(&run, "ada").await.unwrap();
+        t.pool.idle().await;
+        assert_eq!(t.slots("slow").await, ["13:30 cancelled: stopped by ada"]);
+    })
+    .await;
+}
+
+/// What is queued, what waits for a tool and what is to be said is taken up without a tick.
+#[tokio::test]
+async fn a_daemon_goes_on_with_what_waits() {
+    both(async |t: Times| {
+        t.add(record("Waits", json!({"interval_minutes": 30}), "later"))
+            .await;
+        let daemon = Daemon::start(&t);
+        t.world.clock.set(at("13:30"));
+        while t
+            .runs("waits")
+            .await
+            .first()
+            .is_none_or(|run| run.status != RunStatus::Waiting)
+        {
+            tokio::task::yield_now().await;
+        }
+        let schema = json!({ "type": "object" });
+        let effects = deft_model::Effects::Once;
+        t.world.engine.router().register_fn(
+            deft_tools::Definition::new("later", "for tests", effects, schema),
+            |_, _| async { Ok(json!("here")) },
+        );
+        assert_eq!(t.settled("waits", 1).await, ["13:30 success"]);
+        t.world
+            .engine
+            .admit(crate::world::fire("waits", &json!({})))
+            .await
+            .unwrap();
+        t.world.engine.ring();
+        assert_eq!(t.settled("waits", 2).await.len(), 2);
+        daemon.end().await;
+    })
+    .await;
+}
+
+/// Slots that come together wait for drivers together, not one after the other.
+#[tokio::test(start_paused = true)]
+async fn slow_runs_hold_up_no_slots() {
+    let t = Times::over(Arc::new(deft_store::Memory::new()), &[]);
+    for n in 0..50 {
+        let name = format!("Slow {n}");
+        t.add(record(&name, json!({"interval_minutes": 10}), "hang"))
+            .await;
+    }
+    let begun = tokio::time::Instant::now();
+    t.world.clock.set(at("13:10"));
+    let ticked = t.world.engine.tick(at("13:10"), &t.pool).await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    assert_eq!(ticked.fired.len(), 50);
+    let runs = t.world.store.runs(deft_store::RunFilter::default());
+    let runs = runs.await.unwrap();
+    let running = |run: &&deft_store::RunRow| run.status == RunStatus::Running;
+    assert_eq!(runs.iter().filter(running).count(), 4);
+    for run in runs {
+        t.world.engine.cancel(&run.id, "ada").await.unwrap();
+    }
+    t.pool.idle().await;
+}

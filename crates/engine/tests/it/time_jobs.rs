@@ -1,0 +1,203 @@
+//! Background jobs: queue, halt, resume, tries, and what is kept of failures.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use deft_model::{Effects, Failure, FailureClass, Skill};
+use deft_skillfile::{Document, Moment, Place, Profile, parse};
+use deft_store::FactFilter;
+use deft_tools::Definition;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::time_world::{Times, at, both};
+
+/// A job of one call.
+fn job(tool: &str, on_error: &str) -> Skill {
+    let text = format!(
+        "name: job-{tool}\ndescription: d\nsteps:\n  - id: only\n    tool: {tool}\n    on_error: {on_error}\n"
+    );
+    let place = Place {
+        file: "job.yaml",
+        folder: "jobs",
+        domain: None,
+    };
+    let moment = Moment {
+        now: at("13:00"),
+        zone: TimeZone::UTC,
+    };
+    let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
+    match parsed.document {
+        Some(Document::Skill(skill)) => *skill,
+        _ => panic!("{:#?}", parsed.diagnostics),
+    }
+}
+
+async fn statuses(t: &Times) -> Vec<String> {
+    let mut words = Vec::new();
+    for run in t.world.engine.jobs(None).await.unwrap().iter().rev() {
+        let shown = t.world.engine.job_json(run).await;
+        words.push(format!(
+            "{} {}",
+            shown["name"].as_str().unwrap(),
+            shown["status"].as_str().unwrap()
+        ));
+    }
+    words
+}
+
+#[tokio::test]
+async fn jobs_are_queued_halted_and_resumed() {
+    both(async |t: Times| {
+        let engine = &t.world.engine;
+        let first = engine.queue_job(job("echo", "fail"), "cli").await.unwrap();
+        assert_eq!(statuses(&t).await, ["job-echo queued"]);
+        engine.halt_jobs().await.unwrap();
+        assert_eq!(engine.jobs_halted().await.unwrap(), Some(at("13:00")));
+        engine.queue_job(job("act", "fail"), "cli").await.unwrap();
+        t.drain().await;
+        assert_eq!(statuses(&t).await, ["job-echo queued", "job-act queued"]);
+        engine.resume_jobs().await.unwrap();
+        assert_eq!(engine.jobs_halted().await.unwrap(), None);
+        t.drain().await;
+        assert_eq!(
+            statuses(&t).await,
+            ["job-echo completed", "job-act completed"]
+        );
+        let row = t.world.store.run(&first.id).await.unwrap().unwrap();
+        let shown = engine.job_json(&row).await;
+        let instant = json!("2026-01-26T13:00:00Z");
+        assert_eq!(
+            shown,
+            json!({
+                "taskId": first.id.as_str(),
+                "name": "job-echo",
+                "status": "completed",
+                "result": shown["result"],
+                "error": null,
+                "duration": 0,
+                "createdAt": instant,
+                "startedAt": instant,
+                "completedAt": instant,
+            })
+        );
+        assert_ne!(shown["result"], Value::Null);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_job_that_fails_leaves_a_fact() {
+    both(async |t: Times| {
+        let run = t.world.engine.queue_job(job("refuse", "fail"), "cli").await;
+        let run = run.unwrap();
+        t.drain().await;
+        assert_eq!(statuses(&t).await, ["job-refuse failed"]);
+        let facts = t.world.store.facts(FactFilter::default()).await.unwrap();
+        let facts: Vec<Value> = facts
+            .iter()
+            .map(|row| {
+                json!([
+                    row.fact.agent_id,
+                    row.fact.category,
+                    row.fact.text,
+                    row.fact.source
+                ])
+            })
+            .collect();
+        let text = "background job `job-refuse` failed: 401 unauthorized";
+        assert_eq!(
+            facts,
+            [json!(["orchestrator", "error", text, run.id.as_str()])]
+        );
+        let row = t.world.store.run(&run.id).await.unwrap().unwrap();
+        let shown = t.world.engine.job_json(&row).await;
+        assert_eq!(shown["error"], "401 unauthorized");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_job_is_tried_three_times_more() {
+    both(async |t: Times| {
+        let tries = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&tries);
+        t.world.engine.router().register_fn(
+            Definition::new(
+                "flaky",
+                "for tests",
+                Effects::Idempotent,
+                json!({ "type": "object" }),
+            ),
+            move |_, _| {
+                let n = count.fetch_add(1, Ordering::SeqCst);
+                async move {
+                    if n < 3 {
+                        return Err(Failure::new(FailureClass::Network, "no route"));
+                    }
+                    Ok(json!("at last"))
+                }
+            },
+        );
+        t.world
+            .engine
+            .queue_job(job("flaky", "retry:3"), "cli")
+            .await
+            .unwrap();
+        // The clock stands still unless somebody moves it, and retries wait for it.
+        let driving = t.drain();
+        tokio::pin!(driving);
+        let minutes = jiff::SignedDuration::from_mins(10);
+        while futures_util::FutureExt::now_or_never(&mut driving).is_none() {
+            let now = deft_engine::Clock::now(&t.world.clock);
+            if now < at("13:00") + minutes {
+                t.world
+                    .clock
+                    .set(now + jiff::SignedDuration::from_millis(10));
+            }
+            tokio::task::yield_now().await;
+        }
+        t.world.clock.set(at("13:30"));
+        t.drain().await;
+        assert_eq!(statuses(&t).await, ["job-flaky completed"]);
+        assert_eq!(tries.load(Ordering::SeqCst), 4);
+        let facts = t.world.store.facts(FactFilter::default()).await.unwrap();
+        assert_eq!(facts, []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ten_jobs_run_at_once() {
+    both(async |t: Times| {
+        for _ in 0..12 {
+            t.world
+                .engine
+                .queue_job(job("hang", "fail"), "cli")
+                .await
+                .unwrap();
+        }
+        let engine = t.world.engine.clone();
+        let workers: Vec<_> = (0..12)
+            .map(|_| {
+                let engine = engine.clone();
+                tokio::spawn(async move { engine.drain(&deft_engine::Attention::default()).await })
+            })
+            .collect();
+        while t.world.called().len() < 10 {
+            tokio::task::yield_now().await;
+        }
+        let count =
+            |words: &[String], word: &str| words.iter().filter(|line| line.ends_with(word)).count();
+        let now = statuses(&t).await;
+        assert_eq!((count(&now, "running"), count(&now, "queued")), (10, 2));
+        for run in engine.jobs(None).await.unwrap() {
+            engine.cancel(&run.id, "ada").await.unwrap();
+        }
+        for worker in workers {
+            worker.await.unwrap().unwrap();
+        }
+        assert_eq!(count(&statuses(&t).await, "failed"), 12);
+    })
+    .await;
+}

@@ -1,0 +1,225 @@
+//! Messages reach people once, however often sending fails on the way.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deft_engine::{Channel, Delivered, Notice, NoticeKind, Undelivered};
+use deft_model::{Failure, FailureClass};
+use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
+
+use crate::time_world::{Times, at, both, clock};
+
+/// A channel that answers as it is told, then well. It keeps what arrived.
+#[derive(Default)]
+struct Double {
+    answers: Mutex<VecDeque<Option<Undelivered>>>,
+    tries: Mutex<Vec<String>>,
+    arrived: Mutex<Vec<(String, String)>>,
+}
+
+impl Channel for Double {
+    fn deliver<'a>(
+        &'a self,
+        notice: &'a Notice,
+        key: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        Box::pin(async move {
+            self.tries.lock().unwrap().push(key.to_owned());
+            // Lets others have a go while this one is on its way.
+            tokio::task::yield_now().await;
+            let answer = self.answers.lock().unwrap().pop_front();
+            if let Some(Some(undelivered)) = answer {
+                return Err(undelivered);
+            }
+            let mut arrived = self.arrived.lock().unwrap();
+            arrived.push((key.to_owned(), notice.text.clone()));
+            Ok(format!("receipt {}", arrived.len()))
+        })
+    }
+}
+
+fn undelivered(class: FailureClass, what: &str, after: Option<u64>) -> Option<Undelivered> {
+    Some(Undelivered {
+        failure: Failure::new(class, what),
+        retry_after: after.map(Duration::from_secs),
+    })
+}
+
+fn notice(text: &str) -> Notice {
+    Notice {
+        kind: NoticeKind::Message,
+        title: "T".to_owned(),
+        text: text.to_owned(),
+        skill: None,
+        run: None,
+        target: None,
+    }
+}
+
+async fn rows(t: &Times) -> Vec<NoticeRow> {
+    let mut rows = t
+        .world
+        .store
+        .notices(NoticeFilter::default())
+        .await
+        .unwrap();
+    rows.reverse();
+    rows
+}
+
+#[tokio::test]
+async fn a_message_arrives_once_after_several_failures() {
+    both(async |t: Times| {
+        let double = Arc::new(Double::default());
+        double.answers.lock().unwrap().extend([
+            undelivered(FailureClass::Quota, "429 too many requests", Some(17)),
+            undelivered(FailureClass::Other, "500 internal server error", None),
+            undelivered(FailureClass::Timeout, "no answer", None),
+        ]);
+        let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
+        let engine = &t.world.engine;
+        assert!(engine.tell("k", &notice("hello")).await.unwrap());
+        // The same key is told once.
+        assert!(!engine.tell("k", &notice("hello")).await.unwrap());
+        let mut tried = Vec::new();
+        while let Some(next) = t.world.store.next_notice().await.unwrap() {
+            t.world.clock.set(next);
+            let arrived = engine.deliver(&channel).await.unwrap();
+            let error = rows(&t).await[0].error.clone();
+            tried.push((clock(next), arrived, error.unwrap_or_default()));
+        }
+        let line = |time: &str, arrived, error: &str| (time.to_owned(), arrived, error.to_owned());
+        assert_eq!(
+            tried,
+            [
+                line("13:00", 0, "quota: 429 too many requests"),
+                // What the receiver asks for counts before the ladder.
+                line("13:00:17", 0, "other: 500 internal server error"),
+                line("13:00:47", 0, "timeout: no answer"),
+                line("13:02:47", 1, ""),
+            ]
+        );
+        let row = rows(&t).await.remove(0);
+        assert_eq!(row.status, NoticeStatus::Sent);
+        assert_eq!(row.receipt.as_deref(), Some("receipt 1"));
+        assert_eq!((row.attempts, row.ended_at), (4, Some(at("13:02:47"))));
+        // Every try carried the same key.
+        let tries = double.tries.lock().unwrap().clone();
+        assert_eq!(tries, vec![tries[0].clone(); 4]);
+        assert_eq!(double.arrived.lock().unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_given_up_and_kept() {
+    both(async |t: Times| {
+        let double = Arc::new(Double::default());
+        let refused = undelivered(FailureClass::Auth, "401 wrong token", None);
+        double.answers.lock().unwrap().push_back(refused);
+        let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
+        t.world.engine.tell("k", &notice("hello")).await.unwrap();
+        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 0);
+        let row = rows(&t).await.remove(0);
+        assert_eq!(row.status, NoticeStatus::Dead);
+        assert_eq!(row.error.as_deref(), Some("auth: 401 wrong token"));
+        assert_eq!(t.world.store.next_notice().await.unwrap(), None);
+        // A person mends the token and says so.
+        let again = t
+            .world
+            .store
+            .retry_notices(None, at("14:00"))
+            .await
+            .unwrap();
+        assert_eq!(again, 1);
+        t.world.clock.set(at("14:00"));
+        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 1);
+        assert_eq!(rows(&t).await[0].status, NoticeStatus::Sent);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_ladder_has_an_end() {
+    both(async |t: Times| {
+        let double = Arc::new(Double::default());
+        let down = || undelivered(FailureClass::Network, "no route", None);
+        double
+            .answers
+            .lock()
+            .unwrap()
+            .extend(std::iter::repeat_with(down).take(20));
+        let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
+        t.world.engine.tell("k", &notice("hello")).await.unwrap();
+        while let Some(next) = t.world.store.next_notice().await.unwrap() {
+            t.world.clock.set(next);
+            t.world.engine.deliver(&channel).await.unwrap();
+        }
+        let row = rows(&t).await.remove(0);
+        assert_eq!((row.status, row.attempts), (NoticeStatus::Dead, 9));
+        let hours = row.ended_at.unwrap().duration_since(row.at).as_hours();
+        assert_eq!(hours, 10);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn two_couriers_never_carry_one_message() {
+    both(async |t: Times| {
+        let double = Arc::new(Double::default());
+        let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
+        for n in 0..100 {
+            let (key, text) = (format!("k{n}"), format!("hello {n}"));
+            t.world.engine.tell(&key, &notice(&text)).await.unwrap();
+        }
+        let carry = || {
+            let (engine, channel) = (t.world.engine.clone(), Arc::clone(&channel));
+            tokio::spawn(async move { engine.deliver(&channel).await.unwrap() })
+        };
+        let couriers = [carry(), carry(), carry()];
+        let mut arrived = 0;
+        for courier in couriers {
+            arrived += courier.await.unwrap();
+        }
+        assert_eq!(arrived, 100);
+        assert_eq!(double.tries.lock().unwrap().len(), 100);
+        let mut seen: Vec<String> = double
+            .arrived
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(_, text)| text.clone())
+            .collect();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 100);
+    })
+    .await;
+}
+
+/// A channel that never answers.
+struct Silent;
+
+impl Channel for Silent {
+    fn deliver<'a>(
+        &'a self,
+        _: &'a Notice,
+        _: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_that_hangs_is_not_waited_for() {
+    let t = Times::over(Arc::new(deft_store::Memory::new()), &[]);
+    t.world.engine.tell("k", &notice("hello")).await.unwrap();
+    let channel: Arc<dyn Channel> = Arc::new(Silent);
+    assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 0);
+    let row = rows(&t).await.remove(0);
+    assert_eq!(row.error.as_deref(), Some("timeout: no answer within 60 s"));
+    assert_eq!(row.try_at, Some(at("13:00:05")));
+}

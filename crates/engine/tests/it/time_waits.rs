@@ -1,0 +1,299 @@
+//! Runs that wait for tools, skills that wait for tools, skills whose files come and go, and what
+//! people are told of completions.
+
+use std::sync::Arc;
+
+use deft_engine::Attention;
+use deft_model::{DisabledReason, Effects, Outcome, RunStatus};
+use deft_store::{Memory, Put, Standing, Timeline};
+use deft_tools::Definition;
+use serde_json::json;
+
+use crate::time_world::{Times, at, both, file, new_record, record, with};
+use crate::world::load;
+
+impl Times {
+    /// A tool that was not there before.
+    fn install(&self, tool: &str) {
+        let schema = json!({ "type": "object" });
+        self.world.engine.router().register_fn(
+            Definition::new(tool, "for tests", Effects::Once, schema),
+            |_, _| async { Ok(json!("late but here")) },
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_blocked_run_goes_on_when_its_tool_is_there() {
+    both(async |t: Times| {
+        t.add(record("Waits", json!({"interval_minutes": 30}), "later"))
+            .await;
+        t.tick("13:30").await;
+        let run = t.runs("waits").await.remove(0);
+        assert_eq!(run.status, RunStatus::Waiting);
+        let why = run.waiting_for.unwrap();
+        assert!(why.starts_with("tool: "), "{why}");
+        assert_eq!(t.standing("waits").await, "on, next 14:00");
+        // Nothing has changed: it looks again later by itself, and still waits.
+        t.world.clock.set(at("13:36"));
+        t.drain().await;
+        assert_eq!(t.runs("waits").await[0].status, RunStatus::Waiting);
+        t.install("later");
+        let woken = t.world.store.wake("tool: ", at("13:37")).await.unwrap();
+        assert_eq!(woken, 1);
+        t.world.clock.set(at("13:37"));
+        t.drain().await;
+        assert_eq!(t.slots("waits").await, ["13:30 success"]);
+        assert_eq!(t.notices().await, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_is_blocked_no_longer_than_its_window_and_counts_to_no_streak() {
+    both(async |t: Times| {
+        let waits = record("Waits", json!({"schedule": "30 13 * * *"}), "never");
+        t.add(with(waits, json!({"misfire_window": "20m"}))).await;
+        t.tick("13:30").await;
+        for time in ["13:35", "13:40", "13:45"] {
+            t.world.clock.set(at(time));
+            t.drain().await;
+            assert_eq!(
+                t.runs("waits").await[0].status,
+                RunStatus::Waiting,
+                "{time}"
+            );
+        }
+        t.world.clock.set(at("13:50"));
+        t.drain().await;
+        let run = t.runs("waits").await.remove(0);
+        assert_eq!(run.outcome, Some(Outcome::Blocked), "{run:?}");
+        assert_eq!(t.standing("waits").await, "on, next 27 13:30");
+        let notices = t.notices().await;
+        assert_eq!(notices.len(), 1, "{notices:?}");
+        assert!(
+            notices[0].starts_with("blocked: `waits` could not run: "),
+            "{notices:?}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn by_hand_a_missing_tool_is_said_at_once() {
+    both(async |t: Times| {
+        t.add(record("Waits", json!({"interval_minutes": 30}), "never"))
+            .await;
+        let row = t.world.run("waits", json!({})).await;
+        assert_eq!(row.outcome, Some(Outcome::Blocked));
+        assert_eq!(t.notices().await, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_missing_tools_are_undone_by_tools_that_appear() {
+    both(async |t: Times| {
+        let reasons = [
+            DisabledReason::User,
+            DisabledReason::Failures,
+            DisabledReason::MissingTools,
+            DisabledReason::FileRemoved,
+            DisabledReason::OneShotDone,
+            DisabledReason::Budget,
+        ];
+        for why in reasons {
+            let name = why.to_string();
+            let skill = record(&name, json!({"interval_minutes": 10}), "later");
+            let skill = with(skill, json!({"required_tools": ["later"]}));
+            let mut new = new_record(&skill, at("13:00"));
+            new.standing = Standing {
+                disabled: Some(why),
+                streak: 5,
+                ..Standing::default()
+            };
+            new.timeline = Timeline::default();
+            let put = t.world.store.put_skills(vec![new]).await.unwrap();
+            assert!(matches!(put[0], Put::Stored(_)), "{put:?}");
+        }
+        assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
+        t.install("later");
+        t.tick("13:06").await;
+        assert_eq!(t.standing("missing-tools").await, "on, next 13:16");
+        for why in reasons
+            .iter()
+            .filter(|why| **why != DisabledReason::MissingTools)
+        {
+            let skill = why.to_string().replace('_', "-");
+            assert_eq!(
+                t.standing(&skill).await,
+                format!("off ({why}), streak 5"),
+                "{why}"
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn completions_are_told_but_not_too_often() {
+    both(async |t: Times| {
+        let tells = record("Tells", json!({"interval_minutes": 10}), "echo");
+        let more = json!({"notify_on_completion": true, "notify_interval_minutes": 25});
+        t.add(with(tells, more)).await;
+        for time in ["13:10", "13:20", "13:30", "13:40"] {
+            t.tick(time).await;
+        }
+        let rows = t.world.store.notices(deft_store::NoticeFilter::default());
+        let rows = rows.await.unwrap();
+        let times: Vec<String> = rows
+            .iter()
+            .rev()
+            .map(|row| crate::time_world::clock(row.at))
+            .collect();
+        assert_eq!(times, ["13:10", "13:40"]);
+        // A run by hand is told to whoever started it.
+        t.world.run("tells", json!({})).await;
+        assert_eq!(t.notices().await.len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_that_told_something_needs_no_message_about_its_end() {
+    both(async |t: Times| {
+        t.install("notify");
+        for (name, tool) in [("Quiet", "notify"), ("Loud", "echo")] {
+            let skill = record(name, json!({"interval_minutes": 10}), tool);
+            t.add(with(skill, json!({"notify_on_completion": true})))
+                .await;
+        }
+        t.tick("13:10").await;
+        assert_eq!(t.slots("quiet").await, ["13:10 success"]);
+        assert_eq!(t.notices().await, ["completion: done"]);
+    })
+    .await;
+}
+
+const TIMED: &str = "\
+name: timed
+description: Fires by the clock
+schedule: \"30 * * * *\"
+notify_on_completion: false
+steps:
+  - id: only
+    tool: act
+";
+
+#[tokio::test]
+async fn skills_in_files_come_change_go_and_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in [Arc::new(Memory::new()) as _, file(&folder)] {
+        let t = Times::over(store, &[("timed.yaml", TIMED)]);
+        let engine = &t.world.engine;
+        let change = |text: Option<&str>| {
+            let path = t.world.home.path().join("skills/timed.yaml");
+            std::fs::remove_file(path).unwrap_or_default();
+            let files: Vec<(&str, &str)> = text.iter().map(|text| ("timed.yaml", *text)).collect();
+            *t.world.folder.0.lock().unwrap() = load(&t.world.home, &files);
+        };
+        assert_eq!(engine.sync_files().await.unwrap().added, ["timed"]);
+        assert_eq!(t.standing("timed").await, "on, next 13:30");
+        let again = engine.sync_files().await.unwrap();
+        assert_eq!(again, deft_engine::Synced::default());
+        t.tick("13:30").await;
+        assert_eq!(t.world.called(), ["act"]);
+        // New content, same timing: the slot stays where it is.
+        change(Some(&TIMED.replace("tool: act", "tool: put")));
+        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(t.standing("timed").await, "on, next 14:30");
+        // Another timing: it counts from now.
+        change(Some(&TIMED.replace("30 *", "45 *")));
+        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(t.standing("timed").await, "on, next 13:45");
+        change(None);
+        assert_eq!(engine.sync_files().await.unwrap().removed, ["timed"]);
+        assert_eq!(t.standing("timed").await, "off (file_removed)");
+        assert_eq!(engine.sync_files().await.unwrap().removed.len(), 0);
+        assert_eq!(t.tick("13:45").await, deft_engine::Ticked::default());
+        change(Some(TIMED));
+        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(t.standing("timed").await, "on, next 14:30");
+        // The wish of a person outlives the file.
+        engine.disable("timed").await.unwrap();
+        change(None);
+        assert_eq!(engine.sync_files().await.unwrap().removed.len(), 0);
+        assert_eq!(t.standing("timed").await, "off (user)");
+        change(Some(TIMED));
+        engine.sync_files().await.unwrap();
+        assert_eq!(t.standing("timed").await, "off (user)");
+        change(Some(
+            &TIMED.replace("45 *", "50 *").replace("Fires", "Acts"),
+        ));
+        engine.sync_files().await.unwrap();
+        assert_eq!(t.standing("timed").await, "off (user)");
+    }
+}
+
+#[tokio::test]
+async fn a_file_and_a_record_of_one_name_are_a_clash() {
+    let t = Times::over(Arc::new(Memory::new()), &[("timed.yaml", TIMED)]);
+    t.add(record("Timed", json!({"interval_minutes": 10}), "echo"))
+        .await;
+    let synced = t.world.engine.sync_files().await.unwrap();
+    assert_eq!(synced.clashes, ["timed"]);
+    // The slots of the record are runs of the record.
+    t.tick("13:10").await;
+    assert_eq!(t.world.called(), ["echo"]);
+    assert_eq!(t.slots("timed").await, ["13:10 success"]);
+}
+
+/// A driver that was taken for dead comes back with its result.
+#[tokio::test]
+async fn whoever_lost_a_run_can_write_nothing() {
+    both(async |t: Times| {
+        t.add(record("Slow", json!({"interval_minutes": 10}), "slow"))
+            .await;
+        let go = Arc::new(tokio::sync::Notify::new());
+        let gate = Arc::clone(&go);
+        t.world.engine.router().register_fn(
+            Definition::new(
+                "slow",
+                "for tests",
+                Effects::Once,
+                json!({ "type": "object" }),
+            ),
+            move |_, _| {
+                let gate = Arc::clone(&gate);
+                async move {
+                    gate.notified().await;
+                    Ok(json!("too late"))
+                }
+            },
+        );
+        t.world.clock.set(at("13:10"));
+        let ticked = t.world.engine.tick(at("13:10"), &t.pool).await.unwrap();
+        let run = ticked.fired[0].clone();
+        // Its lease runs out, as if its host had been asleep, and somebody else takes the run.
+        t.world.clock.set(at("13:15"));
+        let freed = t
+            .world
+            .store
+            .release(Vec::new(), at("13:15"))
+            .await
+            .unwrap();
+        assert_eq!(freed, std::slice::from_ref(&run));
+        t.drain().await;
+        go.notify_one();
+        t.pool.idle().await;
+        let row = t.world.store.run(&run).await.unwrap().unwrap();
+        assert_eq!(row.outcome, Some(Outcome::Interrupted), "{row:?}");
+        assert_eq!(row.finish_ordinal, 1);
+        let told = t.notices().await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("interrupted: `slow` was cut off"));
+        let attention = Attention::default();
+        assert!(t.world.engine.drain(&attention).await.unwrap().is_empty());
+    })
+    .await;
+}
