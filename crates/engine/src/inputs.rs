@@ -1,7 +1,7 @@
 //! What is given to a skill, checked: inputs of a workflow, flags of a command.
 
-use deft_command::{Handler, cast_by_schema, check, fill_flags, parse_handler};
-use deft_model::{Body, Object};
+use deft_command::{cast_by_schema, check, fill_flags};
+use deft_model::{Body, Handler, Object};
 use deft_tools::Found;
 use deft_workflow::check_inputs;
 use jiff::tz::TimeZone;
@@ -21,7 +21,7 @@ impl Inner {
         // `{today}` is the day on which the run begins, also when it is resumed later.
         let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
         fill_flags(&mut flags, &self.now().to_zoned(zone));
-        match handler.as_deref().map(parse_handler) {
+        match handler.as_deref().map(Handler::from_text) {
             Some(Handler::Tool(tool)) => self.cast(pinned, &tool, flags).await,
             _ => Ok(flags),
         }
