@@ -19,6 +19,7 @@ mod inputs;
 mod options;
 mod owner;
 mod perform;
+mod prune;
 mod record;
 mod recover;
 mod secrets;

@@ -8,6 +8,7 @@ mod aside;
 mod drive;
 mod list;
 mod people;
+mod prune;
 mod run;
 
 use std::collections::{BTreeSet, HashMap};
@@ -18,7 +19,8 @@ use jiff::Timestamp;
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, RunFilter, RunRow, Store, StoredEvent,
+    Decided, Decision, Error, Grant, Lease, NewEvent, Prune, Pruned, RunFilter, RunRow, Store,
+    StoredEvent,
 };
 use run::{Index, Run};
 
@@ -136,7 +138,15 @@ impl Store for Memory {
     }
 
     fn grants(&self, skill: &str) -> Answer<'_, Vec<Grant>> {
-        self.read(|state| state.people.grants(skill))
+        self.read(|state| state.people.grants(|grant| grant.skill == skill))
+    }
+
+    fn all_grants(&self) -> Answer<'_, Vec<Grant>> {
+        self.read(|state| state.people.grants(|_| true))
+    }
+
+    fn revoke(&self, grant: &str) -> Answer<'_, bool> {
+        self.write(|state| Ok(state.people.revoke(grant)))
     }
 
     fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>> {
@@ -182,6 +192,10 @@ impl Store for Memory {
 
     fn catalogs(&self) -> Answer<'_, Vec<(String, String, Timestamp)>> {
         self.read(|state| state.aside.catalogs())
+    }
+
+    fn prune(&self, wish: Prune) -> Answer<'_, Pruned> {
+        self.write(|state| Ok(state.prune(&wish)))
     }
 
     fn version(&self) -> Answer<'_, u64> {
