@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deft_compute::Compute;
 use deft_engine::{Engine, Options, Parts, SystemClock};
 use deft_registry::Snapshot;
-use deft_store::{Sqlite, SqliteOptions, Store};
+use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 
@@ -41,15 +41,30 @@ impl App {
     /// Opens the home for commands that look at runs and need no skill.
     pub(crate) fn without_skills(global: &Global) -> Done<Self> {
         let home = Home::open(global)?;
-        let nothing = deft_registry::Options::new(Vec::<PathBuf>::new());
-        let snapshot = Snapshot::load(&nothing, &home.moment());
-        Self::with(&home, Arc::new(snapshot))
+        Self::with(&home, no_skills(&home))
+    }
+
+    /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
+    /// a home that cannot be written to, and need not exist.
+    pub(crate) fn to_read(global: &Global) -> Done<Self> {
+        let home = Home::open(global)?;
+        let store = read_store(&home)?;
+        Self::build(&home, no_skills(&home), store, Engine::to_read)
     }
 
     fn with(home: &Home, skills: Arc<Snapshot>) -> Done<Self> {
-        let runtime = runtime()?;
         let store = open_store(home)?;
         logging::start(&home.path);
+        Self::build(home, skills, store, Engine::new)
+    }
+
+    fn build(
+        home: &Home,
+        skills: Arc<Snapshot>,
+        store: Arc<dyn Store>,
+        engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
+    ) -> Done<Self> {
+        let runtime = runtime()?;
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
         let parts = Parts {
@@ -60,7 +75,7 @@ impl App {
             clock: Arc::new(SystemClock),
             secrets: secrets::source(&home.config),
         };
-        let engine = Engine::new(parts, options(home, &zone)).map_err(|error| failure(&error))?;
+        let engine = engine(parts, options(home, &zone)).map_err(|error| failure(&error))?;
         Ok(Self {
             runtime,
             engine,
@@ -79,9 +94,16 @@ impl App {
         result
     }
 
-    /// Ends what was started for the command.
+    /// Ends what was started for the command. Whoever presses ctrl-c does not want to wait for a
+    /// server that takes its time; it is killed with this process.
     pub(crate) fn close(self) {
-        self.runtime.block_on(self.engine.router().shutdown());
+        let router = self.engine.router();
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = router.shutdown() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+        });
     }
 }
 
@@ -100,6 +122,31 @@ pub(crate) fn open_store(home: &Home) -> Done<Arc<dyn Store>> {
     }
     let store = Sqlite::open(&path, &SqliteOptions::default()).map_err(|error| store(&error))?;
     Ok(Arc::new(store))
+}
+
+/// The store of a home for commands that only read: nothing is made. A home without a store has
+/// nothing in it.
+pub(crate) fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
+    use deft_store::Error;
+    let path = &home.config.store.path;
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) => return Ok(Arc::new(Memory::new())),
+        Err(problem) => return Err(Failure::file(path, "open", &problem)),
+    }
+    let options = SqliteOptions::default();
+    let opened = Sqlite::open(path, &options).or_else(|error| match error {
+        Error::ReadOnly { .. } | Error::NoAccess { .. } => {
+            Sqlite::open_read_only(path, &options).map_err(|_| error)
+        }
+        other => Err(other),
+    });
+    Ok(Arc::new(opened.map_err(|error| store(&error))?))
+}
+
+fn no_skills(home: &Home) -> Arc<Snapshot> {
+    let nothing = deft_registry::Options::new(Vec::<PathBuf>::new());
+    Arc::new(Snapshot::load(&nothing, &home.moment()))
 }
 
 fn options(home: &Home, zone: &TimeZone) -> Options {

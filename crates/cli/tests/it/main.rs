@@ -6,6 +6,7 @@ mod cmd;
 mod config;
 mod files;
 mod home;
+mod keeping;
 mod mcp;
 mod runs;
 mod support;

@@ -14,7 +14,7 @@ use crate::home::Home;
 use crate::output::Output;
 
 pub(crate) use list::no_such_server;
-pub(crate) use open::{Opened, router};
+pub(crate) use open::{Opened, forget, remember, router};
 
 pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
     let home = Home::open(global)?;
