@@ -135,15 +135,28 @@ impl Shell<'_> {
             }
         } else {
             for result in results {
-                output.data(&result.content)?;
+                say(result, output)?;
             }
         }
-        Ok(if worked {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::from(1)
+        let waits =
+            |result: &CommandResult| result.metadata.get("status") == Some(&json!("waiting"));
+        Ok(match results {
+            _ if worked => ExitCode::SUCCESS,
+            [only] if waits(only) => ExitCode::from(5),
+            _ => ExitCode::from(1),
         })
     }
+}
+
+/// What a command answered is data; why it did not is not.
+fn say(result: &CommandResult, output: &Output) -> Done<()> {
+    if result.status == CommandStatus::Ok {
+        return output.data(&result.content);
+    }
+    let message = result.content.strip_prefix("error: ");
+    let message = message.unwrap_or(&result.content);
+    output.complain(&format!("error: {message}"));
+    Ok(())
 }
 
 /// Texts of a command line as what a workflow's inputs take.
@@ -168,7 +181,10 @@ fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
         (Value::String(text), _) => text.clone(),
         _ if outcome.is_none() => {
             let what = run["waiting_for"].as_str().unwrap_or("its turn");
-            format!("waits for {what}")
+            let id = run["id"].as_str().unwrap_or_default();
+            format!(
+                "run {id} waits for {what}\nhint: `deft approvals list` shows what waits, `deft runs resume {id}` goes on"
+            )
         }
         (Value::Null, _) => "done".to_owned(),
         (other, _) => format!("{other:#}"),
@@ -181,6 +197,9 @@ fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
     result
         .metadata
         .insert("outcome".to_owned(), run["outcome"].clone());
+    result
+        .metadata
+        .insert("status".to_owned(), run["status"].clone());
     result
 }
 

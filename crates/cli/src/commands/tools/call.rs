@@ -128,12 +128,13 @@ fn print(reply: &Reply, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tool was asked, or could not be: that is an answer, and not a misuse.
+/// The tool was asked, or could not be: that is an answer. Arguments that it does not take are
+/// a misuse.
 fn refused(failure: &ToolFailure, tool: &str, output: &Output) -> Done {
-    let exit = if failure.class == FailureClass::Cancelled {
-        130
-    } else {
-        1
+    let exit = match failure.class {
+        FailureClass::Cancelled => 130,
+        FailureClass::Invalid => 2,
+        _ => 1,
     };
     if output.json {
         output.document(&json!({
