@@ -10,6 +10,7 @@ mod keeping;
 mod mcp;
 mod runs;
 mod support;
+mod terminal;
 mod tools;
 mod validate;
 mod watch;
