@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 
 use crate::args::{Global, Roots};
-use crate::commands::tools;
+use crate::commands::{Ends, tools};
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library, create_folder};
 use crate::logging;
@@ -96,12 +96,12 @@ impl App {
 
     /// Ends what was started for the command. Whoever presses ctrl-c does not want to wait for a
     /// server that takes its time; it is killed with this process.
-    pub(crate) fn close(self) {
+    pub(crate) fn close(self, mut ends: Ends) {
         let router = self.engine.router();
         self.runtime.block_on(async {
             tokio::select! {
                 () = router.shutdown() => {}
-                _ = tokio::signal::ctrl_c() => {}
+                _ = ends.next() => {}
             }
         });
     }

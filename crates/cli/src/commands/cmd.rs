@@ -1,15 +1,17 @@
 //! `deft cmd`: command lines, as a model would write them.
 
+use std::cell::Cell;
 use std::process::ExitCode;
 
 use deft_command::{Command, CommandResult, CommandStatus, Line, Problem, Routed, route, split};
-use deft_engine::{Admission, Attention, Fire};
+use deft_engine::Fire;
 use deft_model::{Body, Input, Object, Outcome};
 use deft_registry::Snapshot;
 use deft_registry::discovery::{Topic, Unknown, get_skill, help};
 use deft_workflow::read_input;
 use serde_json::{Value, json};
 
+use super::run::{INTERRUPTED, Watch};
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
@@ -23,6 +25,7 @@ pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -
         snapshot: library.load(),
         global,
         roots,
+        interrupted: Cell::new(false),
     };
     match lines.as_slice() {
         [] => Err(
@@ -40,6 +43,8 @@ struct Shell<'a> {
     snapshot: Snapshot,
     global: &'a Global,
     roots: &'a Roots,
+    /// Somebody wanted the program to end.
+    interrupted: Cell<bool>,
 }
 
 impl Shell<'_> {
@@ -53,6 +58,8 @@ impl Shell<'_> {
     fn several(&self, lines: &[Result<Line, Problem>], output: &Output) -> Done {
         let results: Vec<CommandResult> = lines
             .iter()
+            // Whoever wants the program to end does not want the rest.
+            .take_while(|_| !self.interrupted.get())
             .map(|line| match line {
                 Ok(line) => self.answer(line).unwrap_or_else(|failure| failed(&failure)),
                 Err(problem) => CommandResult::refused(std::slice::from_ref(problem)),
@@ -107,13 +114,27 @@ impl Shell<'_> {
             cause: "cmd".to_owned(),
             ..Fire::default()
         };
-        let admitted = app.block_on(app.engine.run(fire, Attention::default()));
-        let admitted = admitted.map_err(|error| app::failure(&error))?;
-        let (Admission::Run(row) | Admission::Existing(row)) = admitted;
-        let shown = app.block_on(app.engine.show(&row));
+        // A model sees no progress and answers no prompt.
+        let alone = Global {
+            quiet: true,
+            no_input: true,
+            ..self.global.clone()
+        };
+        let engine = app.engine.clone();
+        let watched = Watch {
+            plan: Some(plan),
+            yes: false,
+            global: &alone,
+            output: &Output::new(&alone),
+        };
+        let driven = watched.drive(&app, |attention| async move {
+            engine.run(fire, attention).await
+        })?;
+        self.interrupted.set(driven.interrupted);
+        let shown = app.block_on(app.engine.show(&driven.row));
         let shown = shown.map_err(|error| app::failure(&error))?;
-        app.close();
-        Ok(result(&shown, row.outcome))
+        app.close(driven.ends);
+        Ok(result(&shown, driven.row.outcome))
     }
 
     fn print(&self, results: &[CommandResult], output: &Output) -> Done {
@@ -141,6 +162,7 @@ impl Shell<'_> {
         let waits =
             |result: &CommandResult| result.metadata.get("status") == Some(&json!("waiting"));
         Ok(match results {
+            _ if self.interrupted.get() => ExitCode::from(INTERRUPTED),
             _ if worked => ExitCode::SUCCESS,
             [only] if waits(only) => ExitCode::from(5),
             _ => ExitCode::from(1),

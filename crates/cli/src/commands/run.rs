@@ -26,7 +26,7 @@ mod dry;
 const TURN: Duration = Duration::from_millis(120);
 
 /// The exit code of a program that was asked to end.
-const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open(global, &args.roots)?;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         engine.run(fire, attention).await
     })?;
     let code = print(&app, &driven, output);
-    app.close();
+    app.close(driven.ends);
     code
 }
 
@@ -83,9 +83,11 @@ fn detach(app: &App, fire: Fire, output: &Output) -> Done {
 
 /// A run that was driven here.
 pub(crate) struct Driven {
-    row: RunRow,
+    pub row: RunRow,
     /// Somebody wanted the program to end before the run did.
-    interrupted: bool,
+    pub interrupted: bool,
+    /// Wishes that are still to come.
+    pub ends: Ends,
 }
 
 /// What a person sees while a run is driven, here or by `runs resume` and `runs rerun`.
@@ -112,8 +114,13 @@ impl Watch<'_> {
             parks: false,
             admitted: Some(Arc::clone(&started)),
         };
-        let watched = watch(&app.engine, &screen, &started, work(attention));
-        let (admitted, interrupted) = app.block_on(watched)?;
+        let (watched, ends) = app.block_on(async {
+            let mut ends = Ends::listen();
+            let work = work(attention);
+            let watched = watch(&app.engine, &screen, &started, &mut ends, work).await;
+            (watched, ends)
+        });
+        let (admitted, interrupted) = watched?;
         let row = match admitted {
             Admission::Existing(row) => {
                 self.output.note(&format!(
@@ -124,7 +131,11 @@ impl Watch<'_> {
             }
             Admission::Run(row) => row,
         };
-        Ok(Driven { row, interrupted })
+        Ok(Driven {
+            row,
+            interrupted,
+            ends,
+        })
     }
 
     fn steps(&self) -> Vec<(String, String)> {
@@ -149,12 +160,12 @@ async fn watch(
     engine: &Engine,
     screen: &Arc<Screen>,
     started: &OnceLock<RunId>,
+    ends: &mut Ends,
     work: impl Future<Output = Result<Admission, Error>>,
 ) -> Done<(Admission, bool)> {
     let mut events = engine.subscribe();
     let mut turn = tokio::time::interval(TURN);
     let mut stopping = false;
-    let mut end = signal(SignalKind::terminate()).ok();
     tokio::pin!(work);
     loop {
         tokio::select! {
@@ -170,7 +181,7 @@ async fn watch(
                 return Ok((done, stopping));
             }
             _ = turn.tick(), if screen.is_live() => screen.tick(),
-            by = asked_to_end(&mut end) => {
+            by = ends.next() => {
                 let Some(run) = started.get() else {
                     return Err(interrupted());
                 };
@@ -186,17 +197,34 @@ async fn watch(
     }
 }
 
-/// Ends when the program is asked to end; says by what.
-async fn asked_to_end(end: &mut Option<Signal>) -> &'static str {
-    let terminated = async {
-        match end {
-            Some(end) => end.recv().await,
-            None => std::future::pending().await,
+/// Wishes that the program may end. They are heard from the first moment to the last: one that
+/// comes while nobody waits for it is there when somebody does.
+pub(crate) struct Ends {
+    keys: Option<Signal>,
+    signals: Option<Signal>,
+}
+
+impl Ends {
+    fn listen() -> Self {
+        Self {
+            keys: signal(SignalKind::interrupt()).ok(),
+            signals: signal(SignalKind::terminate()).ok(),
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => "ctrl-c",
-        _ = terminated => "a signal to end",
+    }
+
+    /// Waits for the next one; says what it was.
+    pub(crate) async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            () = heard(&mut self.keys) => "ctrl-c",
+            () = heard(&mut self.signals) => "a signal to end",
+        }
+    }
+}
+
+async fn heard(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
 }
 

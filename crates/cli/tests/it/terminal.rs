@@ -195,11 +195,24 @@ fn a_signal_to_end_stops_the_run_too() {
     assert_eq!(run["error"]["message"], "stopped by a signal to end");
 }
 
-/// With `--json` a run that exists is printed whatever became of it.
+/// The same for a command line, and what stands behind it is not begun.
 #[test]
-fn an_interrupted_run_is_printed_as_json() {
+fn ctrl_c_stops_a_command_line() {
     let world = hanging(reading());
-    let mut terminal = Terminal::start(&world, &["run", "slow", "--json"]);
+    let mut terminal = Terminal::start(&world, &["cmd", "slow\nslow"]);
+    called(&world, &terminal);
+    terminal.keys("\x03");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    let run = the_run(&world);
+    assert_eq!(
+        (&run["cause"], &run["outcome"]),
+        (&json!("cmd"), &json!("cancelled"))
+    );
+}
+
+/// Waits until the server was called.
+fn called(world: &World, terminal: &Terminal) {
     let log = world.path("server/demo.log");
     let called = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("hang"));
     let deadline = std::time::Instant::now() + PATIENCE;
@@ -211,6 +224,14 @@ fn an_interrupted_run_is_printed_as_json() {
         );
         std::thread::yield_now();
     }
+}
+
+/// With `--json` a run that exists is printed whatever became of it.
+#[test]
+fn an_interrupted_run_is_printed_as_json() {
+    let world = hanging(reading());
+    let mut terminal = Terminal::start(&world, &["run", "slow", "--json"]);
+    called(&world, &terminal);
     terminal.keys("\x03");
     let status = terminal.child.wait().unwrap();
     while let Ok(more) = terminal.output.recv_timeout(Duration::from_millis(200)) {

@@ -87,7 +87,7 @@ fn resume(args: &Resume, global: &Global, output: &Output) -> Done {
         engine.resume(&row, &with, attention).await
     })?;
     let code = print(&app, &driven, output);
-    app.close();
+    app.close(driven.ends);
     code
 }
 
@@ -115,7 +115,7 @@ fn rerun(
             .await
     })?;
     let code = print(&app, &driven, output);
-    app.close();
+    app.close(driven.ends);
     code
 }
 
