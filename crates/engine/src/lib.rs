@@ -36,5 +36,5 @@ pub use options::Options;
 pub use owner::Owner;
 pub use record::Published;
 pub use recover::ResumeWith;
-pub use skills::Skills;
+pub use skills::{Skills, broken_file};
 pub use view::run_json;

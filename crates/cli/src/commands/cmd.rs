@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::process::ExitCode;
 
-use deft_command::{Command, CommandResult, CommandStatus, Line, Problem, Routed, route, split};
+use deft_command::{
+    Command, CommandResult, CommandStatus, Line, Problem, ProblemKind, Routed, route, split,
+};
 use deft_engine::Fire;
 use deft_model::{Body, Input, Object, Outcome};
 use deft_registry::Snapshot;
@@ -69,7 +71,9 @@ impl Shell<'_> {
     }
 
     fn answer(&self, line: &Line) -> Done<CommandResult> {
-        let routed = route(line, |name| self.flags(name)).map_err(|problems| refusal(&problems))?;
+        let routed = route(line, |name| self.flags(name));
+        let routed = routed
+            .map_err(|problems| self.broken(&problems).unwrap_or_else(|| refusal(&problems)))?;
         match routed {
             Routed::GetSkill { topic } => get_skill(&self.snapshot, &Topic::parse(&topic))
                 .map(CommandResult::ok)
@@ -79,6 +83,19 @@ impl Shell<'_> {
                 .map_err(|problem| unknown(&problem)),
             Routed::Command(command) => self.perform(command),
         }
+    }
+
+    /// A skill that is not there because its file is broken is not a slip of whoever wrote the line.
+    fn broken(&self, problems: &[Problem]) -> Option<Failure> {
+        let name = problems.iter().find_map(|problem| match &problem.kind {
+            ProblemKind::UnknownSkill { name, .. } => Some(name.clone()),
+            _ => None,
+        })?;
+        let path = deft_engine::broken_file(&self.snapshot, &name)?;
+        Some(app::failure(&deft_engine::Error::BrokenSkill {
+            name,
+            path,
+        }))
     }
 
     /// The flags of a skill's page, so that a line can be read.

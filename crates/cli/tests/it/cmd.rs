@@ -39,6 +39,11 @@ fn what_cannot_be_done_is_said() {
     insta::assert_snapshot!(world.run(&["cmd", "email.sned --to bob"]));
     insta::assert_snapshot!(world.run(&["cmd", "email.send --to \"bob"]));
     insta::assert_snapshot!(world.run(&["cmd", ""]));
+    world.write(
+        "home/skills/torn.yaml",
+        "name: torn\ndescription: d\nsteps: []\n",
+    );
+    insta::assert_snapshot!(world.run(&["cmd", "torn"]));
 }
 
 /// Data goes to stdout and everything else to stderr, also for a run that failed.

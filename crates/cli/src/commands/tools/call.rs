@@ -20,10 +20,13 @@ pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
     let opened = Opened::to_ask(home).await?;
     let arguments = add_pairs(object, &args.pairs, &opened.router, &args.name).await?;
     let result = call(args, arguments, &opened.router).await;
+    // A name that means no tool is a misuse like arguments that do not fit.
+    let found = opened.router.find(&args.name);
+    let misnamed = matches!(found, Found::Missing { .. } | Found::Ambiguous(_));
     opened.close(output).await;
     match result {
         Ok(reply) => print(&reply, output),
-        Err(failure) => refused(&failure, &args.name, output),
+        Err(failure) => refused(&failure, misnamed, &args.name, output),
     }
 }
 
@@ -130,10 +133,11 @@ fn print(reply: &Reply, output: &Output) -> Done {
 
 /// The tool was asked, or could not be: that is an answer. Arguments that it does not take are
 /// a misuse.
-fn refused(failure: &ToolFailure, tool: &str, output: &Output) -> Done {
+fn refused(failure: &ToolFailure, misnamed: bool, tool: &str, output: &Output) -> Done {
     let exit = match failure.class {
         FailureClass::Cancelled => 130,
         FailureClass::Invalid => 2,
+        _ if misnamed => 2,
         _ => 1,
     };
     if output.json {
