@@ -8,12 +8,12 @@ use std::sync::Arc;
 use deft_compute::Compute;
 use deft_engine::{Engine, Options, Parts, Skills, SystemClock};
 use deft_registry::{Registry, Snapshot};
-use deft_store::{Sqlite, SqliteOptions, Store};
+use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 
 use crate::args::{Global, Roots};
-use crate::commands::tools;
+use crate::commands::{Ends, tools};
 use crate::doorbell;
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library, create_folder};
@@ -43,9 +43,16 @@ impl App {
     /// Opens the home for commands that look at runs and need no skill.
     pub(crate) fn without_skills(global: &Global) -> Done<Self> {
         let home = Home::open(global)?;
-        let nothing = deft_registry::Options::new(Vec::<PathBuf>::new());
-        let snapshot = Snapshot::load(&nothing, &home.moment());
-        Self::with(&home, Arc::new(snapshot))
+        Self::with(&home, no_skills(&home))
+    }
+
+    /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
+    /// a home that cannot be written to, and need not exist.
+    pub(crate) fn to_read(global: &Global) -> Done<Self> {
+        let home = Home::open(global)?;
+        let store = read_store(&home)?;
+        let skills = Arc::new(no_skills(&home));
+        Self::build(&home, skills, store, Engine::to_read)
     }
 
     /// Opens the home for a process that stays: skills follow their files.
@@ -66,9 +73,18 @@ impl App {
     }
 
     fn assemble(home: &Home, skills: Arc<dyn Skills>) -> Done<Self> {
-        let runtime = runtime()?;
         let store = open_store(home)?;
         logging::start(&home.path);
+        Self::build(home, skills, store, Engine::new)
+    }
+
+    fn build(
+        home: &Home,
+        skills: Arc<dyn Skills>,
+        store: Arc<dyn Store>,
+        engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
+    ) -> Done<Self> {
+        let runtime = runtime()?;
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
         let parts = Parts {
@@ -79,7 +95,7 @@ impl App {
             clock: Arc::new(SystemClock),
             secrets: secrets::source(&home.config),
         };
-        let engine = Engine::new(parts, options(home, &zone)).map_err(|error| failure(&error))?;
+        let engine = engine(parts, options(home, &zone)).map_err(|error| failure(&error))?;
         engine.register_tools();
         Ok(Self {
             runtime,
@@ -110,6 +126,19 @@ impl App {
         doorbell::ring(&self.home);
         self.runtime.block_on(self.engine.router().shutdown());
     }
+
+    /// The same for somebody who may press ctrl-c again and does not want to wait for a server that
+    /// takes its time; it is killed with this process.
+    pub(crate) fn close_unless(self, mut ends: Ends) {
+        doorbell::ring(&self.home);
+        let router = self.engine.router();
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = router.shutdown() => {}
+                _ = ends.next() => {}
+            }
+        });
+    }
 }
 
 pub(crate) fn runtime() -> Done<Runtime> {
@@ -127,6 +156,31 @@ pub(crate) fn open_store(home: &Home) -> Done<Arc<dyn Store>> {
     }
     let store = Sqlite::open(&path, &SqliteOptions::default()).map_err(|error| store(&error))?;
     Ok(Arc::new(store))
+}
+
+/// The store of a home for commands that only read: nothing is made. A home without a store has
+/// nothing in it.
+pub(crate) fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
+    use deft_store::Error;
+    let path = &home.config.store.path;
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) => return Ok(Arc::new(Memory::new())),
+        Err(problem) => return Err(Failure::file(path, "open", &problem)),
+    }
+    let options = SqliteOptions::default();
+    let opened = Sqlite::open(path, &options).or_else(|error| match error {
+        Error::ReadOnly { .. } | Error::NoAccess { .. } => {
+            Sqlite::open_read_only(path, &options).map_err(|_| error)
+        }
+        other => Err(other),
+    });
+    Ok(Arc::new(opened.map_err(|error| store(&error))?))
+}
+
+fn no_skills(home: &Home) -> Arc<Snapshot> {
+    let nothing = deft_registry::Options::new(Vec::<PathBuf>::new());
+    Arc::new(Snapshot::load(&nothing, &home.moment()))
 }
 
 fn options(home: &Home, zone: &TimeZone) -> Options {

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 use unicode_width::UnicodeWidthChar;
 
@@ -187,6 +189,12 @@ fn clip(text: &str, width: usize) -> String {
     }
     cut.push('…');
     cut
+}
+
+/// An instant in the zone of the person who looks.
+pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
+    let at = at.to_zoned(zone.clone());
+    at.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
 /// A count with its noun.

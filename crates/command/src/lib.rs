@@ -27,7 +27,7 @@ mod validate;
 pub use check::check;
 pub use extract::{Block, Extracted, extract};
 pub use flags::parse_flags;
-pub use handler::{Handler, check_handler, parse_handler, reads_only};
+pub use handler::reads_only;
 pub use json::from_json;
 pub use placeholders::{fill, fill_flags};
 pub use problem::{Problem, ProblemKind, Stray};

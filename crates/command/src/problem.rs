@@ -133,18 +133,6 @@ pub enum ProblemKind {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// No built-in handler has this name.
-    UnknownHandler {
-        /// What was written.
-        name: String,
-        /// Those that there are.
-        known: Vec<String>,
-    },
-    /// `tool:` or `skill:` with nothing behind it.
-    EmptyHandler {
-        /// `tool` or `skill`.
-        of: &'static str,
-    },
 }
 
 /// Why no flag takes a word.
@@ -224,8 +212,6 @@ impl ProblemKind {
             Self::NoSkill { .. } => "no_skill",
             Self::ExtraTopic { .. } => "extra_topic",
             Self::InvalidCall { .. } => "invalid_call",
-            Self::UnknownHandler { .. } => "unknown_handler",
-            Self::EmptyHandler { .. } => "empty_handler",
         }
     }
 }

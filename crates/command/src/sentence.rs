@@ -48,8 +48,6 @@ impl ProblemKind {
             Self::InvalidCall { .. } => {
                 r#"write `{"skill": "domain.action", "flags": {}}`"#.to_owned()
             }
-            Self::UnknownHandler { name, known } => handlers(name, known),
-            Self::EmptyHandler { of } => format!("write `{of}:NAME`"),
         })
     }
 }
@@ -121,10 +119,6 @@ impl fmt::Display for ProblemKind {
                 write!(f, "`{word}` is one word too many for `get_skill`")
             }
             Self::InvalidCall { reason } => f.write_str(reason),
-            Self::UnknownHandler { name, .. } => {
-                write!(f, "there is no built-in handler `{}`", shown(name))
-            }
-            Self::EmptyHandler { of } => write!(f, "the handler names no {of}"),
         }
     }
 }
@@ -160,16 +154,6 @@ fn one_of(value: &str, allowed: &[String]) -> String {
 
 fn did_you_mean(near: Option<&str>, dashes: &str) -> Option<String> {
     near.map(|near| format!("did you mean `{dashes}{near}`?"))
-}
-
-fn handlers(name: &str, known: &[String]) -> String {
-    let others = "`tool:NAME` or `skill:NAME`";
-    if known.is_empty() {
-        return format!("there are no built-in handlers yet; name {others}");
-    }
-    let near = nearest(name, known.iter().map(String::as_str));
-    did_you_mean(near, "")
-        .unwrap_or_else(|| format!("there are {}; or name {others}", list(known, "", "and")))
 }
 
 fn unclosed(quote: char) -> String {

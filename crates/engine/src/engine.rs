@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deft_compute::Compute;
-use deft_model::RunId;
+use deft_model::{RunId, RunStatus};
 use deft_skillfile::Moment;
-use deft_store::{CancelState, Lease, Store};
+use deft_store::{CancelState, Lease, RunRow, Store};
 use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
@@ -92,6 +92,16 @@ impl Engine {
             folder: options.owners.display().to_string(),
             why: error.to_string(),
         })?;
+        Self::with_owner(parts, options, owner)
+    }
+
+    /// An engine that only looks: it drives nothing, and needs no folder that it may write to.
+    pub fn to_read(parts: Parts, options: Options) -> Result<Self, Error> {
+        let owner = Owner::onlooker(&options.owners);
+        Self::with_owner(parts, options, owner)
+    }
+
+    fn with_owner(parts: Parts, options: Options, owner: Owner) -> Result<Self, Error> {
         let heals = options.heals.iter().map(|heal| {
             Remedy::compile(heal).map_err(|error| Error::Heal {
                 tool: heal.tool.clone(),
@@ -124,6 +134,13 @@ impl Engine {
     /// Events of all runs that are driven here, each after it was stored.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<Published>> {
         self.inner.live.subscribe()
+    }
+
+    /// Tells whether whoever drove a run is known to be gone without having finished it.
+    pub fn is_abandoned(&self, run: &RunRow) -> bool {
+        let owner = run.owner.as_deref();
+        run.status == RunStatus::Running
+            && owner.is_some_and(|owner| self.inner.owner.is_gone(owner))
     }
 
     /// Where runs are kept.

@@ -1,7 +1,7 @@
 //! What is given to a skill, checked: inputs of a workflow, flags of a command.
 
-use deft_command::{Handler, cast_by_schema, check, fill_flags, parse_handler};
-use deft_model::{Body, Object};
+use deft_command::{cast_by_schema, check, fill_flags};
+use deft_model::{Body, Handler, Object};
 use deft_tools::Found;
 use deft_workflow::check_inputs;
 use jiff::tz::TimeZone;
@@ -49,7 +49,7 @@ fn handler_tool(pinned: &Pinned) -> Option<String> {
     let Body::Manual { handler, .. } = &pinned.skill.body else {
         return None;
     };
-    match handler.as_deref().map(parse_handler) {
+    match handler.as_deref().map(Handler::from_text) {
         Some(Handler::Tool(tool)) => Some(tool),
         _ => None,
     }

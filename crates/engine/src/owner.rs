@@ -16,8 +16,8 @@ pub struct Owner {
     name: String,
     path: PathBuf,
     folder: PathBuf,
-    /// Holds the lock for as long as it is open.
-    _lock: File,
+    /// Holds the lock for as long as it is open; one who only looks has none.
+    lock: Option<File>,
 }
 
 impl Owner {
@@ -42,8 +42,18 @@ impl Owner {
             name,
             path,
             folder: folder.to_owned(),
-            _lock: lock,
+            lock: Some(lock),
         })
+    }
+
+    /// Somebody who only looks and will hold no lease. Nothing is written.
+    pub fn onlooker(folder: &Path) -> Self {
+        Self {
+            name: "onlooker".to_owned(),
+            path: PathBuf::new(),
+            folder: folder.to_owned(),
+            lock: None,
+        }
     }
 
     /// What leases call this process.
@@ -51,21 +61,25 @@ impl Owner {
         &self.name
     }
 
-    /// Tells whether another owner is known to be dead. Owners of other hosts are not.
+    /// Tells whether another owner is known to be dead, and clears away what it left. Owners of
+    /// other hosts are not.
     pub fn is_dead(&self, owner: &str) -> bool {
+        let gone = self.is_gone(owner);
+        if gone {
+            // Whoever comes later finds no file and the same answer.
+            drop(fs::remove_file(self.folder.join(format!("{owner}.lock"))));
+        }
+        gone
+    }
+
+    /// The same, and leaves everything as it is.
+    pub fn is_gone(&self, owner: &str) -> bool {
         if owner == self.name {
             return false;
         }
-        let path = self.folder.join(format!("{owner}.lock"));
-        match OpenOptions::new().write(true).open(&path) {
-            Ok(file) => {
-                let free = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-                if free {
-                    // Whoever comes later finds no file and the same answer.
-                    drop(fs::remove_file(&path));
-                }
-                free
-            }
+        match File::open(self.folder.join(format!("{owner}.lock"))) {
+            // A living owner holds it alone; those who look may hold it together.
+            Ok(file) => flock(&file, FlockOperation::NonBlockingLockShared).is_ok(),
             // An owner that has left takes its file along; one of another host never had it here.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 owner.starts_with(&boot_id()) || self.is_of_this_home(owner)
@@ -109,7 +123,9 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        drop(fs::remove_file(&self.path));
+        if self.lock.is_some() {
+            drop(fs::remove_file(&self.path));
+        }
     }
 }
 
@@ -131,8 +147,15 @@ mod tests {
         assert_ne!(one.name(), two.name());
         assert!(!one.is_dead(two.name()));
         let name = two.name().to_owned();
+        let onlooker = Owner::onlooker(&folder);
+        assert!(!onlooker.is_gone(&name));
+        // A process that was killed leaves its file behind, and no lock on it.
+        let file = folder.join(format!("{name}.lock"));
         drop(two);
-        assert!(one.is_dead(&name));
+        std::fs::write(&file, "").unwrap();
+        assert!(onlooker.is_gone(&name) && file.exists());
+        assert!(one.is_dead(&name) && !file.exists());
+        assert!(onlooker.is_gone(&name));
         assert!(!one.is_dead("another-host-1"));
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -61,7 +61,7 @@ impl Plans {
     /// The skill that a name means now.
     pub(crate) fn find(&self, snapshot: &Snapshot, name: &str) -> Result<Pinned, Error> {
         let Some(loaded) = snapshot.find(name) else {
-            if let Some(path) = broken(snapshot, name) {
+            if let Some(path) = broken_file(snapshot, name) {
                 return Err(Error::BrokenSkill {
                     name: name.to_owned(),
                     path,
@@ -112,7 +112,7 @@ impl Plans {
 }
 
 /// The broken file that should define a skill of this name, if there is one.
-fn broken(snapshot: &Snapshot, name: &str) -> Option<String> {
+pub fn broken_file(snapshot: &Snapshot, name: &str) -> Option<String> {
     let called = |path: &std::path::Path| {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let folder = path.parent().and_then(|folder| folder.file_name());

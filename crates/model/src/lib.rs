@@ -8,6 +8,7 @@
 mod choice;
 mod failure;
 mod flag;
+mod handler;
 mod ids;
 mod policy;
 mod run;
@@ -20,6 +21,7 @@ mod trigger;
 pub use choice::{Choice, nearest};
 pub use failure::Failure;
 pub use flag::{Flag, FlagValue};
+pub use handler::Handler;
 pub use ids::{Digest, Revision, SkillId};
 pub use policy::{
     Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire,

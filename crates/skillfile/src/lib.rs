@@ -6,7 +6,7 @@
 //! [`Diagnostic`]s whose places are places in the file.
 //!
 //! This crate does not touch the disk, knows no clock (a [`Moment`] is passed
-//! in) and links no Python, so compute blocks are taken as text.
+//! in) and links no interpreter: compute blocks are parsed and never run.
 //!
 //! ```
 //! use deft_skillfile::{Document, Moment, Place, Profile, parse};
@@ -22,6 +22,7 @@
 //! ```
 
 mod agentskills;
+mod compute;
 mod diagnostic;
 mod embedded;
 mod expressions;

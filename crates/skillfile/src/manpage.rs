@@ -1,6 +1,6 @@
 //! Man-page markdown, `domain/action.md` (S2.1 to S2.13).
 
-use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId, Text};
+use deft_model::{Body, Dialect, Handler, Object, OpenSpec, Skill, SkillId, Text, nearest};
 
 use crate::diagnostic::{Severity, Sink};
 use crate::fields::{LISTED, MANPAGE, POLICY};
@@ -187,29 +187,44 @@ fn manual(fields: &Fields<'_>, (offset, text): (usize, &str), sink: &mut Sink) -
     let page_start = offset + (text.len() - trim_page_start(text).len());
     flags::of_page(&page.read(), page_start, sink);
     Some(Body::Manual {
-        handler: fields
-            .filled_text("handler", sink)
-            .map(|name| handler(&name)),
+        handler: handler(fields, sink),
         text: page,
     })
 }
 
-/// The seeds name handlers as modules, `Assistant.Skills.Email.Send`; ours are
-/// named as the skill is, `email.send`.
-fn handler(name: &str) -> String {
-    let Some(module) = name.strip_prefix("Assistant.Skills.") else {
-        return name.to_owned();
-    };
-    let snake = |part: &str| {
-        let mut out = String::new();
-        for (at, c) in part.char_indices() {
-            if c.is_uppercase() && at > 0 {
-                out.push('_');
-            }
-            out.extend(c.to_lowercase());
+/// The handler of a page, by its name of today. One that is still to come is only remarked upon,
+/// so that the page can be read until then.
+fn handler(fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
+    let text = fields.filled_text("handler", sink)?;
+    let span = fields.span("handler");
+    match Handler::from_text(&text) {
+        Handler::Tool(name) | Handler::Skill(name) if name.is_empty() => {
+            sink.report(Rule::UnknownHandler, span, "the handler names nothing")
+                .help("write `tool:NAME` or `skill:NAME`");
+            return None;
         }
-        out
-    };
-    let parts: Vec<String> = module.split('.').map(snake).collect();
-    parts.join(".")
+        // What was written is kept: `workflow:` and `skill:` are one.
+        Handler::Tool(_) | Handler::Skill(_) => return Some(text.trim().to_owned()),
+        Handler::BuiltIn(name) if Handler::is_there(&name) => return Some(name),
+        Handler::BuiltIn(name) if Handler::is_built_in(&name) => {
+            let message = format!("the handler `{name}` is not available in this version");
+            sink.report_as(Severity::Warning, Rule::UnknownHandler, span, message)
+                .help("name a tool that does it: `handler: tool:NAME`");
+            return Some(name);
+        }
+        Handler::BuiltIn(name) => {
+            let known: Vec<String> = Handler::built_in().collect();
+            let near = nearest(&name, known.iter().map(String::as_str));
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "a tool is `tool:{name}`, a skill `skill:{name}`; deft's own are {}",
+                    known.join(", ")
+                ),
+            };
+            let message = format!("there is no handler `{name}`");
+            sink.report(Rule::UnknownHandler, span, message).help(help);
+        }
+    }
+    None
 }

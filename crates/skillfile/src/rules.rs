@@ -72,6 +72,7 @@ rules! {
     DuplicateId = "duplicate_id", Warning, "No two skills have the same id.";
 
     // Man pages.
+    UnknownHandler = "unknown_handler", Error, "The handler of a page is `tool:NAME`, `skill:NAME` or one of deft's own.";
     InvalidFlag = "invalid_flag", Warning, "A line of the Flags section starts with `--name`.";
     DuplicateFlag = "duplicate_flag", Warning, "A flag is described once.";
 
@@ -85,6 +86,7 @@ rules! {
     DependencyCycle = "dependency_cycle", Error, "Steps do not wait for each other in a circle.";
     InvalidTemplate = "invalid_template", Error, "Templates compile.";
     InvalidCondition = "invalid_condition", Error, "Conditions are Python expressions.";
+    InvalidCompute = "invalid_compute", Error, "Compute blocks are Python.";
     UndefinedName = "undefined_name", Error, "Names in templates are inputs, earlier steps, or guarded by `default`.";
     LaterName = "later_name", Error, "Templates use only what is there before their step runs.";
     InvalidOnError = "invalid_on_error", Error, "`on_error` is `fail`, `continue` or `retry:N`.";

@@ -39,6 +39,14 @@ impl RunRow {
             finish_ordinal: 0,
         }
     }
+
+    /// Leaves what is still known of a run that was deleted.
+    pub(crate) fn empty(&mut self) {
+        self.outputs = None;
+        self.error = None;
+        self.usage = None;
+        self.cancel_by = None;
+    }
 }
 
 /// The questions among the writes of a batch.

@@ -96,6 +96,12 @@ pub trait Store: Records + Outbox + Send + Sync + 'static {
     /// All standing permissions of a skill.
     fn grants(&self, skill: &str) -> Answer<'_, Vec<Grant>>;
 
+    /// All standing permissions, the oldest first.
+    fn all_grants(&self) -> Answer<'_, Vec<Grant>>;
+
+    /// Takes a standing permission back. Says whether there was one.
+    fn revoke(&self, grant: &str) -> Answer<'_, bool>;
+
     /// A run by its full id.
     fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>>;
 
@@ -128,6 +134,10 @@ pub trait Store: Records + Outbox + Send + Sync + 'static {
 
     /// Makes parked runs due whose `waiting_for` begins so. Says how many.
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64>;
+
+    /// Deletes runs that are over, the oldest first, with their events and questions, and cached
+    /// results that are too old. Keys and slots of deleted runs stay taken for ever.
+    fn prune(&self, wish: Prune) -> Answer<'_, Pruned>;
 
     /// A number that changes when anybody, in any process, has written.
     fn version(&self) -> Answer<'_, u64>;

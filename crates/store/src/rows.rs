@@ -362,6 +362,30 @@ pub struct RunFilter {
     pub limit: Option<u32>,
 }
 
+/// The wish to delete what is old.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prune {
+    /// Runs that ended before this instant.
+    pub before: Timestamp,
+    /// The present, for cached results.
+    pub now: Timestamp,
+    /// At most so many runs at once, so that nobody waits long behind it.
+    pub limit: u32,
+    /// Deletes nothing and says what there is to delete.
+    pub only_count: bool,
+}
+
+/// What was deleted, or would be.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Pruned {
+    /// The runs.
+    pub runs: Vec<RunId>,
+    /// How many events they had.
+    pub events: u64,
+    /// How many cached results were too old.
+    pub results: u64,
+}
+
 /// What a wish to stop a run did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CancelState {

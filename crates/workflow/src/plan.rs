@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use deft_model::{
-    Action, Body, Dialect, Effects, FailureClass, Input, Object, Skill, Step, Workflow,
+    Action, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step, Workflow,
 };
 use deft_template::{Condition, SyntaxError, Template};
 use serde_json::Value;
@@ -332,19 +332,9 @@ fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
 
 fn command(handler: &str) -> Action {
     let args = Value::String("{{ inputs }}".to_owned());
-    match handler.split_once(':') {
-        Some(("workflow" | "skill", skill)) => Action::Skill {
-            skill: skill.trim().to_owned(),
-            args,
-        },
-        Some(("tool", tool)) => Action::Tool {
-            tool: tool.trim().to_owned(),
-            args,
-        },
-        _ => Action::Tool {
-            tool: handler.to_owned(),
-            args,
-        },
+    match Handler::from_text(handler) {
+        Handler::Skill(skill) => Action::Skill { skill, args },
+        Handler::Tool(tool) | Handler::BuiltIn(tool) => Action::Tool { tool, args },
     }
 }
 

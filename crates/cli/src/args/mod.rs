@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use rewrite::rewrite;
-pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, Runs};
+pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,

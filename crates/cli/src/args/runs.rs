@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Subcommand, ValueEnum};
 
 use super::Roots;
 
@@ -71,6 +71,22 @@ pub(crate) enum Runs {
     },
     /// Write a run with all its events and its skill as one JSON document
     Export(Export),
+    /// Delete runs that are over and old, with their events and results
+    Prune(RunPrune),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(group(ArgGroup::new("age").required(true).args(["before", "older_than"])))]
+pub(crate) struct RunPrune {
+    /// Runs that ended before this instant, such as `2026-01-31` or `2026-01-31T12:00:00Z`
+    #[arg(long, value_name = "TIME")]
+    pub before: Option<String>,
+    /// Runs that ended so long ago, such as `30d`
+    #[arg(long, value_name = "LENGTH")]
+    pub older_than: Option<String>,
+    /// Delete nothing and say what would go
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -133,6 +149,13 @@ pub(crate) enum Approvals {
         /// Do not ask again for this revision and operation
         #[arg(long)]
         always: bool,
+    },
+    /// List answers that stand (`approve --always`)
+    Grants,
+    /// Take a standing answer back
+    Revoke {
+        /// The grant's id, or the beginning of it
+        id: String,
     },
     /// Answer no, which stops the run
     Reject {

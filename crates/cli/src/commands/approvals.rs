@@ -5,15 +5,21 @@ use std::process::ExitCode;
 use deft_engine::Answered;
 use deft_store::ApprovalRow;
 use deft_workflow::Answer;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Approvals, Global};
 use crate::failure::{Done, Failure};
-use crate::output::{Output, table};
+use crate::output::{Output, local, table};
+
+mod grants;
 
 pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done {
-    let app = App::without_skills(global)?;
+    let app = match command {
+        Approvals::List { .. } | Approvals::Grants => App::to_read(global)?,
+        _ => App::without_skills(global)?,
+    };
     match command {
         Approvals::List { all } => list(&app, *all, output),
         Approvals::Approve { id, always } => answer(&app, id, Answer::Yes, *always, output),
@@ -21,6 +27,8 @@ pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done
             let answer_given = if *skip { Answer::Skip } else { Answer::No };
             answer(&app, id, answer_given, false, output)
         }
+        Approvals::Grants => grants::list(&app, output),
+        Approvals::Revoke { id } => grants::revoke(&app, id, output),
     }
 }
 
@@ -34,23 +42,25 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
         output.note("nothing waits for an answer");
     } else {
         let mut lines = vec![
-            ["id", "skill", "step", "question", "answer"]
+            ["id", "run", "skill", "step", "asked", "question", "answer"]
                 .map(str::to_owned)
                 .to_vec(),
         ];
-        lines.extend(rows.iter().map(line));
+        lines.extend(rows.iter().map(|row| line(row, &app.zone)));
         output.data(&table(&lines, output.width()))?;
         output.note("hint: `deft approvals approve ID` or `deft approvals reject ID`");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(row: &ApprovalRow) -> Vec<String> {
+fn line(row: &ApprovalRow, zone: &TimeZone) -> Vec<String> {
     let decision = row.decision.as_ref();
     vec![
         row.asked.id.clone(),
+        row.run.to_string(),
         row.skill.clone(),
         row.asked.path.clone(),
+        local(row.asked.at, zone),
         row.asked.message.replace('\n', " "),
         decision.map_or(String::new(), |made| {
             format!("{} by {}", made.answer, made.by)
@@ -88,7 +98,8 @@ fn answer(app: &App, id: &str, given: Answer, always: bool, output: &Output) -> 
                 .as_ref()
                 .map_or("somebody", |made| made.by.as_str());
             let message = format!("`{}` was answered already by {by}", row.asked.id);
-            return Err(Failure::input("already_answered", message));
+            let hint = format!("`deft runs show {}` says what became of it", row.run);
+            return Err(Failure::input("already_answered", message).hint(hint));
         }
         Answered::Gone => {
             return Err(unknown(id));

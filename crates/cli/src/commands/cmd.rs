@@ -1,15 +1,19 @@
 //! `deft cmd`: command lines, as a model would write them.
 
+use std::cell::Cell;
 use std::process::ExitCode;
 
-use deft_command::{Command, CommandResult, CommandStatus, Line, Problem, Routed, route, split};
-use deft_engine::{Admission, Attention, Fire};
+use deft_command::{
+    Command, CommandResult, CommandStatus, Line, Problem, ProblemKind, Routed, route, split,
+};
+use deft_engine::Fire;
 use deft_model::{Body, Input, Object, Outcome};
 use deft_registry::Snapshot;
 use deft_registry::discovery::{Topic, Unknown, get_skill, help};
 use deft_workflow::read_input;
 use serde_json::{Value, json};
 
+use super::run::{INTERRUPTED, Watch};
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
@@ -23,6 +27,7 @@ pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -
         snapshot: library.load(),
         global,
         roots,
+        interrupted: Cell::new(false),
     };
     match lines.as_slice() {
         [] => Err(
@@ -40,6 +45,8 @@ struct Shell<'a> {
     snapshot: Snapshot,
     global: &'a Global,
     roots: &'a Roots,
+    /// Somebody wanted the program to end.
+    interrupted: Cell<bool>,
 }
 
 impl Shell<'_> {
@@ -53,6 +60,8 @@ impl Shell<'_> {
     fn several(&self, lines: &[Result<Line, Problem>], output: &Output) -> Done {
         let results: Vec<CommandResult> = lines
             .iter()
+            // Whoever wants the program to end does not want the rest.
+            .take_while(|_| !self.interrupted.get())
             .map(|line| match line {
                 Ok(line) => self.answer(line).unwrap_or_else(|failure| failed(&failure)),
                 Err(problem) => CommandResult::refused(std::slice::from_ref(problem)),
@@ -62,7 +71,9 @@ impl Shell<'_> {
     }
 
     fn answer(&self, line: &Line) -> Done<CommandResult> {
-        let routed = route(line, |name| self.flags(name)).map_err(|problems| refusal(&problems))?;
+        let routed = route(line, |name| self.flags(name));
+        let routed = routed
+            .map_err(|problems| self.broken(&problems).unwrap_or_else(|| refusal(&problems)))?;
         match routed {
             Routed::GetSkill { topic } => get_skill(&self.snapshot, &Topic::parse(&topic))
                 .map(CommandResult::ok)
@@ -72,6 +83,19 @@ impl Shell<'_> {
                 .map_err(|problem| unknown(&problem)),
             Routed::Command(command) => self.perform(command),
         }
+    }
+
+    /// A skill that is not there because its file is broken is not a slip of whoever wrote the line.
+    fn broken(&self, problems: &[Problem]) -> Option<Failure> {
+        let name = problems.iter().find_map(|problem| match &problem.kind {
+            ProblemKind::UnknownSkill { name, .. } => Some(name.clone()),
+            _ => None,
+        })?;
+        let path = deft_engine::broken_file(&self.snapshot, &name)?;
+        Some(app::failure(&deft_engine::Error::BrokenSkill {
+            name,
+            path,
+        }))
     }
 
     /// The flags of a skill's page, so that a line can be read.
@@ -107,13 +131,27 @@ impl Shell<'_> {
             cause: "cmd".to_owned(),
             ..Fire::default()
         };
-        let admitted = app.block_on(app.engine.run(fire, Attention::default()));
-        let admitted = admitted.map_err(|error| app::failure(&error))?;
-        let (Admission::Run(row) | Admission::Existing(row)) = admitted;
-        let shown = app.block_on(app.engine.show(&row));
+        // A model sees no progress and answers no prompt.
+        let alone = Global {
+            quiet: true,
+            no_input: true,
+            ..self.global.clone()
+        };
+        let engine = app.engine.clone();
+        let watched = Watch {
+            plan: Some(plan),
+            yes: false,
+            global: &alone,
+            output: &Output::new(&alone),
+        };
+        let driven = watched.drive(&app, |attention| async move {
+            engine.run(fire, attention).await
+        })?;
+        self.interrupted.set(driven.interrupted);
+        let shown = app.block_on(app.engine.show(&driven.row));
         let shown = shown.map_err(|error| app::failure(&error))?;
-        app.close();
-        Ok(result(&shown, row.outcome))
+        app.close_unless(driven.ends);
+        Ok(result(&shown, driven.row.outcome))
     }
 
     fn print(&self, results: &[CommandResult], output: &Output) -> Done {
@@ -135,15 +173,29 @@ impl Shell<'_> {
             }
         } else {
             for result in results {
-                output.data(&result.content)?;
+                say(result, output)?;
             }
         }
-        Ok(if worked {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::from(1)
+        let waits =
+            |result: &CommandResult| result.metadata.get("status") == Some(&json!("waiting"));
+        Ok(match results {
+            _ if self.interrupted.get() => ExitCode::from(INTERRUPTED),
+            _ if worked => ExitCode::SUCCESS,
+            [only] if waits(only) => ExitCode::from(5),
+            _ => ExitCode::from(1),
         })
     }
+}
+
+/// What a command answered is data; why it did not is not.
+fn say(result: &CommandResult, output: &Output) -> Done<()> {
+    if result.status == CommandStatus::Ok {
+        return output.data(&result.content);
+    }
+    let message = result.content.strip_prefix("error: ");
+    let message = message.unwrap_or(&result.content);
+    output.complain(&format!("error: {message}"));
+    Ok(())
 }
 
 /// Texts of a command line as what a workflow's inputs take.
@@ -168,7 +220,10 @@ fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
         (Value::String(text), _) => text.clone(),
         _ if outcome.is_none() => {
             let what = run["waiting_for"].as_str().unwrap_or("its turn");
-            format!("waits for {what}")
+            let id = run["id"].as_str().unwrap_or_default();
+            format!(
+                "run {id} waits for {what}\nhint: `deft approvals list` shows what waits, `deft runs resume {id}` goes on"
+            )
         }
         (Value::Null, _) => "done".to_owned(),
         (other, _) => format!("{other:#}"),
@@ -181,6 +236,9 @@ fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
     result
         .metadata
         .insert("outcome".to_owned(), run["outcome"].clone());
+    result
+        .metadata
+        .insert("status".to_owned(), run["status"].clone());
     result
 }
 

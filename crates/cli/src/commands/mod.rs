@@ -25,6 +25,7 @@ use clap::CommandFactory;
 use crate::args::{Args, Command, Skills};
 use crate::failure::Done;
 use crate::output::Output;
+pub(crate) use run::Ends;
 
 /// Carries a command out.
 pub(crate) fn run(args: Args, output: &Output) -> Done {

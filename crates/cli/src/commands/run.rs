@@ -25,6 +25,9 @@ mod dry;
 /// How often the spinner turns.
 const TURN: Duration = Duration::from_millis(120);
 
+/// The exit code of a program that was asked to end.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open(global, &args.roots)?;
     let plan = app
@@ -54,11 +57,11 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         global,
         output,
     };
-    let row = watched.drive(&app, |attention| async move {
+    let driven = watched.drive(&app, |attention| async move {
         engine.run(fire, attention).await
     })?;
-    let code = print(&app, &row, output);
-    app.close();
+    let code = print(&app, &driven, output);
+    app.close_unless(driven.ends);
     code
 }
 
@@ -78,6 +81,15 @@ fn detach(app: &App, fire: Fire, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A run that was driven here.
+pub(crate) struct Driven {
+    pub row: RunRow,
+    /// Somebody wanted the program to end before the run did.
+    pub interrupted: bool,
+    /// Wishes that are still to come.
+    pub ends: Ends,
+}
+
 /// What a person sees while a run is driven, here or by `runs resume` and `runs rerun`.
 pub(crate) struct Watch<'a> {
     pub plan: Option<Arc<Plan>>,
@@ -88,12 +100,12 @@ pub(crate) struct Watch<'a> {
 
 impl Watch<'_> {
     /// Drives a run to its end, draws it, and asks what it asks.
-    pub(crate) fn drive<F, W>(&self, app: &App, work: F) -> Done<RunRow>
+    pub(crate) fn drive<F, W>(&self, app: &App, work: F) -> Done<Driven>
     where
         F: FnOnce(Attention) -> W,
         W: Future<Output = Result<Admission, Error>> + Send + 'static,
     {
-        let tree = Tree::new(self.steps(), self.output.styles_stderr());
+        let tree = Tree::new(self.steps(), self.output.styles_stderr(), app.zone.clone());
         let screen = Screen::start(tree, self.output.json || self.output.quiet);
         let started = Arc::new(OnceLock::new());
         let attention = Attention {
@@ -102,8 +114,14 @@ impl Watch<'_> {
             parks: false,
             admitted: Some(Arc::clone(&started)),
         };
-        let admitted = app.block_on(watch(&app.engine, &screen, &started, work(attention)))?;
-        let row = match &admitted {
+        let (watched, ends) = app.block_on(async {
+            let mut ends = Ends::listen();
+            let work = work(attention);
+            let watched = watch(&app.engine, &screen, &started, &mut ends, work).await;
+            (watched, ends)
+        });
+        let (admitted, interrupted) = watched?;
+        let row = match admitted {
             Admission::Existing(row) => {
                 self.output.note(&format!(
                     "run {} has this key already; nothing was run again",
@@ -113,7 +131,11 @@ impl Watch<'_> {
             }
             Admission::Run(row) => row,
         };
-        Ok(row.clone())
+        Ok(Driven {
+            row,
+            interrupted,
+            ends,
+        })
     }
 
     fn steps(&self) -> Vec<(String, String)> {
@@ -132,16 +154,18 @@ fn what(action: &deft_model::Action) -> String {
     }
 }
 
+/// Drives a run and draws it. Says whether somebody wanted the program to end: the first wish
+/// stops the run, the second one leaves it as it is.
 async fn watch(
     engine: &Engine,
     screen: &Arc<Screen>,
     started: &OnceLock<RunId>,
+    ends: &mut Ends,
     work: impl Future<Output = Result<Admission, Error>>,
-) -> Done<Admission> {
+) -> Done<(Admission, bool)> {
     let mut events = engine.subscribe();
     let mut turn = tokio::time::interval(TURN);
     let mut stopping = false;
-    let mut end = signal(SignalKind::terminate()).ok();
     tokio::pin!(work);
     loop {
         tokio::select! {
@@ -153,18 +177,18 @@ async fn watch(
                 while let Ok(event) = events.try_recv() {
                     screen.apply(&event);
                 }
-                if stopping {
-                    return Err(interrupted(started.get()));
-                }
-                return done.map_err(|error| app::failure(&error));
+                let done = done.map_err(|error| app::failure(&error))?;
+                return Ok((done, stopping));
             }
             _ = turn.tick(), if screen.is_live() => screen.tick(),
-            by = asked_to_end(&mut end) => {
+            by = ends.next() => {
                 let Some(run) = started.get() else {
-                    return Err(interrupted(None));
+                    return Err(interrupted());
                 };
                 if stopping {
-                    return Err(interrupted(Some(run)));
+                    let row = engine.store().run(run).await;
+                    let row = row.map_err(|error| app::store(&error))?;
+                    return row.map(|row| (Admission::Run(row), true)).ok_or_else(interrupted);
                 }
                 stopping = true;
                 engine.cancel(run, by).await.map_err(|error| app::failure(&error))?;
@@ -173,27 +197,42 @@ async fn watch(
     }
 }
 
-/// Ends when the program is asked to end; says by what.
-async fn asked_to_end(end: &mut Option<Signal>) -> &'static str {
-    let terminated = async {
-        match end {
-            Some(end) => end.recv().await,
-            None => std::future::pending().await,
+/// Wishes that the program may end. They are heard from the first moment to the last: one that
+/// comes while nobody waits for it is there when somebody does.
+pub(crate) struct Ends {
+    keys: Option<Signal>,
+    signals: Option<Signal>,
+}
+
+impl Ends {
+    fn listen() -> Self {
+        Self {
+            keys: signal(SignalKind::interrupt()).ok(),
+            signals: signal(SignalKind::terminate()).ok(),
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => "ctrl-c",
-        _ = terminated => "a signal to end",
+    }
+
+    /// Waits for the next one; says what it was.
+    pub(crate) async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            () = heard(&mut self.keys) => "ctrl-c",
+            () = heard(&mut self.signals) => "a signal to end",
+        }
     }
 }
 
-fn interrupted(run: Option<&RunId>) -> Failure {
-    let mut failure = Failure::input("interrupted", "interrupted");
-    failure.exit = 130;
-    match run {
-        Some(run) => failure.hint(format!("`deft runs show {run}` says how far it came")),
-        None => failure,
+async fn heard(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
+}
+
+/// The program was asked to end before there was a run.
+fn interrupted() -> Failure {
+    let mut failure = Failure::input("interrupted", "interrupted before the run began");
+    failure.exit = INTERRUPTED;
+    failure
 }
 
 /// Inputs from a file, from `--input`, and from flags that became `--input`.
@@ -251,13 +290,19 @@ fn read_file(path: &Path) -> Done<Object> {
 }
 
 /// Prints what became of a run, and gives the exit code for it.
-pub(crate) fn print(app: &App, row: &RunRow, output: &Output) -> Done {
+pub(crate) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
+    let row = &driven.row;
     let shown = app
         .block_on(app.engine.show(row))
         .map_err(|error| app::failure(&error))?;
+    let code = if driven.interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        exit_code(row, &shown)
+    };
     if output.json {
         output.document(&shown)?;
-        return Ok(exit_code(row, &shown));
+        return Ok(code);
     }
     say_outcome(row, &shown, output);
     match &shown["outputs"] {
@@ -266,7 +311,7 @@ pub(crate) fn print(app: &App, row: &RunRow, output: &Output) -> Done {
         Value::Object(map) if map.is_empty() => {}
         other => output.document(other)?,
     }
-    Ok(exit_code(row, &shown))
+    Ok(code)
 }
 
 fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
@@ -296,10 +341,21 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
             let hinted = error["hint"]
                 .as_str()
                 .is_some_and(|hint| hint.contains("resume"));
-            if matches!(outcome, Outcome::Interrupted | Outcome::Error) && !hinted {
+            let resumable = matches!(
+                outcome,
+                Outcome::Interrupted | Outcome::Error | Outcome::Cancelled
+            );
+            if resumable && !hinted {
                 let id = &row.id;
                 output.note(&format!("hint: `deft runs resume {id}` goes on from there"));
             }
+        }
+        (RunStatus::Running, None) => {
+            let id = &row.id;
+            output.complain(&format!("interrupted: run {id} was left as it is"));
+            output.complain(&format!(
+                "hint: `deft runs show {id}` says how far it came, `deft runs resume {id}` goes on"
+            ));
         }
         (status, None) => output.note(&format!("run {} is {status}", row.id)),
     }

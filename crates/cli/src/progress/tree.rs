@@ -2,6 +2,7 @@
 
 use deft_engine::Published;
 use deft_workflow::{Event, Next, Path};
+use jiff::tz::TimeZone;
 
 use crate::output::harmless;
 
@@ -31,10 +32,11 @@ struct Line {
 }
 
 /// A run as a tree of steps.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tree {
     lines: Vec<Line>,
     color: bool,
+    zone: TimeZone,
 }
 
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
@@ -43,8 +45,12 @@ const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛
 const NOTE: usize = 100;
 
 impl Tree {
-    /// A tree of steps that have not begun: their ids and what they do.
-    pub(crate) fn new(steps: impl IntoIterator<Item = (String, String)>, color: bool) -> Self {
+    /// A tree of steps that have not begun: their ids and what they do. Times are shown in `zone`.
+    pub(crate) fn new(
+        steps: impl IntoIterator<Item = (String, String)>,
+        color: bool,
+        zone: TimeZone,
+    ) -> Self {
         let lines = steps.into_iter().map(|(path, what)| Line {
             path,
             what,
@@ -56,6 +62,7 @@ impl Tree {
         Self {
             lines: lines.collect(),
             color,
+            zone,
         }
     }
 
@@ -142,6 +149,7 @@ impl Tree {
         error: Option<String>,
         cached: bool,
     ) -> Option<String> {
+        let zone = self.zone.clone();
         let line = self.line(path)?;
         let took = line.started.map(|started| duration(started.elapsed()));
         (line.mark, line.note) = match next {
@@ -150,7 +158,7 @@ impl Tree {
                 format!(
                     "{}; again at {}",
                     error.unwrap_or_default(),
-                    at.strftime("%H:%M:%S")
+                    at.to_zoned(zone).strftime("%H:%M:%S")
                 ),
             ),
             Next::Wait { .. } => (
@@ -293,5 +301,37 @@ pub(crate) fn duration(length: std::time::Duration) -> String {
         1..60 => format!("{:.1} s", length.as_secs_f64()),
         60..3600 => format!("{} m {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_model::RunId;
+
+    use super::*;
+
+    /// 21:30 in the evening in New York is the next day in Greenwich.
+    #[test]
+    fn a_retry_is_announced_in_the_zone_of_who_looks() {
+        let at = "2026-07-02T01:30:05Z".parse().unwrap();
+        let ended = serde_json::json!({"ended": {
+            "path": "get", "attempt": 1, "ms": 5, "error": {"class": "network", "message": "no route"},
+            "next": {"retry": {"at": "2026-07-02T01:30:05Z"}},
+        }});
+        let event = serde_json::from_value(ended).unwrap();
+        let published = Published {
+            seq: 1,
+            at,
+            run: RunId::new("run_1"),
+            skill: "demo".to_owned(),
+            event,
+        };
+        let steps = [("get".to_owned(), "fetch".to_owned())];
+        let zone = TimeZone::get("America/New_York").unwrap();
+        let line = Tree::new(steps, false, zone).apply(&published);
+        assert_eq!(
+            line.as_deref(),
+            Some("  ? get  fetch  no route; again at 21:30:05")
+        );
     }
 }

@@ -39,6 +39,51 @@ fn what_cannot_be_done_is_said() {
     insta::assert_snapshot!(world.run(&["cmd", "email.sned --to bob"]));
     insta::assert_snapshot!(world.run(&["cmd", "email.send --to \"bob"]));
     insta::assert_snapshot!(world.run(&["cmd", ""]));
+    world.write(
+        "home/skills/torn.yaml",
+        "name: torn\ndescription: d\nsteps: []\n",
+    );
+    insta::assert_snapshot!(world.run(&["cmd", "torn"]));
+}
+
+/// Data goes to stdout and everything else to stderr, also for a run that failed.
+#[test]
+fn errors_are_not_data() {
+    let world = world();
+    world
+        .write("home/skills/notes/add.md", PAGE.replace("email.send", "notes.add").replace("tags:", "handler: tool:nothing.here\ntags:"))
+        .write(
+            "home/skills/ask.yaml",
+            "name: ask\ndescription: Asks\nsteps:\n  - {id: a, tool: time.now}\nconfirmations:\n  - {step: a, message: Sure}\n",
+        );
+    for (line, code, said) in [
+        ("notes.add --to bob", 1, "error: "),
+        ("notes.add", 2, "error: `--to` is missing"),
+        ("ask", 5, "error: run run_"),
+    ] {
+        let output = world.output(&["cmd", line]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{line}: {error}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "{line}");
+        assert!(error.starts_with(said), "{line}: {error}");
+        assert!(error.contains("\nhint: "), "{line}: {error}");
+        let output = world.output(&["cmd", line, "--json"]);
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["ok"], false, "{line}: {document:#}");
+        assert_eq!(output.status.code(), Some(code), "{line}: {document:#}");
+    }
+    // One that fails does not hide the others, and each goes its own way.
+    let output = world.output(&["cmd", "notes.add\nget_skill: email"]);
+    assert_eq!(output.status.code(), Some(1));
+    let (data, error) = (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    assert!(
+        data.contains("email.send") && !data.contains("missing"),
+        "{data}"
+    );
+    assert!(error.starts_with("error: `--to` is missing"), "{error}");
 }
 
 #[test]

@@ -305,7 +305,7 @@ fn export_says_what_is_left_out() {
         .write(
             "from/email/drop.md",
             PAGE.replace("email.send", "email.drop")
-                .replace("tags:", "handler: drop\ntags:"),
+                .replace("tags:", "handler: tool:drop\ntags:"),
         )
         .write(
             "from/host/SKILL.md",

@@ -31,6 +31,32 @@ pub(crate) fn with_server() -> World {
     world
 }
 
+/// A server that could not be asked is not one that nobody asked.
+#[test]
+fn a_failed_probe_is_remembered() {
+    let world = World::new();
+    assert_eq!(
+        world.code(&["mcp", "add", "gone", "--", "/no/such/program"]),
+        0
+    );
+    let known = |world: &World| world.json(&["mcp", "list", "--json"])["servers"][0].take();
+    assert_eq!(known(&world)["error"], json!(null));
+    assert_eq!(world.code(&["mcp", "probe"]), 1);
+    let server = known(&world);
+    let error = server["error"].as_str().unwrap();
+    let text = world.run(&["mcp", "list"]);
+    assert!(text.contains(&format!(": {error}")), "{text}");
+    assert!(text.contains("gone  stdio  failed 20"), "{text}");
+    assert!(server["failed_at"].as_str().unwrap().contains('T'));
+    // Another server of that name has nothing to do with it.
+    assert_eq!(world.code(&["mcp", "remove", "gone"]), 0);
+    assert_eq!(
+        world.code(&["mcp", "add", "gone", "--", "/no/such/program"]),
+        0
+    );
+    assert_eq!(known(&world)["error"], json!(null));
+}
+
 #[test]
 fn add_and_remove_edit_the_file() {
     let world = World::new();

@@ -3,10 +3,7 @@
 
 use std::fmt::Write as _;
 
-use deft_command::{
-    Problem, cast_by_schema, check, check_handler, extract, fill, from_json, parse_handler, route,
-    split,
-};
+use deft_command::{Problem, cast_by_schema, check, extract, fill, from_json, route, split};
 use deft_model::Flag;
 use serde_json::Value;
 
@@ -48,7 +45,6 @@ fn outcome(mode: &str, head: &str, case: &str) -> String {
         "schema" => cast(&serde_json::from_str(head).expect("a schema"), case),
         "extract" => extracted(case),
         "fill" => format!("  {}\n", fill(case, &start())),
-        "handlers" => handler(case),
         other => panic!("no such kind of case: {other}"),
     }
 }
@@ -125,13 +121,6 @@ fn extracted(case: &str) -> String {
         out.push_str(&show::problem(case, problem));
     }
     out
-}
-
-fn handler(case: &str) -> String {
-    let handler = parse_handler(case);
-    let problem = check_handler(&handler, &[]).err();
-    let problem = problem.map(|problem| show::problem(case, &problem));
-    format!("  {handler:?}\n{}", problem.unwrap_or_default())
 }
 
 pub(crate) fn start() -> jiff::Zoned {

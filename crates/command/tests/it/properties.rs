@@ -1,8 +1,7 @@
 //! What holds for every input.
 
 use deft_command::{
-    Problem, Routed, cast_by_schema, check, extract, fill, from_json, join, parse_handler, quote,
-    route, split,
+    Problem, Routed, cast_by_schema, check, extract, fill, from_json, join, quote, route, split,
 };
 use deft_model::Flag;
 use proptest::prelude::*;
@@ -74,7 +73,6 @@ fn follow(text: &str) {
     );
     found.lines();
     fill(text, &start());
-    parse_handler(text);
 }
 
 proptest! {

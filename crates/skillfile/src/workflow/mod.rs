@@ -1,8 +1,5 @@
 //! YAML workflows (S3.1 to S3.5): every field checked, every template and
-//! condition compiled, every name accounted for.
-//!
-//! Compute blocks are taken as text; whether they are Python is for whoever
-//! has an interpreter.
+//! condition compiled, every block of Python parsed, every name accounted for.
 
 mod advice;
 mod graph;

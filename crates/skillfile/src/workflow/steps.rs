@@ -6,6 +6,7 @@ use deft_model::{Action, Loop, OnError, Step, nearest};
 use deft_template::has_markup;
 use serde_json::Value;
 
+use crate::compute;
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions;
 use crate::fields::STEP;
@@ -235,7 +236,12 @@ fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Ac
             skill: text,
             args: args(),
         },
-        "compute" => Action::Compute { code: text },
+        "compute" => {
+            if let Some(node) = fields.node("compute") {
+                compute::check(node, fields.file, sink);
+            }
+            Action::Compute { code: text }
+        }
         _ => Action::Agent {
             instructions: text,
             tools: fields.texts("tools", sink),

@@ -15,6 +15,7 @@ mod ends;
 mod leases;
 mod outbox;
 mod people;
+mod prune;
 mod reading;
 mod skills;
 mod support;
@@ -79,6 +80,7 @@ pub const RULES: &[Rule] = rules![
     people::an_answer_seen_is_not_told_again,
     people::no_answers_after_the_end,
     people::grants_are_kept_by_skill,
+    people::a_grant_can_be_taken_back,
     aside::results_expire,
     aside::a_revision_is_kept_once,
     aside::catalogs_are_replaced,
@@ -107,6 +109,11 @@ pub const RULES: &[Rule] = rules![
     outbox::a_failed_notice_is_tried_again_or_given_up,
     outbox::facts_are_found,
     outbox::settings_are_replaced,
+    prune::only_what_is_over_and_old_goes,
+    prune::everything_of_a_run_goes_with_it,
+    prune::keys_and_slots_stay_taken,
+    prune::it_goes_in_pieces_and_can_only_count,
+    prune::results_go_when_they_are_too_old,
 ];
 
 /// Checks every rule, each with a store of its own.

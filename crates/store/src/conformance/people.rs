@@ -85,8 +85,8 @@ pub(super) async fn no_answers_after_the_end(store: &dyn Store) {
     assert_eq!(answer, Decided::Already(all[0].clone()));
 }
 
-pub(super) async fn grants_are_kept_by_skill(store: &dyn Store) {
-    let grant = |id: &str, skill: &str| Grant {
+fn grant(id: &str, skill: &str) -> Grant {
+    Grant {
         id: id.to_owned(),
         skill: skill.to_owned(),
         revision: "sha256:1".to_owned(),
@@ -94,7 +94,24 @@ pub(super) async fn grants_are_kept_by_skill(store: &dyn Store) {
         describes: "send mail".to_owned(),
         by: "ann".to_owned(),
         at: at(3),
-    };
+    }
+}
+
+pub(super) async fn a_grant_can_be_taken_back(store: &dyn Store) {
+    for (id, skill) in [("g1", "a"), ("g2", "b"), ("g3", "a")] {
+        store.grant(grant(id, skill)).await.unwrap();
+    }
+    let all = store.all_grants().await.unwrap();
+    assert_eq!(all, [grant("g1", "a"), grant("g2", "b"), grant("g3", "a")]);
+    assert!(store.revoke("g1").await.unwrap());
+    assert!(!store.revoke("g1").await.unwrap());
+    assert!(!store.revoke("g").await.unwrap());
+    let left = store.all_grants().await.unwrap();
+    assert_eq!(left, [grant("g2", "b"), grant("g3", "a")]);
+    assert_eq!(store.grants("a").await.unwrap(), [grant("g3", "a")]);
+}
+
+pub(super) async fn grants_are_kept_by_skill(store: &dyn Store) {
     for (id, skill) in [("g1", "a"), ("g2", "b"), ("g3", "a"), ("g1", "a")] {
         store.grant(grant(id, skill)).await.unwrap();
     }

@@ -42,6 +42,15 @@ impl Aside {
         (*expires_at > now).then(|| value.clone())
     }
 
+    pub(super) fn expired(&self, now: Timestamp) -> u64 {
+        let expired = self.results.values().filter(|(_, at)| *at <= now);
+        expired.count() as u64
+    }
+
+    pub(super) fn drop_expired(&mut self, now: Timestamp) {
+        self.results.retain(|_, (_, at)| *at > now);
+    }
+
     pub(super) fn keep_catalog(&mut self, server: &str, tools: &str, at: Timestamp) {
         self.catalogs
             .insert(server.to_owned(), (tools.to_owned(), at));

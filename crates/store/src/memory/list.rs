@@ -41,6 +41,8 @@ impl State {
                 .events
                 .iter()
                 .skip(start)
+                // Events of deleted runs keep their places and their numbers.
+                .filter(|event| self.by_id.contains_key(&event.run))
                 .take(limit)
                 .cloned()
                 .collect(),

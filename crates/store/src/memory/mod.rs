@@ -9,6 +9,7 @@ mod drive;
 mod list;
 mod outbox;
 mod people;
+mod prune;
 mod run;
 mod skills;
 mod traits;
@@ -21,7 +22,8 @@ use jiff::Timestamp;
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, RunFilter, RunRow, Store, StoredEvent,
+    Decided, Decision, Error, Grant, Lease, NewEvent, Prune, Pruned, RunFilter, RunRow, Store,
+    StoredEvent,
 };
 use run::{Index, Run};
 
@@ -147,7 +149,15 @@ impl Store for Memory {
     }
 
     fn grants(&self, skill: &str) -> Answer<'_, Vec<Grant>> {
-        self.read(|state| state.people.grants(skill))
+        self.read(|state| state.people.grants(|grant| grant.skill == skill))
+    }
+
+    fn all_grants(&self) -> Answer<'_, Vec<Grant>> {
+        self.read(|state| state.people.grants(|_| true))
+    }
+
+    fn revoke(&self, grant: &str) -> Answer<'_, bool> {
+        self.write(|state| Ok(state.people.revoke(grant)))
     }
 
     fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>> {
@@ -201,6 +211,10 @@ impl Store for Memory {
 
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
         self.write(|state| Ok(state.wake(waiting_for, at)))
+    }
+
+    fn prune(&self, wish: Prune) -> Answer<'_, Pruned> {
+        self.write(|state| Ok(state.prune(&wish)))
     }
 
     fn version(&self) -> Answer<'_, u64> {

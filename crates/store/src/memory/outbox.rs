@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use deft_model::RunId;
 use jiff::Timestamp;
 
 use super::State;
@@ -16,6 +17,7 @@ type NoticeKey = (Option<usize>, u32, String);
 pub(super) struct Notes {
     keys: HashSet<NoticeKey>,
     notices: Vec<NoticeRow>,
+    last_id: i64,
     facts: Vec<FactRow>,
     holds: HashMap<String, Timestamp>,
     settings: BTreeMap<String, String>,
@@ -50,8 +52,9 @@ impl Notes {
         if !self.keys.insert(key) {
             return false;
         }
+        self.last_id += 1;
         self.notices.push(NoticeRow {
-            id: count(self.notices.len()) + 1,
+            id: self.last_id,
             run: None,
             skill: notice.skill,
             key: notice.key,
@@ -65,6 +68,16 @@ impl Notes {
             ended_at: None,
         });
         true
+    }
+
+    /// Whether a message of a run is still to be sent.
+    pub(super) fn waits(&self, run: &RunId) -> bool {
+        let mut notices = self.notices.iter();
+        notices.any(|row| row.run.as_ref() == Some(run) && row.status == NoticeStatus::Queued)
+    }
+
+    pub(super) fn forget(&mut self, run: &RunId) {
+        self.notices.retain(|row| row.run.as_ref() != Some(run));
     }
 
     pub(super) fn take(&mut self, now: Timestamp, until: Timestamp, limit: u32) -> Vec<NoticeRow> {

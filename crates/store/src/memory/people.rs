@@ -21,11 +21,13 @@ struct Question {
     run: usize,
     /// The run ended before anybody answered.
     closed: bool,
+    /// The run was deleted.
+    gone: bool,
 }
 
 impl Question {
     fn is_open(&self) -> bool {
-        self.row.decision.is_none() && !self.closed
+        self.row.decision.is_none() && !self.closed && !self.gone
     }
 }
 
@@ -57,6 +59,7 @@ impl People {
             },
             run: n,
             closed: false,
+            gone: false,
         });
     }
 
@@ -68,7 +71,8 @@ impl People {
     }
 
     pub(super) fn approvals(&self, all: bool) -> Vec<ApprovalRow> {
-        let wanted = self.questions.iter().filter(|q| all || q.is_open());
+        let there = self.questions.iter().filter(|question| !question.gone);
+        let wanted = there.filter(|question| all || question.is_open());
         wanted.map(|question| question.row.clone()).collect()
     }
 
@@ -78,9 +82,24 @@ impl People {
         }
     }
 
-    pub(super) fn grants(&self, skill: &str) -> Vec<Grant> {
-        let wanted = self.grants.iter().filter(|grant| grant.skill == skill);
+    pub(super) fn grants(&self, wanted: impl Fn(&Grant) -> bool) -> Vec<Grant> {
+        let wanted = self.grants.iter().filter(|grant| wanted(grant));
         wanted.cloned().collect()
+    }
+
+    pub(super) fn revoke(&mut self, id: &str) -> bool {
+        let before = self.grants.len();
+        self.grants.retain(|grant| grant.id != id);
+        self.grants.len() < before
+    }
+
+    /// Forgets questions of a run that is deleted. Their places stay, as others are named by theirs.
+    pub(super) fn forget(&mut self, asked: &[usize]) {
+        for place in asked {
+            let question = &mut self.questions[*place];
+            question.gone = true;
+            self.by_id.remove(&question.row.asked.id);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use deft_model::{Choice, Outcome, Overlap, RunId, RunStatus};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
@@ -48,23 +48,32 @@ pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fau
 /// The run that was admitted before under the same key or for the same slot.
 fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     if let Some(key) = &run.key {
-        let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE key = ?1");
-        let twin = db.prepare_cached(sql)?.query_row([key], row::run);
-        if let Some(twin) = twin.optional()? {
-            return Ok(Some(twin));
+        let found = known(db, "key = ?1", params![key])?;
+        if found.is_some() {
+            return Ok(found);
         }
     }
     let Some(slot) = run.slot else {
         return Ok(None);
     };
-    let sql = concat!(
-        "SELECT ",
-        run_columns!(),
-        " FROM run WHERE skill = ?1 AND slot = ?2"
-    );
-    let mut twin = db.prepare_cached(sql)?;
-    let twin = twin.query_row(params![run.skill, micros(slot)], row::run);
-    Ok(twin.optional()?)
+    let which = "skill = ?1 AND slot = ?2";
+    known(db, which, params![run.skill, micros(slot)])
+}
+
+/// A run that is there, or what is left of one that was deleted.
+fn known(
+    db: &Connection,
+    which: &str,
+    values: impl Params + Copy,
+) -> Result<Option<RunRow>, Fault> {
+    for (columns, table) in [(run_columns!(), "run"), (row::SPENT, "spent")] {
+        let sql = format!("SELECT {columns} FROM {table} WHERE {which}");
+        let found = db.prepare_cached(&sql)?.query_row(values, row::run);
+        if let Some(found) = found.optional()? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Active runs of the skill that the overlap rule has something to say about.

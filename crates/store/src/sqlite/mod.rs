@@ -2,7 +2,7 @@
 //!
 //! One thread writes and shares its commits among all who wait (`writer.rs`), a few read
 //! (`readers.rs`). Several processes may use one file at once; the rules are kept inside
-//! transactions and never in memory. Not here: folders, backups, and deleting what is old.
+//! transactions and never in memory. Not here: folders and backups.
 
 mod admit;
 mod append;
@@ -14,6 +14,7 @@ mod list;
 mod open;
 mod outbox;
 mod people;
+mod prune;
 mod readers;
 mod row;
 mod skills;
@@ -27,7 +28,8 @@ use jiff::Timestamp;
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, RunFilter, RunRow, Store, StoredEvent,
+    Decided, Decision, Error, Grant, Lease, NewEvent, Prune, Pruned, RunFilter, RunRow, Store,
+    StoredEvent,
 };
 pub use open::SqliteOptions;
 use readers::Readers;
@@ -47,8 +49,18 @@ impl Sqlite {
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
         let db = open::writer(path, options)?;
         Ok(Self {
-            readers: Readers::start(path, options)?,
+            readers: Readers::start(path, options, open::reader)?,
             writer: Writer::start(db, path.to_path_buf(), options.busy_timeout)?,
+        })
+    }
+
+    /// Opens a store that can be read and perhaps not written, such as one in a folder of somebody
+    /// else's. Nothing is made and nothing is changed; requests that write are refused.
+    pub fn open_read_only(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
+        open::check_readable(path, options)?;
+        Ok(Self {
+            readers: Readers::start(path, options, open::read_only)?,
+            writer: Writer::none(path.to_path_buf()),
         })
     }
 }
@@ -115,7 +127,17 @@ impl Store for Sqlite {
 
     fn grants(&self, skill: &str) -> Answer<'_, Vec<Grant>> {
         let skill = skill.to_owned();
-        self.readers.read(move |db| people::grants(db, &skill))
+        self.readers
+            .read(move |db| people::grants(db, Some(&skill)))
+    }
+
+    fn all_grants(&self) -> Answer<'_, Vec<Grant>> {
+        self.readers.read(|db| people::grants(db, None))
+    }
+
+    fn revoke(&self, grant: &str) -> Answer<'_, bool> {
+        let grant = grant.to_owned();
+        self.writer.write(move |db| people::revoke(db, &grant))
     }
 
     fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>> {
@@ -173,6 +195,13 @@ impl Store for Sqlite {
         let waiting_for = waiting_for.to_owned();
         self.writer
             .write(move |db| people::wake_all(db, &waiting_for, at))
+    }
+
+    fn prune(&self, wish: Prune) -> Answer<'_, Pruned> {
+        if wish.only_count {
+            return self.readers.read(move |db| prune::count(db, &wish));
+        }
+        self.writer.write(move |db| prune::prune(db, &wish))
     }
 
     fn version(&self) -> Answer<'_, u64> {

@@ -71,6 +71,53 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
     Ok(db)
 }
 
+/// A connection that only reads, also where nothing can be written beside the file.
+///
+/// `SQLite` wants to make an index of the log, and gives up where it cannot. A file without a log
+/// is whole, so that it can be read as it is.
+pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+    let usual = reader(path, options).and_then(|db| {
+        let opened = number(&db, "PRAGMA schema_version");
+        opened.map(|_| db).map_err(|error| translate(&error, path))
+    });
+    let Err(error) = usual else {
+        return usual;
+    };
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if Path::new(&log).exists() || !path.exists() {
+        return Err(error);
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(address(path), flags).map_err(|error| translate(&error, path))
+}
+
+/// The file as an address that says it does not change.
+fn address(path: &Path) -> String {
+    let mut address = String::from("file:");
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' | '?' | '#' => address.push_str(&format!("%{:02X}", c as u32)),
+            c => address.push(c),
+        }
+    }
+    address + "?immutable=1"
+}
+
+/// Whether the file can be read as it is: one of an old format would have to be changed first.
+pub(super) fn check_readable(path: &Path, options: &SqliteOptions) -> Result<(), Error> {
+    let found = check(&read_only(path, options)?, path)?;
+    if found == KNOWN {
+        return Ok(());
+    }
+    Err(Error::NoAccess {
+        path: path.to_path_buf(),
+        reason: format!("it has format {found}, and it cannot be brought to format {KNOWN}"),
+    })
+}
+
 /// Makes an empty file that only its owner can read. `SQLite` gives its companions the same mode.
 ///
 /// A file that exists is not even opened: closing it again would drop locks that `SQLite` holds on

@@ -1,7 +1,7 @@
 //! Questions, answers and standing permissions.
 
 use deft_model::RunStatus;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::fault::Fault;
 use super::row::{self, APPROVAL, micros};
@@ -101,11 +101,24 @@ pub(super) fn grant(db: &Connection, grant: &Grant) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(super) fn grants(db: &Connection, skill: &str) -> Result<Vec<Grant>, Fault> {
-    let sql = "SELECT id, skill, revision, operation, describes, given_by, given_at \
-               FROM grant_ WHERE skill = ?1 ORDER BY n";
-    let mut grants = db.prepare_cached(sql)?;
-    let grants = grants.query_map([skill], |row| {
+pub(super) fn revoke(db: &Connection, grant: &str) -> Result<bool, Fault> {
+    let sql = "DELETE FROM grant_ WHERE id = ?1";
+    Ok(db.prepare_cached(sql)?.execute([grant])? > 0)
+}
+
+/// Permissions of one skill, or all of them.
+pub(super) fn grants(db: &Connection, skill: Option<&str>) -> Result<Vec<Grant>, Fault> {
+    let which = if skill.is_some() {
+        "WHERE skill = ?1"
+    } else {
+        ""
+    };
+    let sql = format!(
+        "SELECT id, skill, revision, operation, describes, given_by, given_at \
+         FROM grant_ {which} ORDER BY n"
+    );
+    let mut grants = db.prepare_cached(&sql)?;
+    let grants = grants.query_map(params_from_iter(skill), |row| {
         Ok(Grant {
             id: row.get(0)?,
             skill: row.get(1)?,

@@ -12,9 +12,12 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
-use super::open::{self, SqliteOptions};
+use super::open::SqliteOptions;
 use super::writer::join;
 use crate::{Answer, Error};
+
+/// How a connection is opened.
+pub(super) type Open = fn(&Path, &SqliteOptions) -> Result<Connection, Error>;
 
 type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 
@@ -30,14 +33,16 @@ pub(super) struct Readers {
 struct Reader {
     path: PathBuf,
     options: SqliteOptions,
+    open: Open,
     db: Option<Connection>,
 }
 
 impl Reader {
-    fn new(path: &Path, options: &SqliteOptions) -> Self {
+    fn new(path: &Path, options: &SqliteOptions, open: Open) -> Self {
         Self {
             path: path.to_path_buf(),
             options: options.clone(),
+            open,
             db: None,
         }
     }
@@ -48,7 +53,7 @@ impl Reader {
     ) -> Result<T, Error> {
         let db = match self.db.take() {
             Some(db) => db,
-            None => open::reader(&self.path, &self.options)?,
+            None => (self.open)(&self.path, &self.options)?,
         };
         let answer = question(&db).map_err(|fault| fault.of(&self.path));
         self.db = Some(db);
@@ -57,16 +62,16 @@ impl Reader {
 }
 
 impl Readers {
-    pub(super) fn start(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
+    pub(super) fn start(path: &Path, options: &SqliteOptions, open: Open) -> Result<Self, Error> {
         let (queue, jobs) = channel();
         let jobs = Arc::new(Mutex::new(jobs));
         let threads = (0..options.readers.max(1))
-            .map(|_| spawn(Arc::clone(&jobs), Reader::new(path, options)))
+            .map(|_| spawn(Arc::clone(&jobs), Reader::new(path, options, open)))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             queue: Some(queue),
             threads,
-            watcher: Arc::new(Mutex::new(Reader::new(path, options))),
+            watcher: Arc::new(Mutex::new(Reader::new(path, options, open))),
         })
     }
 

@@ -18,6 +18,11 @@ macro_rules! run_columns {
 
 pub(super) use run_columns;
 
+/// The same columns of what is left of a deleted run, as far as [`run`] reads them.
+pub(super) const SPENT: &str = "id, skill, revision, tier, agent_id, cause, slot, key, parent, \
+     'done', outcome, inputs, NULL, NULL, NULL, admitted_at, started_at, finished_at, NULL, NULL, \
+     NULL, NULL, finish_ordinal";
+
 /// An instant as it is stored.
 pub(super) fn micros(at: Timestamp) -> i64 {
     at.as_microsecond()

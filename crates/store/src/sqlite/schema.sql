@@ -82,6 +82,7 @@ CREATE TABLE approval (
     closed_at INTEGER
 ) STRICT;
 
+CREATE INDEX approval_run ON approval (run);
 CREATE INDEX approval_open ON approval (run) WHERE decided_at IS NULL AND closed_at IS NULL;
 
 CREATE TABLE grant_ (
@@ -194,3 +195,25 @@ CREATE TABLE setting (
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT;
+
+-- What is left of deleted runs that had a key or a slot: neither is ever given again.
+CREATE TABLE spent (
+    id TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    slot INTEGER,
+    key TEXT,
+    parent TEXT,
+    outcome TEXT,
+    inputs TEXT NOT NULL,
+    admitted_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    finish_ordinal INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX spent_key ON spent (key) WHERE key IS NOT NULL;
+CREATE UNIQUE INDEX spent_slot ON spent (skill, slot) WHERE slot IS NOT NULL;

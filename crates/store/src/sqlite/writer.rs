@@ -24,6 +24,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from
 pub(super) struct Writer {
     queue: Option<Sender<Box<dyn Entry>>>,
     thread: Option<JoinHandle<()>>,
+    path: PathBuf,
 }
 
 impl Writer {
@@ -34,14 +35,27 @@ impl Writer {
             .map_err(|error| translate(&error, &path))?;
         let thread = std::thread::Builder::new()
             .name("deft-store".to_owned())
-            .spawn(move || serve(&db, &path, patience, &entries))
+            .spawn({
+                let path = path.clone();
+                move || serve(&db, &path, patience, &entries)
+            })
             .map_err(|error| Error::Backend {
                 reason: error.to_string(),
             })?;
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread),
+            path,
         })
+    }
+
+    /// One that refuses everything.
+    pub(super) fn none(path: PathBuf) -> Self {
+        Self {
+            queue: None,
+            thread: None,
+            path,
+        }
     }
 
     /// Hands over some work at once; the answer comes when it is on disk.
@@ -49,16 +63,18 @@ impl Writer {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Answer<'static, T> {
+        let Some(queue) = &self.queue else {
+            let path = self.path.clone();
+            return Box::pin(std::future::ready(Err(Error::ReadOnly { path })));
+        };
         let (reply, answer) = oneshot::channel();
         let entry = Work {
             todo: Some(work),
             result: None,
             reply,
         };
-        if let Some(queue) = &self.queue {
-            // If the thread is gone, so is the reply, and the answer says that.
-            let _sent = queue.send(Box::new(entry));
-        }
+        // If the thread is gone, so is the reply, and the answer says that.
+        let _sent = queue.send(Box::new(entry));
         Box::pin(async { answer.await.unwrap_or(Err(Error::Closed)) })
     }
 }

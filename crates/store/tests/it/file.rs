@@ -34,6 +34,26 @@ async fn everything_is_there_after_reopening() {
     store.append(&lease, bulky(10)).await.unwrap();
 }
 
+/// Beside a log that somebody else keeps, and with no log at all.
+#[tokio::test]
+async fn a_store_can_be_opened_only_to_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a #1%.db");
+    let options = SqliteOptions::default();
+    assert!(Sqlite::open_read_only(&path, &options).is_err());
+    assert!(!path.exists());
+    let store = open(&path);
+    start(&store, "r1").await;
+    let runs = store.runs(RunFilter::default()).await.unwrap();
+    let beside = Sqlite::open_read_only(&path, &options).unwrap();
+    assert_eq!(beside.runs(RunFilter::default()).await.unwrap(), runs);
+    drop((store, beside));
+    let alone = Sqlite::open_read_only(&path, &options).unwrap();
+    assert_eq!(alone.runs(RunFilter::default()).await.unwrap(), runs);
+    let refused = alone.keep_revision("sha256:1", "text").await;
+    assert_eq!(refused, Err(Error::ReadOnly { path }));
+}
+
 #[tokio::test]
 async fn dropping_the_store_writes_what_was_handed_over() {
     let folder = tempfile::tempdir().unwrap();

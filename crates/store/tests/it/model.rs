@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use deft_model::{Outcome, Overlap, RunId, RunStatus};
 use deft_store::{
     Admission, Admitted, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease, Memory,
-    NewApproval, NewEvent, RunFilter, Sqlite, SqliteOptions, Store, Then, Write,
+    NewApproval, NewEvent, Prune, RunFilter, Sqlite, SqliteOptions, Store, Then, Write,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -58,6 +58,12 @@ enum Op {
     Grant {
         id: u8,
     },
+    Revoke {
+        id: u8,
+    },
+    Prune {
+        age: u8,
+    },
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -78,6 +84,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (some(3), any::<bool>()).prop_map(|(dead, late)| Op::Release { dead, late }),
         1 => few(4).prop_map(|key| Op::Cached { key }),
         1 => few(4).prop_map(|id| Op::Grant { id }),
+        1 => few(4).prop_map(|id| Op::Revoke { id }),
+        1 => few(20).prop_map(|age| Op::Prune { age }),
     ]
 }
 
@@ -155,6 +163,24 @@ impl Pair {
                 let _answer = self.same(|store| store.reopen(&run, event.clone())).await;
             }
             Op::Decide { .. } | Op::Cached { .. } | Op::Grant { .. } => self.person(op).await,
+            Op::Revoke { id } => {
+                let id = format!("g{id}");
+                let _answer = self.same(|store| store.revoke(&id)).await;
+            }
+            Op::Prune { age } => {
+                let wish = Prune {
+                    before: at(self.now - i64::from(age)),
+                    now: self.now(),
+                    limit: u32::from(age % 4) + 1,
+                    only_count: age % 5 == 0,
+                };
+                // Cached results that are too old may be swept away earlier, so their number is free.
+                let pruned = self.same(|store| {
+                    let pruned = store.prune(wish.clone());
+                    Box::pin(async { pruned.await.map(|pruned| (pruned.runs, pruned.events)) })
+                });
+                pruned.await.unwrap();
+            }
             Op::Renew { owner } => {
                 let (owner, until) = (format!("owner{owner}"), at(self.now + 30));
                 let _answer = self.same(|store| store.renew(&owner, until)).await;
@@ -318,6 +344,7 @@ impl Pair {
         let _answer = self.same(|store| store.approvals(true)).await;
         let _answer = self.same(|store| store.approvals(false)).await;
         let _answer = self.same(|store| store.grants("skill0")).await;
+        let _answer = self.same(Store::all_grants).await;
         let _answer = self.same(Store::owners).await;
     }
 }

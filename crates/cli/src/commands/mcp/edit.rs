@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use deft_store::{Sqlite, SqliteOptions, Store};
+use deft_store::{Sqlite, SqliteOptions};
 use serde_json::{Map, Value, json};
 
+use super::super::tools;
 use crate::app;
 use crate::args::McpAdd;
 use crate::config::{Config, Editor, bad_name};
@@ -155,6 +156,6 @@ fn forget(name: &str, file: &Path) {
     }
     let store = Sqlite::open(path, &SqliteOptions::default());
     if let (Ok(store), Ok(runtime)) = (store, app::runtime()) {
-        drop(runtime.block_on(store.drop_catalog(name)));
+        runtime.block_on(tools::forget(&store, name));
     }
 }

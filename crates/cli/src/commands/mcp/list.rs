@@ -50,6 +50,8 @@ struct Row {
     listed_at: Option<String>,
     protocol: Option<String>,
     implementation: Option<String>,
+    /// Why the last try to ask it failed, and when that was.
+    failure: Option<(String, String)>,
 }
 
 impl Row {
@@ -58,7 +60,12 @@ impl Row {
         let (transport, target) = reach(options);
         // A catalog that the router did not take is one of another server.
         let catalog = health.protocol.as_ref().and(opened.catalog(&health.server));
+        let listed_at = catalog.as_ref().map(|(_, at)| *at);
+        let failure = opened.failure(&health.server);
+        // One that answered since is well again.
+        let failure = failure.filter(|(_, at)| listed_at.is_none_or(|listed| listed < *at));
         Some(Self {
+            failure: failure.map(|(error, at)| (error, show(at, zone))),
             transport,
             target,
             enabled: options.enabled,
@@ -80,13 +87,23 @@ impl Row {
             "listed_at": self.listed_at,
             "protocol": self.protocol,
             "implementation": self.implementation,
+            "error": self.failure.as_ref().map(|(error, _)| error),
+            "failed_at": self.failure.as_ref().map(|(_, at)| at),
         })
     }
 
     fn cells(&self) -> Vec<String> {
-        let known = match (&self.tools, &self.listed_at) {
-            (Some(tools), Some(at)) => format!("{}, {at}", counted(*tools, "tool")),
-            _ => "not asked yet".to_owned(),
+        let listed = match (&self.tools, &self.listed_at) {
+            (Some(tools), Some(at)) => Some(format!("{}, {at}", counted(*tools, "tool"))),
+            _ => None,
+        };
+        let failed = self.failure.as_ref();
+        let failed = failed.map(|(error, at)| format!("failed {at}: {}", error.replace('\n', " ")));
+        let known: Vec<String> = listed.into_iter().chain(failed).collect();
+        let known = if known.is_empty() {
+            "not asked yet".to_owned()
+        } else {
+            known.join("; ")
         };
         let known = if self.enabled {
             known

@@ -7,7 +7,7 @@ use deft_tools::{Era, Probe};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::super::tools::{Opened, no_such_server};
+use super::super::tools::{Opened, no_such_server, remember};
 use crate::app;
 use crate::failure::{Done, Failure};
 use crate::home::Home;
@@ -33,6 +33,9 @@ pub(super) async fn run(name: Option<&str>, home: &Home, output: &Output) -> Don
     let mut looks: Vec<Look> = looking.join_all().await.into_iter().flatten().collect();
     looks.sort_by(|one, other| one.probe.server.cmp(&other.probe.server));
     let ok = looks.iter().all(|look| look.probe.error.is_none());
+    for look in &looks {
+        remember(&*store, &look.probe.server, look.probe.error.as_deref()).await;
+    }
     let disabled = if name.is_none() {
         disabled(home)
     } else {

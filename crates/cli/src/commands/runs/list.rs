@@ -6,17 +6,17 @@ use std::time::Duration;
 use deft_engine::run_json;
 use deft_model::Choice;
 use deft_store::{RunFilter, RunRow};
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use super::mark_abandoned;
 use crate::app::{self, App};
 use crate::args::{Global, RunList};
 use crate::failure::Done;
-use crate::output::{Output, table};
+use crate::output::{Output, local, table};
 use crate::progress::duration;
 
 pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
-    let app = App::without_skills(global)?;
+    let app = App::to_read(global)?;
     let filter = RunFilter {
         skill: args.skill.clone(),
         statuses: args
@@ -37,15 +37,25 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
     let rows = app.block_on(app.engine.store().runs(filter));
     let rows = rows.map_err(|error| app::store(&error))?;
     if output.json {
-        let runs: Vec<Value> = rows.iter().map(run_json).collect();
+        let runs = rows.iter().map(|row| {
+            let mut run = run_json(row);
+            mark_abandoned(&app, row, &mut run);
+            run
+        });
+        let runs: Vec<Value> = runs.collect();
         output.document(&json!({ "runs": runs }))?;
     } else if rows.is_empty() {
         output.note("no runs yet; `deft run NAME` makes one");
     } else {
         let lines: Vec<Vec<String>> = std::iter::once(header())
-            .chain(rows.iter().map(|row| line(row, &app.zone)))
+            .chain(rows.iter().map(|row| line(row, &app)))
             .collect();
         output.data(&table(&lines, output.width()))?;
+        if rows.iter().any(|row| app.engine.is_abandoned(row)) {
+            output.note(&format!(
+                "hint: the process of a run that is `{ABANDONED}` is gone; `deft runs resume ID` or `deft up` goes on"
+            ));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -56,9 +66,13 @@ fn header() -> Vec<String> {
         .to_vec()
 }
 
-fn line(row: &RunRow, zone: &TimeZone) -> Vec<String> {
+/// The word for a run that says it is running while nobody drives it.
+const ABANDONED: &str = "abandoned";
+
+fn line(row: &RunRow, app: &App) -> Vec<String> {
     let outcome = match row.outcome {
         Some(outcome) => outcome.to_string(),
+        None if app.engine.is_abandoned(row) => ABANDONED.to_owned(),
         None => row.status.to_string(),
     };
     let started = row.started_at.unwrap_or(row.admitted_at);
@@ -69,12 +83,11 @@ fn line(row: &RunRow, zone: &TimeZone) -> Vec<String> {
         }
         _ => String::new(),
     };
-    let shown = started.to_zoned(zone.clone());
     vec![
         row.id.to_string(),
         row.skill.clone(),
         outcome,
-        shown.strftime("%Y-%m-%d %H:%M:%S %:z").to_string(),
+        local(started, &app.zone),
         took,
         row.cause.clone(),
     ]

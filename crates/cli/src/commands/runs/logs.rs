@@ -17,7 +17,7 @@ use crate::output::Output;
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> Done {
-    let app = App::without_skills(global)?;
+    let app = App::to_read(global)?;
     let row = find(&app, id)?;
     if output.json && !follow {
         let events = app.block_on(app.engine.public_events(&row, 0));

@@ -2,12 +2,14 @@
 
 mod list;
 mod logs;
+mod prune;
 mod show;
 
 use std::process::ExitCode;
 
 use deft_engine::ResumeWith;
 use deft_store::{CancelState, RunRow};
+use serde_json::Value;
 
 use super::run::{Watch, exit_code, print};
 use crate::app::{self, App};
@@ -29,6 +31,7 @@ pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
             roots,
         } => rerun(id, from.as_deref(), *yes, roots, global, output),
         Runs::Export(args) => export(args, global, output),
+        Runs::Prune(args) => prune::run(args, global, output),
     }
 }
 
@@ -36,6 +39,11 @@ pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
 fn find(app: &App, id: &str) -> Done<RunRow> {
     app.block_on(app.engine.find_run(id))
         .map_err(|error| app::failure(&error))
+}
+
+/// Says in the document of a run whether whoever drove it is gone.
+fn mark_abandoned(app: &App, row: &RunRow, shown: &mut Value) {
+    shown["owner_gone"] = Value::Bool(app.engine.is_abandoned(row));
 }
 
 fn cancel(id: &str, global: &Global, output: &Output) -> Done {
@@ -47,10 +55,10 @@ fn cancel(id: &str, global: &Global, output: &Output) -> Done {
         CancelState::Asked(row) => (row, "is asked to stop"),
         CancelState::Already(row) => (row, "was over already"),
         CancelState::Unknown => {
-            return Err(Failure::input(
-                "unknown_run",
-                format!("there is no run `{id}`"),
-            ));
+            let message = format!("there is no run `{id}`");
+            return Err(
+                Failure::input("unknown_run", message).hint("`deft runs list` shows what there is")
+            );
         }
     };
     if output.json {
@@ -75,11 +83,11 @@ fn resume(args: &Resume, global: &Global, output: &Output) -> Done {
         global,
         output,
     };
-    let row = watched.drive(&app, |attention| async move {
+    let driven = watched.drive(&app, |attention| async move {
         engine.resume(&row, &with, attention).await
     })?;
-    let code = print(&app, &row, output);
-    app.close();
+    let code = print(&app, &driven, output);
+    app.close_unless(driven.ends);
     code
 }
 
@@ -101,18 +109,18 @@ fn rerun(
         global,
         output,
     };
-    let row = watched.drive(&app, |attention| async move {
+    let driven = watched.drive(&app, |attention| async move {
         engine
             .rerun(&row, from.as_deref(), "rerun", attention)
             .await
     })?;
-    let code = print(&app, &row, output);
-    app.close();
+    let code = print(&app, &driven, output);
+    app.close_unless(driven.ends);
     code
 }
 
 fn export(args: &RunExport, global: &Global, output: &Output) -> Done {
-    let app = App::without_skills(global)?;
+    let app = App::to_read(global)?;
     let row = find(&app, &args.id)?;
     let shown = app.block_on(app.engine.export(&row));
     let shown = shown.map_err(|error| app::failure(&error))?;

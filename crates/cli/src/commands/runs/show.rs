@@ -7,21 +7,22 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::find;
+use super::{find, mark_abandoned};
 use crate::app::{self, App};
 use crate::args::Global;
 use crate::failure::Done;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::duration;
 
 /// The longest value on a line; `--json` shows all of it.
 const VALUE: usize = 160;
 
 pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
-    let app = App::without_skills(global)?;
+    let app = App::to_read(global)?;
     let row = find(&app, id)?;
     let shown = app.block_on(app.engine.show(&row));
-    let shown = shown.map_err(|error| app::failure(&error))?;
+    let mut shown = shown.map_err(|error| app::failure(&error))?;
+    mark_abandoned(&app, &row, &mut shown);
     if output.json {
         output.document(&json!({ "run": shown }))?;
     } else {
@@ -32,7 +33,9 @@ pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
 
 fn story(run: &Value, zone: &TimeZone) -> String {
     let word = |key: &str| run[key].as_str().unwrap_or_default();
+    let gone = run["owner_gone"] == true;
     let state = match word("outcome") {
+        "" if gone => "running, but its process is gone",
         "" => word("status"),
         outcome => outcome,
     };
@@ -55,6 +58,13 @@ fn story(run: &Value, zone: &TimeZone) -> String {
         let class = run["error"]["class"].as_str().unwrap_or("other");
         line("error", &format!("{message} ({class})"));
         line("hint", run["error"]["hint"].as_str().unwrap_or_default());
+    }
+    if gone {
+        let id = word("id");
+        line(
+            "hint",
+            &format!("`deft runs resume {id}` or `deft up` goes on"),
+        );
     }
     for step in run["steps"].as_array().into_iter().flatten() {
         text.push_str(&step_line(step));
@@ -104,10 +114,7 @@ fn step_line(step: &Value) -> String {
 /// An instant in the zone of the person who looks.
 fn local(instant: &str, zone: &TimeZone) -> String {
     match instant.parse::<Timestamp>() {
-        Ok(at) => at
-            .to_zoned(zone.clone())
-            .strftime("%Y-%m-%d %H:%M:%S %:z")
-            .to_string(),
+        Ok(at) => output::local(at, zone),
         Err(_) => instant.to_owned(),
     }
 }

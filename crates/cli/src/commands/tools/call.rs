@@ -21,10 +21,13 @@ pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
     let opened = Opened::to_ask(home).await?;
     let arguments = add_pairs(object, &args.pairs, &opened.router, &args.name).await?;
     let result = call(args, arguments, &opened.router).await;
+    // A name that means no tool is a misuse like arguments that do not fit.
+    let found = opened.router.find(&args.name);
+    let misnamed = matches!(found, Found::Missing { .. } | Found::Ambiguous(_));
     opened.close(output).await;
     match result {
         Ok(reply) => print(&reply, output),
-        Err(failure) => refused(&failure, &args.name, output),
+        Err(failure) => refused(&failure, misnamed, &args.name, output),
     }
 }
 
@@ -40,7 +43,7 @@ pub(super) fn run_own(args: &ToolCall, global: &Global, output: &Output) -> Done
     app.close();
     match result? {
         Ok(reply) => print(&reply, output),
-        Err(failure) => refused(&failure, &args.name, output),
+        Err(failure) => refused(&failure, false, &args.name, output),
     }
 }
 
@@ -157,12 +160,14 @@ fn print(reply: &Reply, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tool was asked, or could not be: that is an answer, and not a misuse.
-fn refused(failure: &ToolFailure, tool: &str, output: &Output) -> Done {
-    let exit = if failure.class == FailureClass::Cancelled {
-        130
-    } else {
-        1
+/// The tool was asked, or could not be: that is an answer. Arguments that it does not take are
+/// a misuse.
+fn refused(failure: &ToolFailure, misnamed: bool, tool: &str, output: &Output) -> Done {
+    let exit = match failure.class {
+        FailureClass::Cancelled => 130,
+        FailureClass::Invalid => 2,
+        _ if misnamed => 2,
+        _ => 1,
     };
     if output.json {
         output.document(&json!({

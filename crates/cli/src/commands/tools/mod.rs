@@ -15,7 +15,7 @@ use crate::output::Output;
 
 pub(crate) use call::arguments;
 pub(crate) use list::no_such_server;
-pub(crate) use open::{Opened, router};
+pub(crate) use open::{Opened, forget, remember, router};
 
 pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
     if let Tools::Call(args) = command

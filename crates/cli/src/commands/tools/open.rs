@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deft_model::{Failure, FailureClass};
-use deft_store::{NewNotice, Sqlite, SqliteOptions, Store};
+use deft_store::{NewNotice, Store};
 use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Notices, Options, Router};
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
@@ -29,21 +29,44 @@ pub(crate) struct Opened {
     pub router: Router,
     keeper: Arc<Keeper>,
     secrets: Arc<Secrets>,
+    failures: BTreeMap<String, (String, Timestamp)>,
+}
+
+/// Where the store keeps why a server could not be asked, among what servers offer: no server has
+/// a slash in its name.
+fn failure_key(server: &str) -> String {
+    format!("{server}/failure")
+}
+
+/// Remembers how it went when a server was asked.
+pub(crate) async fn remember(store: &dyn Store, server: &str, error: Option<&str>) {
+    let key = failure_key(server);
+    let kept = match error {
+        Some(error) => {
+            let error = serde_json::Value::from(error).to_string();
+            store.keep_catalog(&key, &error, Timestamp::now()).await
+        }
+        None => store.drop_catalog(&key).await,
+    };
+    // It is only said again later; what was asked for has been answered.
+    drop(kept);
+}
+
+/// Forgets everything about a server.
+pub(crate) async fn forget(store: &dyn Store, server: &str) {
+    // What is left of it does no harm: servers that are not configured are not shown.
+    drop(store.drop_catalog(server).await);
+    drop(store.drop_catalog(&failure_key(server)).await);
 }
 
 impl Opened {
     /// For commands that only read: what is stored is used, and nothing is made.
     pub(crate) async fn to_read(home: &Home, output: &Output) -> Done<Self> {
-        let path = &home.config.store.path;
-        let store = path
-            .exists()
-            .then(|| Sqlite::open(path, &SqliteOptions::default()));
-        let store = match store {
-            None => None,
-            Some(Ok(store)) => Some(Arc::new(store) as Arc<dyn Store>),
-            Some(Err(problem)) => {
+        let store = match app::read_store(home) {
+            Ok(store) => Some(store),
+            Err(failure) => {
                 // Tools can be shown without what was stored about them.
-                output.note(&format!("warning: {problem}"));
+                output.note(&format!("warning: {}", failure.message));
                 None
             }
         };
@@ -71,9 +94,9 @@ impl Opened {
         options: Options,
         store: Option<Arc<dyn Store>>,
     ) -> Done<Self> {
-        let stored = match &store {
+        let (stored, failures) = match &store {
             Some(store) => read_catalogs(&**store).await?,
-            None => Vec::new(),
+            None => Default::default(),
         };
         let keeper = Arc::new(Keeper::new(store.clone(), &stored));
         let secrets = Arc::new(Secrets::new(&home.config));
@@ -95,12 +118,19 @@ impl Opened {
             router,
             keeper,
             secrets,
+            failures,
         })
     }
 
     /// What a server said when it was last asked, and when that was.
     pub(crate) fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
         lock(&self.keeper.known).get(server).cloned()
+    }
+
+    /// Why a server could not be asked the last time somebody tried, and when that was. Nothing
+    /// when it answered since.
+    pub(crate) fn failure(&self, server: &str) -> Option<(String, Timestamp)> {
+        self.failures.get(&failure_key(server)).cloned()
     }
 
     /// Ends the servers, waits until everything is stored, and says what is to
@@ -155,16 +185,27 @@ impl Keeper {
     }
 }
 
+/// What was stored about servers: their catalogs, and why they could not be asked.
+type Stored = (
+    Vec<(Catalog, Timestamp)>,
+    BTreeMap<String, (String, Timestamp)>,
+);
+
 /// Catalogs that were stored. One that a newer version wrote otherwise is as
 /// good as none: the server is asked again.
-async fn read_catalogs(store: &dyn Store) -> Done<Vec<(Catalog, Timestamp)>> {
-    let rows = store
-        .catalogs()
-        .await
-        .map_err(|problem| app::store(&problem))?;
-    let read =
-        |(_, text, at): (String, String, Timestamp)| Some((serde_json::from_str(&text).ok()?, at));
-    Ok(rows.into_iter().filter_map(read).collect())
+async fn read_catalogs(store: &dyn Store) -> Done<Stored> {
+    let rows = store.catalogs().await;
+    let mut stored = Stored::default();
+    for (name, text, at) in rows.map_err(|problem| app::store(&problem))? {
+        match serde_json::from_str::<Catalog>(&text) {
+            Ok(catalog) => stored.0.push((catalog, at)),
+            Err(_) => {
+                let error = serde_json::from_str::<String>(&text).ok();
+                stored.1.extend(error.map(|error| (name, (error, at))));
+            }
+        }
+    }
+    Ok(stored)
 }
 
 /// What `notify` says goes into the outbox, from where it is carried to people. Without a store only

@@ -54,7 +54,7 @@ pub(crate) fn manpage() -> impl Strategy<Value = Skill> {
     let all = (
         skill(Dialect::ManPage, id),
         flags,
-        option::of(word()),
+        option::of(word().prop_map(|name| format!("tool:{name}"))),
         vec((key(), value()), 0..3),
     );
     all.prop_map(|(skill, flags, handler, extra)| {

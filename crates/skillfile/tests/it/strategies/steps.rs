@@ -119,7 +119,10 @@ fn action() -> impl Strategy<Value = Action> {
             skill: format!("other {skill}"),
             args
         }),
-        prose().prop_map(|code| Action::Compute { code }),
+        // What JSON writes as a text, Python reads as one.
+        prose().prop_map(|text| Action::Compute {
+            code: format!("result = {}", Value::from(text)),
+        }),
         (prose(), vec(prose(), 0..3), option::of(any::<u32>())).prop_map(
             |(instructions, tools, max_steps)| Action::Agent {
                 instructions,

@@ -1,0 +1,98 @@
+//! `deft approvals grants` and `deft approvals revoke`: answers that stand.
+
+use std::process::ExitCode;
+
+use deft_store::Grant;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::failure::{Done, Failure};
+use crate::output::{Output, local, table};
+
+pub(super) fn list(app: &App, output: &Output) -> Done {
+    let grants = all(app)?;
+    if output.json {
+        let shown: Vec<Value> = grants.iter().map(shown).collect();
+        output.document(&json!({ "grants": shown }))?;
+    } else if grants.is_empty() {
+        output.note("no answer stands; `deft approvals approve ID --always` makes one that does");
+    } else {
+        let header = ["id", "skill", "revision", "given", "by", "what"];
+        let mut lines = vec![header.map(str::to_owned).to_vec()];
+        lines.extend(grants.iter().map(|grant| line(grant, &app.zone)));
+        output.data(&table(&lines, output.width()))?;
+        output.note("hint: `deft approvals revoke ID` takes one back");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn revoke(app: &App, id: &str, output: &Output) -> Done {
+    let grant = find(app, id)?;
+    let revoked = app.block_on(app.engine.store().revoke(&grant.id));
+    if !revoked.map_err(|error| app::store(&error))? {
+        // Somebody else was quicker.
+        return Err(unknown(id));
+    }
+    if output.json {
+        output.document(&json!({ "grant": shown(&grant), "revoked": true }))?;
+    } else {
+        output.note(&format!(
+            "`{}` is taken back: `{}` asks again ({})",
+            grant.id, grant.skill, grant.describes
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn all(app: &App) -> Done<Vec<Grant>> {
+    let grants = app.block_on(app.engine.store().all_grants());
+    grants.map_err(|error| app::store(&error))
+}
+
+/// The grant that an id, or the beginning of one, means.
+fn find(app: &App, id: &str) -> Done<Grant> {
+    let mut found = all(app)?
+        .into_iter()
+        .filter(|grant| grant.id.starts_with(id));
+    let grant = found.next().ok_or_else(|| unknown(id))?;
+    match found.next() {
+        Some(_) => Err(
+            Failure::input("ambiguous", format!("`{id}` fits several grants"))
+                .hint("give more of the id"),
+        ),
+        None => Ok(grant),
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::input("unknown_grant", format!("there is no grant `{id}`"))
+        .hint("`deft approvals grants` lists them")
+}
+
+fn line(grant: &Grant, zone: &TimeZone) -> Vec<String> {
+    vec![
+        grant.id.clone(),
+        grant.skill.clone(),
+        grant
+            .revision
+            .get(..12)
+            .unwrap_or(&grant.revision)
+            .to_owned(),
+        local(grant.at, zone),
+        grant.by.clone(),
+        grant.describes.replace('\n', " "),
+    ]
+}
+
+fn shown(grant: &Grant) -> Value {
+    json!({
+        "id": grant.id,
+        "skill": grant.skill,
+        "revision": grant.revision,
+        "operation": grant.operation,
+        "describes": grant.describes,
+        "by": grant.by,
+        "granted_at": grant.at.to_string(),
+    })
+}

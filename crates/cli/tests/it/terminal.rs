@@ -1,0 +1,349 @@
+//! The binary in a real terminal: what it draws, what it asks, and what keys and signals do.
+
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use deft_testkit::{Script, server_binary};
+use pty_process::Size;
+use pty_process::blocking::{self, Pty};
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+/// Nothing here takes a tenth of this; a test that hangs should fail.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The binary, with a terminal as its stdin, stdout and stderr.
+struct Terminal {
+    pty: Arc<Pty>,
+    child: Child,
+    output: Receiver<Vec<u8>>,
+    seen: vt100::Parser,
+    raw: String,
+}
+
+impl Terminal {
+    fn start(world: &World, args: &[&str]) -> Self {
+        let (pty, pts) = blocking::open().unwrap();
+        pty.resize(Size::new(40, 120)).unwrap();
+        let command = blocking::Command::new(env!("CARGO_BIN_EXE_deft"))
+            .args(args)
+            .current_dir(world.path(""))
+            .env_clear()
+            .env("HOME", world.path("user"))
+            .env("DEFT_HOME", world.path("home"))
+            .env("TERM", "xterm")
+            .env("TZ", "Europe/Berlin");
+        let child = command.spawn(pts).unwrap();
+        let pty = Arc::new(pty);
+        let (sender, output) = channel();
+        let reader = Arc::clone(&pty);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // A terminal that nobody holds any more is an error on this side.
+            while let Ok(length @ 1..) = (&*reader).read(&mut buffer) {
+                if sender.send(buffer[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            pty,
+            child,
+            output,
+            seen: vt100::Parser::new(40, 120, 0),
+            raw: String::new(),
+        }
+    }
+
+    /// Waits until the screen shows a text.
+    fn until(&mut self, text: &str) -> &mut Self {
+        while !self.screen().contains(text) {
+            let more = self.output.recv_timeout(PATIENCE);
+            let Ok(more) = more else {
+                panic!("no `{text}` on the screen:\n{}", self.screen());
+            };
+            self.take(&more);
+        }
+        self
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.raw.push_str(&String::from_utf8_lossy(bytes));
+        self.seen.process(bytes);
+    }
+
+    fn screen(&self) -> String {
+        self.seen.screen().contents()
+    }
+
+    fn keys(&mut self, keys: &str) -> &mut Self {
+        (&*self.pty).write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    fn signal(&mut self, name: &str) -> &mut Self {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &id]).status().unwrap();
+        assert!(sent.success());
+        self
+    }
+
+    /// The exit code, or the signal that ended it as shells show it, and the last screen.
+    fn end(mut self) -> (i32, String) {
+        let status = self.child.wait().unwrap();
+        while let Ok(more) = self.output.recv_timeout(Duration::from_millis(200)) {
+            self.take(&more);
+        }
+        let code = status.code().or(status.signal().map(|signal| 128 + signal));
+        (code.unwrap(), self.screen())
+    }
+}
+
+/// A workflow whose second step does what the words say.
+fn hanging(words: Value) -> World {
+    let world = World::new();
+    world.write("server/x", "");
+    let script = Script::new().tool("hang", words);
+    let arguments = script.write(&world.path("server"), "demo");
+    let args: Vec<Value> = arguments.list().into_iter().map(Value::from).collect();
+    let config = format!(
+        "[mcp_servers.demo]\ncommand = {}\nargs = {}\n",
+        json!(server_binary()),
+        json!(args)
+    );
+    world.write("home/config.toml", config).write(
+        "home/skills/slow.yaml",
+        "name: slow\ndescription: Takes its time\nsteps:\n  - {id: first, tool: time.now}\n  - {id: wait, tool: hang}\noutputs: {said: \"{{ wait }}\"}\n",
+    );
+    world
+}
+
+fn reading() -> Value {
+    json!({"annotations": {"readOnlyHint": true}, "hang": true})
+}
+
+/// From its next start on the server answers.
+fn answers(world: &World) {
+    let words = json!({"annotations": {"readOnlyHint": true}, "text": "at last"});
+    let script = Script::new().tool("hang", words);
+    script.write(&world.path("server"), "demo");
+}
+
+/// The only run there is.
+fn the_run(world: &World) -> Value {
+    let listed = world.json(&["runs", "list", "--json"]);
+    let runs = listed["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 1, "{listed:#}");
+    runs[0].clone()
+}
+
+/// A step that runs shows for how long.
+const RUNNING: &str = "wait  hang  1";
+
+#[test]
+fn ctrl_c_stops_the_run() {
+    let world = hanging(reading());
+    let mut terminal = Terminal::start(&world, &["run", "slow"]);
+    terminal.until(RUNNING).keys("\x03");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    let run = the_run(&world);
+    assert_eq!(run["outcome"], "cancelled", "{run:#}");
+    assert_eq!(run["owner_gone"], false);
+    let id = run["id"].as_str().unwrap();
+    assert!(screen.contains("cancelled"), "{screen}");
+    assert!(
+        screen.contains(&format!("`deft runs resume {id}`")),
+        "{screen}"
+    );
+    // What was said is true.
+    answers(&world);
+    let resumed = world.json(&["runs", "resume", id, "--json"]);
+    assert_eq!(
+        resumed["outputs"],
+        json!({"said": "at last"}),
+        "{resumed:#}"
+    );
+}
+
+/// The server does not even notice that it is to end, so that closing it takes a while.
+#[test]
+fn a_second_ctrl_c_does_not_wait_for_a_frozen_server() {
+    let world = hanging(json!({"annotations": {"readOnlyHint": true}, "freeze": true}));
+    let mut terminal = Terminal::start(&world, &["run", "slow"]);
+    terminal.until(RUNNING).keys("\x03");
+    terminal.until("cancelled").keys("\x03");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    assert_eq!(the_run(&world)["outcome"], "cancelled");
+}
+
+#[test]
+fn a_signal_to_end_stops_the_run_too() {
+    let world = hanging(reading());
+    let mut terminal = Terminal::start(&world, &["run", "slow"]);
+    terminal.until(RUNNING).signal("-TERM");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    let run = the_run(&world);
+    assert_eq!(run["outcome"], "cancelled", "{run:#}");
+    assert_eq!(run["error"]["message"], "stopped by a signal to end");
+}
+
+/// The same for a command line, and what stands behind it is not begun.
+#[test]
+fn ctrl_c_stops_a_command_line() {
+    let world = hanging(reading());
+    let mut terminal = Terminal::start(&world, &["cmd", "slow\nslow"]);
+    called(&world, &terminal);
+    terminal.keys("\x03");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    let run = the_run(&world);
+    assert_eq!(
+        (&run["cause"], &run["outcome"]),
+        (&json!("cmd"), &json!("cancelled"))
+    );
+}
+
+/// Waits until the server was called.
+fn called(world: &World, terminal: &Terminal) {
+    let log = world.path("server/demo.log");
+    let called = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("hang"));
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while !called() {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "{}",
+            terminal.screen()
+        );
+        std::thread::yield_now();
+    }
+}
+
+/// With `--json` a run that exists is printed whatever became of it.
+#[test]
+fn an_interrupted_run_is_printed_as_json() {
+    let world = hanging(reading());
+    let mut terminal = Terminal::start(&world, &["run", "slow", "--json"]);
+    called(&world, &terminal);
+    terminal.keys("\x03");
+    let status = terminal.child.wait().unwrap();
+    while let Ok(more) = terminal.output.recv_timeout(Duration::from_millis(200)) {
+        terminal.take(&more);
+    }
+    assert_eq!(status.code(), Some(130));
+    let from = terminal.raw.find('{').unwrap();
+    let run: Value = serde_json::from_str(&terminal.raw[from..]).unwrap();
+    assert_eq!(
+        (&run["skill"], &run["outcome"]),
+        (&json!("slow"), &json!("cancelled"))
+    );
+}
+
+/// Nobody is left to say anything, so those who look later have to find out.
+#[test]
+fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
+    let world = hanging(reading());
+    let mut terminal = Terminal::start(&world, &["run", "slow"]);
+    terminal.until(RUNNING);
+    let alive = the_run(&world);
+    assert_eq!(
+        (&alive["status"], &alive["owner_gone"]),
+        (&json!("running"), &json!(false))
+    );
+    terminal.signal("-KILL");
+    assert_eq!(terminal.end().0, 128 + 9);
+    let gone = the_run(&world);
+    assert_eq!(
+        (&gone["status"], &gone["owner_gone"]),
+        (&json!("running"), &json!(true))
+    );
+    let id = gone["id"].as_str().unwrap();
+    let listed = world.run(&["runs", "list"]);
+    assert!(listed.contains("  abandoned  "), "{listed}");
+    assert!(
+        listed.contains("`deft runs resume ID` or `deft up` goes on"),
+        "{listed}"
+    );
+    let shown = world.run(&["runs", "show", id]);
+    assert!(
+        shown.contains("running, but its process is gone"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains(&format!("`deft runs resume {id}`")),
+        "{shown}"
+    );
+    answers(&world);
+    let resumed = world.json(&["runs", "resume", id, "--json"]);
+    assert_eq!(resumed["outcome"], "success", "{resumed:#}");
+}
+
+const ASKING: &str = "\
+name: asking
+description: Two steps and a question
+steps:
+  - {id: first, tool: time.now}
+  - {id: second, tool: time.now}
+confirmations:
+  - {step: second, message: \"Go on?\", default: true}
+";
+
+fn asking() -> World {
+    let world = World::new();
+    world.write("home/skills/asking.yaml", ASKING);
+    world
+}
+
+#[test]
+fn a_question_is_asked_and_the_typed_answer_counts() {
+    for (typed, code, outcome) in [
+        ("y\r", 0, "success"),
+        ("\r", 0, "success"),
+        ("no\r", 1, "cancelled"),
+    ] {
+        let world = asking();
+        let mut terminal = Terminal::start(&world, &["run", "asking"]);
+        terminal.until("Go on? [Y/n/skip]").keys("what\r");
+        // What is not understood is asked again.
+        terminal.until("what\nGo on? [Y/n/skip]").keys(typed);
+        let (ended, screen) = terminal.end();
+        assert_eq!(ended, code, "{screen}");
+        assert_eq!(the_run(&world)["outcome"], outcome, "{screen}");
+    }
+}
+
+/// Ctrl-C at the prompt is not an answer.
+#[test]
+fn ctrl_c_at_a_question_stops_the_run() {
+    let world = asking();
+    let mut terminal = Terminal::start(&world, &["run", "asking"]);
+    terminal.until("Go on? [Y/n/skip]").keys("\x03");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    let run = the_run(&world);
+    assert_eq!(run["outcome"], "cancelled", "{run:#}");
+}
+
+/// The tree is drawn over itself: each step has one line, however often it was drawn.
+#[test]
+fn the_tree_is_drawn_in_place() {
+    let world = asking();
+    let mut terminal = Terminal::start(&world, &["run", "asking", "--yes"]);
+    terminal.until("success after");
+    let drawn = terminal.raw.matches("first").count();
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0);
+    assert!(drawn > 1, "it was drawn once:\n{screen}");
+    let lines: Vec<&str> = screen.lines().collect();
+    assert_eq!(lines.len(), 3, "{screen}");
+    assert!(lines[0].starts_with("  ✓ first  time.now  "), "{screen}");
+    assert!(lines[1].starts_with("  ✓ second  time.now  "), "{screen}");
+    assert!(lines[2].starts_with("success after "), "{screen}");
+}

@@ -1,0 +1,150 @@
+//! What a page names as its `handler`: who carries the command out.
+//!
+//! Names only. Not here: the code behind them, and whether a tool or a skill exists, which is
+//! known when it is called.
+
+/// Handlers of deft's own, by domain (S2.61). One that is `there` has code behind it.
+const OWN: &[(&str, &[&str], bool)] = &[
+    ("email", &["send", "search", "read", "draft"], false),
+    (
+        "tasks",
+        &["create", "search", "get", "update", "delete"],
+        false,
+    ),
+    ("calendar", &["create", "list", "update"], false),
+    ("drive", &["read", "update", "list", "search"], false),
+    ("hubspot", &["contacts", "deals", "notes"], false),
+    ("memory", &["save", "search"], false),
+    ("markdown", &["edit", "create", "search"], false),
+    ("workflow", &["build"], false),
+];
+
+/// Who carries a command out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Handler {
+    /// `tool:NAME`: a tool takes the flags as its arguments.
+    Tool(String),
+    /// `workflow:NAME` or `skill:NAME`: another skill takes them as its inputs.
+    Skill(String),
+    /// Code of deft, named as the skill is: `email.send`.
+    BuiltIn(String),
+}
+
+impl Handler {
+    /// The handler that a text means. The seeds name theirs as modules,
+    /// `Assistant.Skills.Email.Send`; ours are named as the skill is, by the last two parts.
+    pub fn from_text(text: &str) -> Self {
+        let text = text.trim();
+        match text.split_once(':') {
+            Some(("tool", name)) => Self::Tool(name.trim().to_owned()),
+            Some(("workflow" | "skill", name)) => Self::Skill(name.trim().to_owned()),
+            _ => Self::BuiltIn(module(text).unwrap_or_else(|| text.to_owned())),
+        }
+    }
+
+    /// Names of all handlers of deft's own, also of those that are still to come.
+    pub fn built_in() -> impl Iterator<Item = String> {
+        let names = |(domain, actions, _): &(&str, &[&str], bool)| {
+            let name = |action: &&str| format!("{domain}.{action}");
+            actions.iter().map(name).collect::<Vec<_>>()
+        };
+        OWN.iter().flat_map(names)
+    }
+
+    /// Whether deft has, or will have, a handler of this name.
+    pub fn is_built_in(name: &str) -> bool {
+        Self::built_in().any(|known| known == name)
+    }
+
+    /// Whether there is code behind a handler of deft's own in this version.
+    pub fn is_there(name: &str) -> bool {
+        let domain = name.split('.').next().unwrap_or_default();
+        let mut own = OWN.iter();
+        Self::is_built_in(name) && own.any(|(known, _, there)| *known == domain && *there)
+    }
+}
+
+impl std::fmt::Display for Handler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tool(name) => write!(f, "tool:{name}"),
+            Self::Skill(name) => write!(f, "skill:{name}"),
+            Self::BuiltIn(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The name of a module as ours. A name of ours that differs only in where its words are parted
+/// is what is meant: `HubSpot.Contacts` is `hubspot.contacts`.
+fn module(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let is_module = |part: &&str| part.starts_with(|c: char| c.is_ascii_uppercase());
+    let [.., domain, action] = parts.as_slice() else {
+        return None;
+    };
+    if !parts.iter().all(is_module) {
+        return None;
+    }
+    let joined = format!("{domain}.{action}").to_lowercase();
+    let own = Handler::built_in().find(|name| name.replace('_', "") == joined);
+    Some(own.unwrap_or_else(|| format!("{}.{}", snake(domain), snake(action))))
+}
+
+/// `ContactList` is `contact_list`, `HTTPGet` is `http_get`.
+fn snake(part: &str) -> String {
+    let characters: Vec<char> = part.chars().collect();
+    let mut out = String::new();
+    for (at, c) in characters.iter().enumerate() {
+        let behind_small = at > 0 && !characters[at - 1].is_uppercase();
+        let before_small = characters.get(at + 1).is_some_and(|c| c.is_lowercase());
+        if c.is_uppercase() && at > 0 && (behind_small || before_small) {
+            out.push('_');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out.replace("__", "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_seeds_are_ours() {
+        for (text, wanted) in [
+            ("tool:gmail.send", "tool:gmail.send"),
+            ("tool: send_message ", "tool:send_message"),
+            ("workflow:daily_digest", "skill:daily_digest"),
+            (
+                "skill:workflows.daily_digest",
+                "skill:workflows.daily_digest",
+            ),
+            ("Assistant.Skills.Email.Send", "email.send"),
+            ("Skills.Tasks.Search", "tasks.search"),
+            ("Assistant.Skills.HubSpot.Contacts", "hubspot.contacts"),
+            (
+                "Assistant.Skills.HubSpot.ContactList",
+                "hub_spot.contact_list",
+            ),
+            ("Assistant.Skills.Handlers.Web.HTTPGet", "web.http_get"),
+            ("email.send", "email.send"),
+            ("Send", "Send"),
+            ("own handler", "own handler"),
+            ("http:x", "http:x"),
+            ("tool:", "tool:"),
+            ("", ""),
+        ] {
+            assert_eq!(Handler::from_text(text).to_string(), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_built_in_is_named_as_a_skill_is() {
+        assert_eq!(Handler::built_in().count(), 25);
+        for name in Handler::built_in() {
+            assert_eq!(Handler::from_text(&name), Handler::BuiltIn(name.clone()));
+            assert!(Handler::is_built_in(&name) && !Handler::is_there(&name));
+        }
+        assert!(!Handler::is_built_in("email.sent"));
+    }
+}

@@ -1,0 +1,176 @@
+//! Compute blocks: are they Python, and at which place of the file are they not.
+//!
+//! Only the grammar is looked at, with the parser that the sandbox's interpreter uses, so both
+//! agree about it. Not here: an interpreter, names, and what only compiling finds (`return`
+//! outside a function); that is said when the block runs.
+
+use rustpython_ruff_python_ast::token::TokenKind;
+use rustpython_ruff_python_parser::lexer::lex;
+use rustpython_ruff_python_parser::{Mode, parse_module};
+
+use crate::diagnostic::Sink;
+use crate::rules::Rule;
+use crate::yaml::{Node, locate};
+
+/// How deeply a block may be nested and still be checked. The parser calls itself for each level
+/// and has no limit of its own, and files are read on threads with small stacks. What people
+/// write is nested a tenth as deep; anything beyond is left to the sandbox, which has a process to
+/// lose.
+const DEEPEST: usize = 60;
+
+/// Reports a block that is not Python.
+pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
+    let Some(scalar) = node.as_scalar() else {
+        return;
+    };
+    if depth(&scalar.text) > DEEPEST {
+        return;
+    }
+    let Err(problem) = parse_module(&scalar.text) else {
+        return;
+    };
+    let place = problem.location.start().to_usize()..problem.location.end().to_usize();
+    let span = locate(file, node, place);
+    let message = format!(
+        "this is not Python: {}",
+        in_house(&problem.error.to_string())
+    );
+    sink.report(Rule::InvalidCompute, span, message);
+}
+
+/// The parser's sentence the way ours are written.
+fn in_house(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    let first = chars.next().into_iter().flat_map(char::to_lowercase);
+    let rest = chars.as_str().trim_end_matches('.');
+    first.chain(rest.chars()).collect()
+}
+
+/// One pair of brackets that is open, or the statement itself.
+#[derive(Default)]
+struct Level {
+    /// Operators and keywords since the last comma: each may nest what follows it.
+    operators: usize,
+    /// Behind a `lambda` a comma may part its parameters, so that it ends nothing.
+    lambda: bool,
+}
+
+/// A bound on how deeply the tree of a block is nested.
+fn depth(code: &str) -> usize {
+    let mut lexer = lex(code, Mode::Module);
+    let (mut levels, mut blocks, mut deepest) = (vec![Level::default()], 0_usize, 0);
+    loop {
+        match lexer.next_token() {
+            TokenKind::EndOfFile => return deepest,
+            TokenKind::Indent => blocks += 1,
+            TokenKind::Dedent => blocks = blocks.saturating_sub(1),
+            TokenKind::Lpar
+            | TokenKind::Lsqb
+            | TokenKind::Lbrace
+            | TokenKind::FStringStart
+            | TokenKind::TStringStart => levels.push(Level::default()),
+            TokenKind::Rpar
+            | TokenKind::Rsqb
+            | TokenKind::Rbrace
+            | TokenKind::FStringEnd
+            | TokenKind::TStringEnd => {
+                // A bracket behind a value nests that value: `f()()`.
+                if levels.len() > 1 {
+                    levels.pop();
+                }
+                count(&mut levels, false);
+            }
+            TokenKind::Newline | TokenKind::Semi => {
+                levels.pop();
+                levels.push(Level::default());
+            }
+            TokenKind::Comma => {
+                if let Some(level) = levels.last_mut().filter(|level| !level.lambda) {
+                    level.operators = 0;
+                }
+            }
+            TokenKind::Name
+            | TokenKind::Int
+            | TokenKind::Float
+            | TokenKind::Complex
+            | TokenKind::String
+            | TokenKind::FStringMiddle
+            | TokenKind::TStringMiddle
+            | TokenKind::Comment
+            | TokenKind::NonLogicalNewline
+            | TokenKind::Colon => {}
+            other => count(&mut levels, other == TokenKind::Lambda),
+        }
+        let operators: usize = levels.iter().map(|level| level.operators).sum();
+        deepest = deepest.max(blocks + levels.len() + operators);
+        if deepest > DEEPEST {
+            return deepest;
+        }
+    }
+}
+
+fn count(levels: &mut [Level], lambda: bool) {
+    if let Some(level) = levels.last_mut() {
+        level.operators += 1;
+        level.lambda |= lambda;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_that_of_the_tree_and_not_the_length() {
+        for (code, expected) in [
+            ("x", 1),
+            ("x = [1, 2, 3]", 3),
+            ("x = [(1, -2), (3, -4), (5, -6)]", 5),
+            ("if a:\n  x = 1\n  y = 2\n", 3),
+            ("f(')', '(')", 2),
+        ] {
+            assert_eq!(depth(code), expected, "{code}");
+        }
+        let long = "rows.append({'a': 1, 'b': [2, 3]})\n".repeat(500);
+        assert!(depth(&long) < 10);
+    }
+
+    /// Each of these is as deep as the limit allows, on a stack that is half as large as that of
+    /// the threads that read files; beyond the limit nothing is parsed.
+    #[test]
+    fn the_deepest_block_fits_on_a_small_stack() {
+        let shapes: [fn(usize) -> String; 9] = [
+            |n| format!("{}1{}", "(".repeat(n), ")".repeat(n)),
+            |n| format!("{}1{}", "[".repeat(n), "]".repeat(n)),
+            |n| format!("{}1{}", "{1:".repeat(n), "}".repeat(n)),
+            |n| format!("{}1", "not ".repeat(n)),
+            |n| format!("{}1", "lambda a, b: ".repeat(n)),
+            |n| format!("f{}", "()".repeat(n)),
+            |n| format!("1{}", " if 1 else 1".repeat(n)),
+            |n| format!("1{}", " ** 1".repeat(n)),
+            |n| {
+                (0..n)
+                    .map(|at| format!("{}if a:\n", " ".repeat(at)))
+                    .collect::<String>()
+                    + &" ".repeat(n)
+                    + "a"
+            },
+        ];
+        let deepest = |shape: fn(usize) -> String| {
+            let fits = (1..=DEEPEST)
+                .rev()
+                .map(shape)
+                .find(|code| depth(code) <= DEEPEST);
+            fits.unwrap()
+        };
+        let parse = move || {
+            for shape in shapes {
+                let code = deepest(shape);
+                assert!(parse_module(&code).is_ok(), "{code}");
+                assert!(depth(&shape(100_000.min(DEEPEST * 40))) > DEEPEST);
+            }
+        };
+        let small = std::thread::Builder::new().stack_size(1024 * 1024);
+        small.spawn(parse).unwrap().join().unwrap();
+    }
+}
