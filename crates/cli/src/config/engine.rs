@@ -13,6 +13,7 @@ pub(crate) struct EngineConfig {
     pub run_timeout: Option<Duration>,
     pub lease: Option<Duration>,
     pub max_result_bytes: Option<usize>,
+    pub max_results_bytes: Option<usize>,
     pub park_after: Option<Duration>,
     pub workspace_uri: Option<String>,
     pub heals: Vec<Heal>,
@@ -28,6 +29,7 @@ impl EngineConfig {
         options.tool_timeout = self.tool_timeout.or(options.tool_timeout);
         put(&mut options.lease, self.lease);
         put(&mut options.max_result_bytes, self.max_result_bytes);
+        put(&mut options.max_results_bytes, self.max_results_bytes);
         put(&mut options.park_after, self.park_after);
         put(&mut options.workspace_uri, self.workspace_uri.clone());
         options.heals.extend(self.heals.iter().cloned());

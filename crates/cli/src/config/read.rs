@@ -85,6 +85,9 @@ impl Reader<'_> {
             max_result_bytes: self
                 .number("engine.max_result_bytes")
                 .map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
+            max_results_bytes: self
+                .number("engine.max_results_bytes")
+                .map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
             park_after: self.duration("engine.park_after"),
             workspace_uri: self.text("engine.workspace_uri"),
             heals: self.heals(),

@@ -82,6 +82,8 @@ pub(crate) const KEYS: &[Key] = &[
         "How long a run belongs to a process that no longer shows a sign of life"),
     key("engine.max_result_bytes", Kind::Positive, Value("1048576"), Runs,
         "The largest result of a step that is stored in the database; larger ones go to a file"),
+    key("engine.max_results_bytes", Kind::Positive, Value("67108864"), Runs,
+        "How many bytes the results of a run may have in all"),
     key("engine.park_after", Kind::Duration, Value("\"30s\""), Runs,
         "Waits longer than this free the place of a run until they are over"),
     key("engine.workspace_uri", Kind::Text, Words("the current folder, as `file://…`"), Runs,
