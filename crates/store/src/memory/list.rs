@@ -17,10 +17,10 @@ impl State {
     }
 
     pub(super) fn list(&self, filter: &RunFilter) -> Vec<RunRow> {
-        let newest_first = self.by_age.iter().rev();
+        let newest_first = self.runs.iter().rev();
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
         newest_first
-            .map(|(_, n)| &self.runs[*n].row)
+            .map(|run| &run.row)
             .filter(|row| fits(row, filter))
             .take(limit)
             .cloned()

@@ -10,7 +10,7 @@ mod list;
 mod people;
 mod run;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use deft_model::RunId;
@@ -61,7 +61,6 @@ struct State {
     by_id: HashMap<RunId, usize>,
     by_key: HashMap<String, usize>,
     by_slot: HashMap<(String, Timestamp), usize>,
-    by_age: BTreeSet<(Timestamp, usize)>,
     /// An event's place in the list is its sequence number less one.
     events: Vec<StoredEvent>,
     people: people::People,

@@ -33,6 +33,11 @@ pub(super) fn rounded(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(micros(at)).unwrap_or(at)
 }
 
+/// The number of a run that is admitted then is at least this.
+pub(super) fn least_number(admitted_at: Timestamp) -> i64 {
+    admitted_at.as_millisecond()
+}
+
 /// A number that is never negative in practice.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
