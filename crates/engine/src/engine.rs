@@ -230,6 +230,10 @@ impl Inner {
         }
     }
 
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.live.receiver_count() > 0
+    }
+
     pub(crate) fn publish(&self, event: Published) {
         // Nobody listening is no failure.
         drop(self.live.send(Arc::new(event)));

@@ -56,6 +56,7 @@ fn main() {
     println!("{:<52} {:>12}", "what", "figure");
     bench.floor();
     bench.alone();
+    bench.run_alone();
     bench.together();
     bench.whole_runs();
     bench.beside();
@@ -215,6 +216,30 @@ impl Bench {
             percentile("sqlite: append of 2 events alone, p50", times, 50);
             percentile("sqlite: the same, p99", times, 99);
         });
+    }
+
+    /// What the commits of a run of five steps cost, each beside the others.
+    fn run_alone(&self) {
+        let store = self.open("run.db");
+        let [mut admitted, mut appended, mut finished] = [const { Vec::new() }; 3];
+        self.rt.block_on(async {
+            for n in 0..self.some(2000) {
+                let before = Instant::now();
+                let lease = start(&*store, n).await;
+                admitted.push(before.elapsed());
+                for _ in 0..4 {
+                    let before = Instant::now();
+                    store.append(&lease, step()).await.unwrap();
+                    appended.push(before.elapsed());
+                }
+                let before = Instant::now();
+                store.append(&lease, finish()).await.unwrap();
+                finished.push(before.elapsed());
+            }
+        });
+        percentile("sqlite: admission of a run alone, p50", &mut admitted, 50);
+        percentile("sqlite: its appends, p50", &mut appended, 50);
+        percentile("sqlite: its last append, p50", &mut finished, 50);
     }
 
     /// Many runs that each wait for their own commit.

@@ -105,7 +105,7 @@ pub trait Store: Records + Outbox + Send + Sync + 'static {
     /// A run by its full id.
     fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>>;
 
-    /// Runs, newest first; of two at one instant the one that was admitted later.
+    /// Runs, the one that was admitted last first, whatever the clocks of those who admit say.
     fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>>;
 
     /// Events after a sequence number, of one run or of all, oldest first.

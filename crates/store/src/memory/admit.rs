@@ -79,7 +79,6 @@ impl State {
         let n = self.runs.len();
         let row = &run.row;
         self.by_id.insert(row.id.clone(), n);
-        self.by_age.insert((row.admitted_at, n));
         if let Some(key) = &row.key {
             self.by_key.insert(key.clone(), n);
         }

@@ -17,11 +17,12 @@ impl State {
     }
 
     pub(super) fn list(&self, filter: &RunFilter) -> Vec<RunRow> {
-        let newest_first = self.by_age.iter().rev();
+        let newest_first = self.runs.iter().rev();
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
         newest_first
-            .map(|(_, n)| &self.runs[*n].row)
-            .filter(|row| fits(row, filter))
+            .map(|run| &run.row)
+            // Deleted runs keep their places.
+            .filter(|row| fits(row, filter) && self.by_id.contains_key(&row.id))
             .take(limit)
             .cloned()
             .collect()

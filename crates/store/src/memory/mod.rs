@@ -14,7 +14,7 @@ mod run;
 mod skills;
 mod traits;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use deft_model::RunId;
@@ -66,7 +66,6 @@ struct State {
     by_id: HashMap<RunId, usize>,
     by_key: HashMap<String, usize>,
     by_slot: HashMap<(String, Timestamp), usize>,
-    by_age: BTreeSet<(Timestamp, usize)>,
     /// An event's place in the list is its sequence number less one.
     events: Vec<StoredEvent>,
     people: people::People,

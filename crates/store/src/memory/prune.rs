@@ -36,7 +36,6 @@ impl State {
     fn forget(&mut self, n: usize) {
         let run = &mut self.runs[n];
         self.by_id.remove(&run.row.id);
-        self.by_age.remove(&(run.row.admitted_at, n));
         self.people.forget(&run.asked);
         for place in std::mem::take(&mut run.events) {
             self.events[place].body.clear();

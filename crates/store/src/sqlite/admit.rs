@@ -82,7 +82,9 @@ fn others(db: &Connection, run: &Admission) -> Result<Vec<(i64, RunId)>, Fault> 
         Overlap::Allow | Overlap::Queue => return Ok(Vec::new()),
         Overlap::Skip | Overlap::CancelOther => {}
     }
-    let sql = "SELECT n, id FROM run WHERE skill = ?1 AND turn IS NOT NULL ORDER BY turn";
+    let sql = "SELECT n, id FROM run INDEXED BY run_active \
+               WHERE status IN ('queued', 'running', 'waiting') AND skill = ?1 \
+               AND turn IS NOT NULL ORDER BY turn";
     let mut active = db.prepare_cached(sql)?;
     let active = active.query_map([&run.skill], |row| Ok((row.get(0)?, row::run_id(row, 1)?)))?;
     Ok(active.collect::<Result<_, _>>()?)
@@ -125,7 +127,15 @@ fn place(db: &Connection, run: Admission) -> Result<Place, Fault> {
 
 /// The turn behind all active runs of a skill.
 pub(super) fn next_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
-    let sql = "SELECT coalesce(max(turn), 0) + 1 FROM run WHERE skill = ?1 AND turn IS NOT NULL";
+    let sql = concat!(
+        "SELECT 1 + max(",
+        claim::turn_of!("max", "queued", "0"),
+        ", ",
+        claim::turn_of!("max", "running", "0"),
+        ", ",
+        claim::turn_of!("max", "waiting", "0"),
+        ")"
+    );
     Ok(db
         .prepare_cached(sql)?
         .query_row([skill], |row| row.get(0))?)
@@ -189,12 +199,14 @@ impl Place {
     fn insert(&self, db: &Connection, token: i64, until: Option<Timestamp>) -> Result<i64, Fault> {
         let row = &self.row;
         let mut insert = db.prepare_cached(
-            "INSERT INTO run (id, skill, revision, tier, agent_id, cause, slot, key, parent, \
+            "INSERT INTO run (n, id, skill, revision, tier, agent_id, cause, slot, key, parent, \
              status, outcome, owner, token, lease_until, turn, in_turn, skill_limit, \
              admitted_at, started_at, finished_at, finish_ordinal, inputs, error) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             VALUES (max(?, (SELECT coalesce(max(n), 0) + 1 FROM run)), \
+             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         let inserted = insert.insert(params![
+            row::least_number(row.admitted_at),
             row.id.as_str(),
             row.skill,
             row.revision,

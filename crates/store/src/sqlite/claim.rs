@@ -199,7 +199,8 @@ pub(super) fn room_in_all(db: &Connection, limit: Option<u32>) -> Result<bool, F
     let Some(limit) = limit else {
         return Ok(true);
     };
-    let sql = "SELECT count(*) FROM run INDEXED BY run_running WHERE status = 'running'";
+    let sql = "SELECT count(*) FROM run INDEXED BY run_active \
+               WHERE status = 'running' AND turn IS NOT NULL";
     let busy: u32 = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
     Ok(busy < limit)
 }
@@ -213,16 +214,40 @@ pub(super) fn room_in_skill(
 }
 
 fn busy(db: &Connection, skill: &str) -> Result<u32, Fault> {
-    let sql = "SELECT count(*) FROM run INDEXED BY run_running \
-               WHERE status = 'running' AND skill = ?1";
+    let sql = "SELECT count(*) FROM run INDEXED BY run_active \
+               WHERE status = 'running' AND skill = ?1 AND turn IS NOT NULL";
     Ok(db
         .prepare_cached(sql)?
         .query_row([skill], |row| row.get(0))?)
 }
 
+/// The first or the last turn of the runs of skill `?1` in a status, or something else without any.
+macro_rules! turn_of {
+    ($which:literal, $status:literal, $none:literal) => {
+        concat!(
+            "coalesce((SELECT ",
+            $which,
+            "(turn) FROM run INDEXED BY run_active WHERE status = '",
+            $status,
+            "' AND skill = ?1 AND turn IS NOT NULL), ",
+            $none,
+            ")"
+        )
+    };
+}
+
+pub(super) use turn_of;
+
 fn first_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
-    let sql = "SELECT min(turn) FROM run INDEXED BY run_active \
-               WHERE skill = ?1 AND turn IS NOT NULL";
+    let sql = concat!(
+        "SELECT min(",
+        turn_of!("min", "queued", "9223372036854775807"),
+        ", ",
+        turn_of!("min", "running", "9223372036854775807"),
+        ", ",
+        turn_of!("min", "waiting", "9223372036854775807"),
+        ")"
+    );
     Ok(db
         .prepare_cached(sql)?
         .query_row([skill], |row| row.get(0))?)
@@ -230,12 +255,13 @@ fn first_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
 
 pub(super) fn renew(db: &Connection, owner: &str, until: Timestamp) -> Result<Vec<RunId>, Fault> {
     db.prepare_cached(
-        "UPDATE run INDEXED BY run_running SET lease_until = ?2 \
-         WHERE status = 'running' AND owner = ?1",
+        "UPDATE run INDEXED BY run_active SET lease_until = ?2 \
+         WHERE status = 'running' AND turn IS NOT NULL AND owner = ?1",
     )?
     .execute(params![owner, micros(until)])?;
-    let sql = "SELECT id FROM run INDEXED BY run_running \
-               WHERE status = 'running' AND owner = ?1 AND cancel_by IS NOT NULL ORDER BY n";
+    let sql = "SELECT id FROM run INDEXED BY run_active \
+               WHERE status = 'running' AND turn IS NOT NULL AND owner = ?1 \
+               AND cancel_by IS NOT NULL ORDER BY n";
     let mut wanted = db.prepare_cached(sql)?;
     let wanted = wanted.query_map([owner], |row| row::run_id(row, 0))?;
     Ok(wanted.collect::<Result<_, _>>()?)
@@ -256,8 +282,8 @@ pub(super) fn release(
 }
 
 fn lost(db: &Connection, dead: &[String], now: i64) -> Result<Vec<(i64, RunId)>, Fault> {
-    let sql = "SELECT n, id, owner, lease_until FROM run INDEXED BY run_running \
-               WHERE status = 'running' ORDER BY n";
+    let sql = "SELECT n, id, owner, lease_until FROM run INDEXED BY run_active \
+               WHERE status = 'running' AND turn IS NOT NULL ORDER BY n";
     let mut running = db.prepare_cached(sql)?;
     let mut running = running.query([])?;
     let mut lost = Vec::new();

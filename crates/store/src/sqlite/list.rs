@@ -1,6 +1,6 @@
 //! Reading: runs, events, owners.
 
-use deft_model::{Choice, RunId};
+use deft_model::{Choice, RunId, RunStatus};
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
@@ -11,8 +11,8 @@ use super::row::{self, micros, run_columns, signed};
 use crate::{RunFilter, RunRow, StoredEvent};
 
 pub(super) fn owners(db: &Connection) -> Result<Vec<String>, Fault> {
-    let sql = "SELECT DISTINCT owner FROM run INDEXED BY run_running \
-               WHERE status = 'running' ORDER BY owner";
+    let sql = "SELECT DISTINCT owner FROM run INDEXED BY run_active \
+               WHERE status = 'running' AND turn IS NOT NULL ORDER BY owner";
     let mut owners = db.prepare_cached(sql)?;
     let owners = owners.query_map([], |row| row.get(0))?;
     Ok(owners.collect::<Result<_, _>>()?)
@@ -33,8 +33,15 @@ pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<RunRow>, Fault> 
 
 pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunRow>, Fault> {
     let (which, values) = conditions(filter);
+    let active = !filter.statuses.is_empty() && !filter.statuses.contains(&RunStatus::Done);
+    // The index that finished runs are not in, with its condition, which is true for all others.
+    let whose = if active {
+        "INDEXED BY run_active WHERE turn IS NOT NULL"
+    } else {
+        "WHERE true"
+    };
     let sql = format!(
-        "SELECT {} FROM run WHERE {which} ORDER BY admitted_at DESC, n DESC LIMIT ?",
+        "SELECT {} FROM run {whose}{which} ORDER BY n DESC LIMIT ?",
         run_columns!()
     );
     let mut runs = db.prepare_cached(&sql)?;
@@ -44,7 +51,7 @@ pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunRow>, F
 
 /// The conditions of a filter and the values of its question marks, the limit at the end.
 fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
-    let mut which = vec!["true".to_owned()];
+    let mut which = Vec::new();
     let mut values = Vec::new();
     if let Some(skill) = &filter.skill {
         which.push("skill = ?".to_owned());
@@ -59,12 +66,15 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
         values.push(Value::Text(format!("{prefix}{}", char::MAX)));
     }
     if let Some(since) = filter.since {
-        which.push("admitted_at >= ?".to_owned());
+        // The number is never less than the instant, so that older rows are not even looked at.
+        which.push("admitted_at >= ? AND n >= ?".to_owned());
         values.push(Value::Integer(micros(since)));
+        values.push(Value::Integer(row::least_number(since)));
     }
     let limit = filter.limit.map_or(-1, i64::from);
     values.push(Value::Integer(limit));
-    (which.join(" AND "), values)
+    let which = which.iter().map(|one: &String| format!(" AND {one}"));
+    (which.collect(), values)
 }
 
 /// The words are ours, so that they need no question marks.

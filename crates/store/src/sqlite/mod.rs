@@ -10,6 +10,7 @@ mod aside;
 mod claim;
 mod fault;
 mod finish;
+mod group;
 mod list;
 mod open;
 mod outbox;

@@ -41,13 +41,18 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
     for (n, _) in &found {
         // Whoever asks for the key or the slot again is told what was.
         db.prepare_cached(
-            "INSERT INTO spent SELECT id, skill, revision, tier, agent_id, cause, slot, key, \
+            "INSERT INTO spent SELECT id, skill, revision, tier, agent_id, cause, slot, slot_until, \
+             slot_count, key, \
              parent, outcome, inputs, admitted_at, started_at, finished_at, finish_ordinal FROM run \
              WHERE n = ?1 AND (key IS NOT NULL OR slot IS NOT NULL)",
         )?
         .execute([n])?;
+        // The newest event of all leaves a row behind, which does not count as deleted there.
+        let sql = "SELECT count(*) FROM event WHERE run = ?1";
+        let gone: i64 = db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?;
+        events += gone.unsigned_abs();
         let sql = "DELETE FROM event WHERE run = ?1";
-        events += db.prepare_cached(sql)?.execute([n])?;
+        db.prepare_cached(sql)?.execute([n])?;
         let sql = "DELETE FROM run WHERE n = ?1";
         db.prepare_cached(sql)?.execute([n])?;
     }
@@ -55,7 +60,7 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
     let results = db.prepare_cached(sql)?.execute([micros(wish.now)])?;
     Ok(Pruned {
         runs: found.into_iter().map(|(_, id)| id).collect(),
-        events: events as u64,
+        events,
         results: results as u64,
     })
 }

@@ -21,7 +21,7 @@ pub(super) use run_columns;
 /// The same columns of what is left of a deleted run, as far as [`run`] reads them.
 pub(super) const SPENT: &str = "id, skill, revision, tier, agent_id, cause, slot, key, parent, \
      'done', outcome, inputs, NULL, NULL, NULL, admitted_at, started_at, finished_at, NULL, NULL, \
-     NULL, NULL, finish_ordinal";
+     NULL, NULL, finish_ordinal, slot_until, slot_count";
 
 /// An instant as it is stored.
 pub(super) fn micros(at: Timestamp) -> i64 {
@@ -36,6 +36,11 @@ pub(super) fn maybe(at: Option<Timestamp>) -> Option<i64> {
 /// Instants lose what is not stored of them, so that a row is the same before and after.
 pub(super) fn rounded(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(micros(at)).unwrap_or(at)
+}
+
+/// The number of a run that is admitted then is at least this.
+pub(super) fn least_number(admitted_at: Timestamp) -> i64 {
+    admitted_at.as_millisecond()
 }
 
 /// A number that is never negative in practice.

@@ -317,10 +317,10 @@ pub(super) fn step(db: &Connection, step: &SlotStep) -> Result<bool, Fault> {
 }
 
 fn insert_passed(db: &Connection, step: &SlotStep, passed: &PassedSlots) -> Result<(), Fault> {
-    let sql = "INSERT INTO run (id, skill, revision, tier, agent_id, cause, slot, slot_until, \
+    let sql = "INSERT INTO run (n, id, skill, revision, tier, agent_id, cause, slot, slot_until, \
                slot_count, status, outcome, in_turn, admitted_at, finished_at, finish_ordinal, \
                inputs, error) \
-               SELECT ?2, skill, revision, tier, agent_id, 'schedule', ?3, ?4, ?5, 'done', ?6, 0, \
+               SELECT max(?9, (SELECT coalesce(max(n), 0) + 1 FROM run)), ?2, skill, revision, tier, agent_id, 'schedule', ?3, ?4, ?5, 'done', ?6, 0, \
                ?7, ?7, 1, '{}', ?8 FROM skill WHERE id = ?1 ON CONFLICT DO NOTHING";
     db.prepare_cached(sql)?.execute(params![
         step.id,
@@ -331,6 +331,7 @@ fn insert_passed(db: &Connection, step: &SlotStep, passed: &PassedSlots) -> Resu
         passed.outcome.word(),
         micros(step.at),
         passed.error,
+        row::least_number(step.at),
     ])?;
     Ok(())
 }

@@ -9,6 +9,16 @@ async fn memory_keeps_the_rules() {
 
 #[tokio::test]
 async fn sqlite_keeps_the_rules() {
+    sqlite().await;
+}
+
+/// On such a runtime whoever is alone commits on the thread that asks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn sqlite_keeps_the_rules_on_the_thread_that_asks() {
+    sqlite().await;
+}
+
+async fn sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let count = std::cell::Cell::new(0);
     conformance::check(|| {

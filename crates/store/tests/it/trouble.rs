@@ -7,6 +7,16 @@ use crate::support::{admission, admit, bulky, impatient, open, start};
 
 #[tokio::test]
 async fn a_lock_of_another_process_is_told_and_passes() {
+    lock_of_another_process().await;
+}
+
+/// Here the first commit is tried on this thread, and handed over when the file is locked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_lock_is_told_to_the_thread_that_commits_itself() {
+    lock_of_another_process().await;
+}
+
+async fn lock_of_another_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let store = open(&path);
@@ -39,9 +49,18 @@ async fn a_locked_file_is_not_opened() {
     admit(&open(&path), "r1").await;
 }
 
-/// The file may not grow: writes that need room fail, everything else goes on.
 #[tokio::test]
 async fn a_full_disk_loses_nothing() {
+    full_disk().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_full_disk_is_told_to_the_thread_that_commits_itself() {
+    full_disk().await;
+}
+
+/// The file may not grow: writes that need room fail, everything else goes on.
+async fn full_disk() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     drop(open(&path));
