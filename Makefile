@@ -13,12 +13,10 @@ NEXTEST_VERSION := 0.9.143
 .PHONY: up test lint unit doc referee fuzz bench bench-peers servers tools clean
 .NOTPARALLEL:
 
-## Builds deft, puts four example skills into the home and shows them.
+## Builds deft and starts it: the first start fills the home with defaults and examples.
 up:
 	cargo build --release --bin deft --locked
-	$(DEFT) skills import --keep examples/skills
-	$(DEFT) skills list
-	@echo; echo "next: $(DEFT) run workdays   or   $(DEFT) --help"
+	$(DEFT) up
 
 ## Everything that CI checks, with all set-up it needs.
 test: lint unit doc referee fuzz

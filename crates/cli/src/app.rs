@@ -4,15 +4,18 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deft_compute::Compute;
-use deft_engine::{Engine, Options, Parts, Skills, SystemClock};
+use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_registry::{Registry, Snapshot};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 
 use crate::args::{Global, Roots};
+use crate::channels;
+use crate::commands::up::Lock;
 use crate::commands::{Ends, tools};
 use crate::doorbell;
 use crate::failure::{Done, Failure};
@@ -20,12 +23,16 @@ use crate::home::{Home, Library, create_folder};
 use crate::logging;
 use crate::secrets;
 
+/// How long a command that is done waits for its messages to be sent.
+const CARRY: Duration = Duration::from_secs(10);
+
 /// The engine of a home, and the threads it runs on.
 pub(crate) struct App {
     runtime: Runtime,
     pub engine: Engine,
     pub zone: TimeZone,
     home: PathBuf,
+    channel: Arc<dyn Channel>,
 }
 
 impl App {
@@ -102,6 +109,7 @@ impl App {
             engine,
             zone,
             home: home.path.clone(),
+            channel: channels::of(home),
         })
     }
 
@@ -121,8 +129,27 @@ impl App {
         self.runtime.block_on(work)
     }
 
+    /// Sends the messages that wait, unless a daemon is there to do that.
+    fn carry(&self) {
+        if Lock::holder(&self.home).is_some() {
+            return;
+        }
+        let sent = self.runtime.block_on(async {
+            // Looking costs nothing; taking them would be a write.
+            if self.engine.store().next_notice().await?.is_none() {
+                return Ok(0);
+            }
+            let sending = self.engine.deliver(&self.channel);
+            tokio::time::timeout(CARRY, sending).await.unwrap_or(Ok(0))
+        });
+        if let Err(error) = sent {
+            tracing::warn!(%error, "messages were not sent");
+        }
+    }
+
     /// Ends what was started for the command. A daemon hears that there may be something to do.
     pub(crate) fn close(self) {
+        self.carry();
         doorbell::ring(&self.home);
         self.runtime.block_on(self.engine.router().shutdown());
     }
@@ -130,6 +157,7 @@ impl App {
     /// The same for somebody who may press ctrl-c again and does not want to wait for a server that
     /// takes its time; it is killed with this process.
     pub(crate) fn close_unless(self, mut ends: Ends) {
+        self.carry();
         doorbell::ring(&self.home);
         let router = self.engine.router();
         self.runtime.block_on(async {

@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use deft_model::{Action, Failure, FailureClass, Object, OnError, Overlap, RunId, Skill};
+use deft_model::{Object, Overlap, RunId, Skill};
 use deft_store::{
     Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SlotStep, Then,
     Write,
 };
-use deft_tools::Found;
 use deft_workflow::{Event, Machine, Prepared, Started};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -291,34 +290,6 @@ impl Inner {
         }
     }
 
-    /// Learns what the tools of a skill are like, before a step is begun that depends on it.
-    pub(crate) async fn learn_tools(&self, pinned: &Pinned) {
-        let router = &self.parts.router;
-        let unknown = |tool: &str| matches!(router.find(tool), deft_tools::Found::Unknown { .. });
-        if pinned.plan.tools().into_iter().any(unknown) {
-            // A server that cannot be started is told of when its tool is called.
-            drop(router.listed().await);
-        }
-    }
-
-    /// A tool that the run is sure to call and that is not there: better said before the first
-    /// step has done anything. A tool of a server that could not be asked is unknown, not missing:
-    /// its call says what is wrong with the server.
-    fn missing_tool(&self, pinned: &Pinned) -> Option<Failure> {
-        let sure = pinned
-            .plan
-            .steps()
-            .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
-        sure.filter_map(|step| match &step.action {
-            Action::Tool { tool, .. } if !tool.contains("{{") => Some((&step.id, tool)),
-            _ => None,
-        })
-        .find_map(|(step, tool)| match self.parts.router.find(tool) {
-            Found::Missing { nearest } => Some(absent(step, tool, &nearest)),
-            _ => None,
-        })
-    }
-
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     ///
     /// Where somebody comes back for runs that wait, missing tools are waited for.
@@ -493,17 +464,6 @@ impl Inner {
         let limit = pinned.skill.policy.timeout.or(self.options.run_timeout)?;
         started.saturating_add(limit).ok()
     }
-}
-
-fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
-    let message = format!("step `{step}` needs the tool `{tool}`, which no server offers");
-    let hint = match nearest.first() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft tools list` shows what there is".to_owned(),
-    };
-    Failure::new(FailureClass::NotFound, message)
-        .hint(hint)
-        .blocked()
 }
 
 /// The nonce of a new run; what it reuses of another one is written under it already.

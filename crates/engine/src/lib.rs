@@ -40,6 +40,7 @@ mod skills;
 mod standing;
 mod ticker;
 mod timed;
+mod tools_ahead;
 mod view;
 
 pub use admit::{Admission, Fire, Parent};
@@ -59,4 +60,5 @@ pub use recover::ResumeWith;
 pub use skills::{Skills, broken_file};
 pub use standing::Synced;
 pub use ticker::{Pool, Ticked};
+pub use timed::{StoredSchedule, stored_schedule};
 pub use view::run_json;

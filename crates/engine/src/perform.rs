@@ -254,8 +254,7 @@ impl Performer {
 
     /// Pins the skill that a step runs, and checks what is given to it.
     async fn load(&self, skill: &str, args: &Object) -> Result<(Pinned, Object), Failure> {
-        let snapshot = self.engine.parts.skills.snapshot();
-        let pinned = self.engine.plans.find(&snapshot, skill).map_err(|error| {
+        let pinned = self.engine.find(skill).await.map_err(|error| {
             let mut failure = Failure::new(FailureClass::NotFound, error.to_string());
             failure.hint = error.hint();
             failure

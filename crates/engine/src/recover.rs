@@ -5,7 +5,7 @@ use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
 
 use crate::record::encode;
-use crate::{Admission, Attention, Engine, Error, Fire, Parent, admit, ask};
+use crate::{Admission, Attention, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask};
 
 /// How a run is resumed by hand.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +62,7 @@ impl Engine {
         with: &ResumeWith,
         attention: Attention,
     ) -> Result<Admission, Error> {
-        self.check_revision(run, with)?;
+        self.check_revision(run, with).await?;
         match (run.status, run.outcome) {
             (RunStatus::Done, Some(Outcome::Success | Outcome::Skipped | Outcome::Missed)) => {
                 let outcome = run.outcome.map_or(String::new(), |o| o.to_string());
@@ -120,14 +120,13 @@ impl Engine {
         Ok(())
     }
 
-    fn check_revision(&self, run: &RunRow, with: &ResumeWith) -> Result<(), Error> {
-        if with.old_revision {
+    async fn check_revision(&self, run: &RunRow, with: &ResumeWith) -> Result<(), Error> {
+        // A job is its own skill, which nobody can change.
+        if with.old_revision || run.skill == JOB_SKILL {
             return Ok(());
         }
-        let snapshot = self.inner.parts.skills.snapshot();
-        let now = snapshot
-            .find(&run.skill)
-            .map(|loaded| loaded.revision.to_string());
+        let now = self.inner.find(&run.skill).await.ok();
+        let now = now.map(|pinned| pinned.revision);
         if now.as_deref() == Some(run.revision.as_str()) {
             return Ok(());
         }
@@ -156,8 +155,16 @@ impl Engine {
             None => Vec::new(),
             Some(step) => self.reusable(run, step, &nonce).await?,
         };
+        // A job is its own skill; others are run as they are now.
+        let content = if run.skill == JOB_SKILL {
+            let pinned = self.inner.pinned(&run.skill, &run.revision).await?;
+            Some(pinned.skill)
+        } else {
+            None
+        };
         let fire = Fire {
             skill: run.skill.clone(),
+            content,
             inputs,
             cause: cause.to_owned(),
             parent: Some(Parent {
@@ -172,8 +179,7 @@ impl Engine {
 
     /// The steps before one, as they ended in an earlier run, for a run with this nonce.
     async fn reusable(&self, run: &RunRow, from: &str, nonce: &str) -> Result<Vec<Event>, Error> {
-        let snapshot = self.inner.parts.skills.snapshot();
-        let plan = self.inner.plans.find(&snapshot, &run.skill)?.plan;
+        let plan = self.inner.find(&run.skill).await?.plan;
         if plan.step(from).is_none() {
             let steps = plan.steps().map(|step| step.id.as_str());
             return Err(Error::UnknownStep {

@@ -4,10 +4,34 @@
 use deft_model::{Misfire, Skill};
 use deft_schedule::{Cron, Rule, Schedule, parse_at, parse_zone};
 use deft_skillfile::Moment;
-use deft_store::Timeline;
+use deft_store::{SkillRow, Timeline};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+
+/// The schedule of a stored skill.
+#[derive(Clone, Debug)]
+pub struct StoredSchedule {
+    /// When it fires.
+    pub schedule: Schedule,
+    /// What becomes of late slots.
+    pub rule: Rule,
+    /// The zone of its times.
+    pub zone: TimeZone,
+}
+
+/// The schedule of a stored skill; none if it has no timing. An interval that does not run counts
+/// from when the skill was last changed.
+pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Option<StoredSchedule> {
+    let timed = Timed::read(row.text.timing.as_deref()?)?;
+    let anchor = row.timeline.anchor.or(Some(row.updated_at));
+    let zone = timed.zone.as_deref().and_then(|name| parse_zone(name).ok());
+    Some(StoredSchedule {
+        schedule: timed.schedule(anchor, host)?,
+        rule: timed.rule(),
+        zone: zone.unwrap_or_else(|| host.clone()),
+    })
+}
 
 /// The timing of a skill. Delays are instants here, and zones that were not given stay open: the
 /// host's may change.

@@ -14,15 +14,13 @@ use crate::{Engine, Error, claim};
 
 impl Engine {
     /// The skill that a name means now, made ready to run.
-    pub fn plan(&self, name: &str) -> Result<Arc<Plan>, Error> {
-        let snapshot = self.inner.parts.skills.snapshot();
-        Ok(self.inner.plans.find(&snapshot, name)?.plan)
+    pub async fn plan(&self, name: &str) -> Result<Arc<Plan>, Error> {
+        Ok(self.inner.find(name).await?.plan)
     }
 
     /// What a run of a skill would do, as far as that is known.
-    pub fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
-        let snapshot = self.inner.parts.skills.snapshot();
-        let pinned = self.inner.plans.find(&snapshot, name)?;
+    pub async fn dry_run(&self, name: &str, inputs: &Object) -> Result<Value, Error> {
+        let pinned = self.inner.find(name).await?;
         let plan = &pinned.plan;
         // With what is known of the tools: asking a server would start it.
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;

@@ -22,7 +22,7 @@ pub(crate) struct Run {
     /// Runs with the same key happen once
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// Only queue the run; `deft runs resume` drives it
+    /// Only queue the run; `deft up` or `deft runs resume` drives it
     #[arg(long)]
     pub detach: bool,
     /// Answer confirmations with yes; the record says so

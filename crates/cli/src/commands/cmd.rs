@@ -123,7 +123,7 @@ impl Shell<'_> {
             return Ok(CommandResult::template(text.read()));
         }
         let app = App::open(self.global, self.roots)?;
-        let plan = app.engine.plan(&command.skill_name);
+        let plan = app.block_on(app.engine.plan(&command.skill_name));
         let plan = plan.map_err(|error| app::failure(&error))?;
         let fire = Fire {
             skill: command.skill_name,

@@ -31,12 +31,11 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open(global, &args.roots)?;
     let plan = app
-        .engine
-        .plan(&args.name)
+        .block_on(app.engine.plan(&args.name))
         .map_err(|error| app::failure(&error))?;
     let inputs = inputs(args, &plan)?;
     if args.only_show {
-        let shown = app.engine.dry_run(&args.name, &inputs);
+        let shown = app.block_on(app.engine.dry_run(&args.name, &inputs));
         let shown = shown.map_err(|error| app::failure(&error))?;
         return dry::print(&shown, output);
     }
@@ -48,7 +47,9 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         ..Fire::default()
     };
     if args.detach {
-        return detach(&app, fire, output);
+        let done = detach(&app, fire, output);
+        app.close();
+        return done;
     }
     let engine = app.engine.clone();
     let watched = Watch {
@@ -74,7 +75,7 @@ fn detach(app: &App, fire: Fire, output: &Output) -> Done {
     } else {
         output.data(row.id.as_str())?;
         output.note(&format!(
-            "it is queued; `deft runs resume {}` drives it",
+            "it is queued; `deft up` drives it, or `deft runs resume {}`",
             row.id
         ));
     }

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Global, Tick};
-use crate::channels;
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted};
@@ -73,7 +72,6 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     };
     let driven = engine.drain(&attention).await.map_err(failed)?;
     ticked.fired.extend(driven);
-    engine.deliver(&channels::of(home)).await.map_err(failed)?;
     let mut seen = HashSet::new();
     ticked.fired.retain(|run| seen.insert(run.clone()));
     let passed: Vec<RunId> = ticked.passed.into_iter().map(|(run, _)| run).collect();

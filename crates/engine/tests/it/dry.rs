@@ -35,7 +35,7 @@ async fn a_dry_run_of_a_command_starts_no_server() {
         }];
     });
     let given = json!({ "count": "3" }).as_object().cloned().unwrap();
-    let shown = world.engine.dry_run("notes.add", &given).unwrap();
+    let shown = world.engine.dry_run("notes.add", &given).await.unwrap();
     let step = &shown["steps"][0];
     assert_eq!(
         (&step["name"], &step["args"]),

@@ -78,7 +78,7 @@ fn resume(args: &Resume, global: &Global, output: &Output) -> Done {
     };
     let engine = app.engine.clone();
     let watched = Watch {
-        plan: app.engine.plan(&row.skill).ok(),
+        plan: app.block_on(app.engine.plan(&row.skill)).ok(),
         yes: args.yes,
         global,
         output,
@@ -104,7 +104,7 @@ fn rerun(
     let engine = app.engine.clone();
     let from = from.map(str::to_owned);
     let watched = Watch {
-        plan: app.engine.plan(&row.skill).ok(),
+        plan: app.block_on(app.engine.plan(&row.skill)).ok(),
         yes,
         global,
         output,

@@ -1,14 +1,19 @@
 //! All skills that fire by the clock, wherever they were written.
 //!
-//! What has fired already is not known here: grids and delays start at the instant that is given.
+//! Skills that the store knows have their grid where it really is; those of files that were never
+//! up start at the instant that is given.
 
-use deft_model::Skill;
+use std::collections::HashSet;
+
+use deft_model::{Choice, Skill};
 use deft_registry::Snapshot;
 use deft_schedule::{Rule, Schedule, Timed};
 use deft_skillfile::{Moment, schedule};
+use deft_store::{SkillFilter, SkillRow};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::commands::skills::find;
 use crate::failure::{Done, Failure};
@@ -25,36 +30,75 @@ pub(super) struct Entry {
     pub disabled: Option<&'static str>,
 }
 
+/// A skill of the store: its schedule with the grid where it really is.
+fn stored(row: &SkillRow, host: &TimeZone) -> Option<Entry> {
+    let plan = deft_engine::stored_schedule(row, host)?;
+    Some(Entry {
+        zone: plan.zone,
+        disabled: row.standing.disabled.map(Choice::word),
+        timed: Timed {
+            name: row.text.skill.clone(),
+            schedule: plan.schedule,
+            rule: plan.rule,
+        },
+    })
+}
+
 /// Where the skills come from.
 pub(super) struct Source {
     /// The present, and the zone of times that name none.
     pub moment: Moment,
     snapshot: Snapshot,
+    /// Skills that the store knows; they count more than what is read from their files.
+    rows: Vec<SkillRow>,
 }
 
 impl Source {
     pub(super) fn open(global: &Global, roots: &Roots) -> Done<Self> {
         let library = Library::open(global, roots)?;
         let snapshot = library.load();
+        let rows = if roots.roots.is_empty() {
+            let app = App::to_read(global)?;
+            let rows = app.block_on(app.engine.list_skills(SkillFilter::default()));
+            rows.map_err(|error| app::failure(&error))?
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             moment: library.moment,
             snapshot,
+            rows,
         })
     }
 
     /// All timed skills, with grids and delays that start at `now`, sorted by id.
     pub(super) fn all(&self, now: Timestamp) -> Vec<Entry> {
-        let mut all: Vec<Entry> = self
-            .snapshot
-            .skills()
-            .filter_map(|loaded| self.entry(&loaded.skill, now))
+        let known: HashSet<&str> = self
+            .rows
+            .iter()
+            .map(|row| row.text.skill.as_str())
             .collect();
+        let files = self.snapshot.skills();
+        let files = files.filter(|loaded| !known.contains(loaded.skill.id.as_str()));
+        let files = files.filter_map(|loaded| self.entry(&loaded.skill, now));
+        let rows = self.rows.iter();
+        let rows = rows.filter_map(|row| stored(row, &self.moment.zone));
+        let mut all: Vec<Entry> = files.chain(rows).collect();
         all.sort_by(|a, b| a.timed.name.cmp(&b.timed.name));
         all
     }
 
     /// The timed skill that somebody named.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<Entry> {
+        let named = |row: &&SkillRow| row.text.skill == name || row.text.name == name;
+        if let Some(entry) = self
+            .rows
+            .iter()
+            .find(named)
+            .and_then(|row| stored(row, &self.moment.zone))
+        {
+            return Ok(entry);
+        }
         let loaded = find(&self.snapshot, name)?;
         self.entry(&loaded.skill, now).ok_or_else(|| {
             let fires = deft_skillfile::words(&loaded.skill, &self.moment);

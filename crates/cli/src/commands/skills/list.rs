@@ -6,8 +6,9 @@ use deft_model::{Choice, Tier};
 use deft_registry::State;
 use deft_registry::discovery::{Query, search};
 use deft_skillfile::words;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::stored::Stored;
 use crate::args::{Global, List};
 use crate::failure::Done;
 use crate::home::Library;
@@ -24,12 +25,22 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         tier: args.tier.as_deref().and_then(Tier::from_word),
     };
     let mut found = search(&snapshot, &query);
-    found.truncate(args.limit.unwrap_or(usize::MAX));
+    let stored = Stored::read(global, &args.roots)?;
+    let mut records: Vec<&Value> = stored
+        .records
+        .iter()
+        .filter(|record| fits(record, args))
+        .collect();
+    let limit = args.limit.unwrap_or(usize::MAX);
+    found.truncate(limit);
+    records.truncate(limit - found.len());
     if output.json {
-        let skills: Vec<_> = found
-            .iter()
-            .map(|loaded| view::skill(loaded, &library.moment))
-            .collect();
+        let files = found.iter().map(|loaded| {
+            let mut shown = view::skill(loaded, &library.moment);
+            stored.overlay(loaded.skill.id.as_str(), &mut shown);
+            shown
+        });
+        let skills: Vec<_> = files.chain(records.into_iter().cloned()).collect();
         output.document(&json!({"skills": skills}))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -38,11 +49,11 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         let kind = skill
             .role()
             .map_or_else(|| skill.tier().to_string(), |role| role.to_string());
-        let when = words(skill, &library.moment);
-        let when = if skill.policy.enabled {
-            when
-        } else {
-            format!("off: {when}")
+        let when = short(&words(skill, &library.moment));
+        let when = match stored.disabled(skill.id.as_str()) {
+            Some(Some(why)) => format!("off ({why}): {when}"),
+            None if !skill.policy.enabled => format!("off: {when}"),
+            Some(None) | None => when,
         };
         let summary = skill
             .description
@@ -51,7 +62,7 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
             .join(" ");
         vec![skill.id.to_string(), kind, when, summary]
     };
-    if found.is_empty() {
+    if found.is_empty() && records.is_empty() {
         output.note(if snapshot.skill_count() == 0 {
             NONE_AT_ALL
         } else {
@@ -61,7 +72,10 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         let head = ["ID", "KIND", "FIRES", "DESCRIPTION"]
             .map(str::to_owned)
             .to_vec();
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.iter().map(row)).collect();
+        let rows: Vec<Vec<String>> = std::iter::once(head)
+            .chain(found.iter().map(row))
+            .chain(records.iter().map(|record| record_row(record)))
+            .collect();
         output.data(&table(&rows, output.width()))?;
     }
     let troubled = |state: &State| matches!(state, State::Broken { .. } | State::Shadowed { .. });
@@ -77,6 +91,48 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a record is among those that were asked for.
+fn fits(record: &Value, args: &List) -> bool {
+    let text = |key: &str| record[key].as_str().unwrap_or_default().to_lowercase();
+    let all = format!("{} {} {}", text("id"), text("name"), text("description"));
+    let tier = args
+        .tier
+        .as_ref()
+        .is_none_or(|tier| record["tier"] == **tier);
+    let words = args
+        .words
+        .iter()
+        .all(|word| all.contains(&word.to_lowercase()));
+    tier && words && args.domain.is_none() && args.tag.is_none()
+}
+
+fn record_row(record: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let when = short(&text(&record["trigger"]["words"]));
+    let when = match record["disabled_reason"].as_str() {
+        Some(why) => format!("off ({why}): {when}"),
+        None => when,
+    };
+    vec![
+        text(&record["id"]),
+        text(&record["tier"]),
+        when,
+        text(&record["description"]),
+    ]
+}
+
+/// Long lists of keywords are for `skills show`.
+fn short(words: &str) -> String {
+    const MOST: usize = 60;
+    match words.char_indices().nth(MOST) {
+        Some((end, _)) => {
+            let end = words[..end].rfind([',', ' ']).unwrap_or(end);
+            format!("{} …", &words[..end])
+        }
+        None => words.to_owned(),
+    }
 }
 
 const NONE_AT_ALL: &str = "there are no skills yet

@@ -8,6 +8,7 @@ pub(super) mod list;
 pub(super) mod new;
 pub(super) mod prompt;
 pub(super) mod show;
+pub(crate) mod stored;
 pub(crate) mod switch;
 pub(super) mod validate;
 pub(super) mod watch;

@@ -7,6 +7,7 @@ use deft_skillfile::{Moment, is_host_key, render, schedule, words};
 use serde_json::{Value, json};
 
 use super::find;
+use super::stored::Stored;
 use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::home::Library;
@@ -16,12 +17,59 @@ use crate::view;
 pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
     let library = Library::open(global, roots)?;
     let snapshot = library.load();
+    let stored = Stored::read(global, roots)?;
+    if snapshot.find(name).is_none()
+        && let Some(record) = stored.find(name)
+    {
+        return show_record(record, output);
+    }
     let loaded = find(&snapshot, name)?;
     if output.json {
-        output.document(&json!({"skill": view::full_skill(loaded, &library.moment)}))?;
+        let mut shown = view::full_skill(loaded, &library.moment);
+        stored.overlay(loaded.skill.id.as_str(), &mut shown);
+        output.document(&json!({ "skill": shown }))?;
     } else {
         output.data(&text(loaded, &library.moment))?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A record, field by field.
+fn show_record(record: &Value, output: &Output) -> Done {
+    if output.json {
+        output.document(&json!({ "skill": record }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    const LINES: [(&str, &str); 12] = [
+        ("id", "/id"),
+        ("number", "/record_id"),
+        ("name", "/name"),
+        ("description", "/description"),
+        ("runs as", "/tier"),
+        ("fires", "/trigger/words"),
+        ("next", "/trigger/next/0"),
+        ("off because", "/disabled_reason"),
+        ("last run", "/last_run_at"),
+        ("came to", "/last_run_summary"),
+        ("owner", "/agent_id"),
+        ("revision", "/revision"),
+    ];
+    let mut out = String::new();
+    for (name, place) in LINES {
+        if let Some(value) = record.pointer(place).filter(|value| !value.is_null()) {
+            out.push_str(&format!("{name:12} {}\n", plain(value)));
+        }
+    }
+    for key in ["required_tools", "missing_tools", "execution_plan"] {
+        let value = &record[key];
+        if value.as_array().is_some_and(|list| !list.is_empty()) {
+            out.push_str(&format!("{key:12} {value}\n"));
+        }
+    }
+    if let Some(text) = record["instructions"].as_str() {
+        out.push_str(&format!("\n{text}\n"));
+    }
+    output.data(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
