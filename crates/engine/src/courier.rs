@@ -47,7 +47,7 @@ const TRY: SignedDuration = SignedDuration::from_secs(120);
 
 /// How long a try may take: it is over before the message may be somebody else's, and a channel
 /// that hangs does not hold up other messages for good.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits between tries; after the last one a message is given up.
 const LADDER: [SignedDuration; 8] = [

@@ -72,10 +72,12 @@ impl Engine {
         loop {
             let bell = inner.bell.notified();
             let ticked = self.tick(inner.now(), pool).await?;
-            let next = match ticked.held_back {
+            let next = if ticked.held_back {
                 // Those that are late go on when others of them are over, which rings the bell.
-                true => Some(inner.now().saturating_add(GLANCE).unwrap_or(Timestamp::MAX)),
-                false => self.store().next_due().await?,
+                let soon = inner.now().saturating_add(GLANCE);
+                Some(soon.unwrap_or(Timestamp::MAX))
+            } else {
+                self.store().next_due().await?
             };
             let Some(next) = next else {
                 bell.await;

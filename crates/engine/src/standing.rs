@@ -107,6 +107,12 @@ impl Engine {
         loop {
             let row = self.row_of(name).await?;
             let now = self.inner.now();
+            if self.is_lost(&row) {
+                return Err(Error::NotEnabled {
+                    skill: row.text.skill,
+                    why: "its file is gone".to_owned(),
+                });
+            }
             let timed = row.text.timing.as_deref().and_then(Timed::read);
             let over = timed.as_ref().is_some_and(|timed| {
                 timed.is_one_shot() && self.inner.timeline(timed, now).next_at.is_none()
@@ -122,6 +128,12 @@ impl Engine {
                 return Ok(row);
             }
         }
+    }
+
+    /// Whether the file of a skill is not there.
+    fn is_lost(&self, row: &SkillRow) -> bool {
+        let snapshot = self.inner.parts.skills.snapshot();
+        row.text.origin == SkillOrigin::File && snapshot.find(&row.text.skill).is_none()
     }
 
     /// Lets a skill not fire any more.

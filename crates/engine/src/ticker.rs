@@ -5,6 +5,7 @@
 //! done here but handed to the [`Pool`].
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct Pool {
     pub(crate) tasks: TaskTracker,
     /// Skills of which a late slot is being made up for.
     late: Arc<Mutex<HashSet<i64>>>,
+    /// Late slots may be there that bring no run.
+    sweeps: Arc<AtomicBool>,
     pub(crate) attention: Attention,
 }
 
@@ -47,6 +50,7 @@ impl Pool {
             places: Arc::new(Semaphore::new(places)),
             tasks: TaskTracker::new(),
             late: Arc::default(),
+            sweeps: Arc::new(AtomicBool::new(true)),
             attention: Attention {
                 parks: true,
                 ..Attention::default()
@@ -103,65 +107,70 @@ impl Engine {
             // Slots that are on time never wait for those that are late.
             let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
             if !due.is_empty() {
-                self.settle(due, now, pool, &mut ticked).await?;
+                let Decided { passing, firing } = self.inner.decide(due, now);
+                self.pass(passing, &mut ticked).await?;
+                self.fire_all(firing, pool, &mut ticked).await?;
                 continue;
             }
-            let due = self.late_slots(late, pool, &mut paced).await?;
+            let Decided { passing, firing } = self.late_slots(late, now, pool, &mut paced).await?;
             ticked.held_back = paced.held_back;
-            if due.is_empty() {
+            if passing.is_empty() && firing.is_empty() {
                 return Ok(ticked);
             }
-            self.settle(due, now, pool, &mut ticked).await?;
+            self.pass(passing, &mut ticked).await?;
+            self.fire_all(firing, pool, &mut ticked).await?;
         }
     }
 
-    /// Late slots that may fire now. Each skill has one of them at a time, so that a night of
-    /// downtime does not fill the queue with all its slots.
+    /// Late slots that are settled now: all that bring no run, and as many that do as there is room
+    /// for. Each skill has one of these at a time, so that a night of downtime does not fill the
+    /// queue with all its slots.
     async fn late_slots(
         &self,
         late: Timestamp,
+        now: Timestamp,
         pool: &Pool,
         paced: &mut Paced,
-    ) -> Result<Vec<SkillRow>, Error> {
+    ) -> Result<Decided, Error> {
         let unfinished = pool.unfinished();
         let room = pace(unfinished.len());
-        let busy = |row: &SkillRow| unfinished.contains(&row.id) || paced.fired.contains(&row.id);
-        let limit = room.max(1) + unfinished.len() + paced.fired.len();
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        // After downtime most slots may bring no run, and are settled many at a time. Those that
+        // wait for room are not read again and again.
+        let limit = if pool.sweeps.load(Ordering::Relaxed) {
+            TOGETHER
+        } else {
+            count(room.max(1) + unfinished.len() + paced.fired.len())
+        };
         let due = self.store().due_skills(None, late, limit).await?;
-        let (waiting, mut free): (Vec<_>, Vec<_>) = due.into_iter().partition(busy);
-        paced.held_back = !waiting.is_empty() || room == 0 && !free.is_empty();
+        let Decided { passing, firing } = self.inner.decide(due, now);
+        pool.sweeps.store(!passing.is_empty(), Ordering::Relaxed);
+        let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
+        let (waiting, mut free): (Vec<_>, Vec<_>) =
+            firing.into_iter().partition(|(row, _)| busy(row.id));
+        paced.held_back = !waiting.is_empty() || free.len() > room;
         free.truncate(room);
-        paced.fired.extend(free.iter().map(|row| row.id));
-        Ok(free)
+        paced.fired.extend(free.iter().map(|(row, _)| row.id));
+        Ok(Decided {
+            passing,
+            firing: free,
+        })
     }
 
-    async fn settle(
+    /// Begins the runs of slots, and waits until all of them are stored.
+    async fn fire_all(
         &self,
-        rows: Vec<SkillRow>,
-        now: Timestamp,
+        slots: Vec<(SkillRow, Coming)>,
         pool: &Pool,
         ticked: &mut Ticked,
     ) -> Result<(), Error> {
-        let mut passing = Vec::new();
         let mut firing = FuturesUnordered::new();
         // One patience for all: where runs are slow, the thousandth slot is stored as soon as the
         // second.
         let deadline = Instant::now() + NEAR;
-        for row in rows {
-            let Some(coming) = self.inner.coming(&row, now) else {
-                tracing::error!(skill = %row.text.skill, "its timing cannot be read");
-                passing.push(nothing_left(&row, now));
-                continue;
-            };
-            if coming.slot.is_none() {
-                passing.push(coming.step);
-                continue;
-            }
+        for (row, coming) in slots {
             let place = pool.place_by(deadline).await;
             firing.push(self.launch(row, coming, pool.clone(), place));
         }
-        self.pass(passing, ticked).await?;
         while let Some(fired) = firing.next().await {
             // A task that is gone has told why.
             match fired.unwrap_or(Ok(Fired::Gone))? {
@@ -255,10 +264,11 @@ impl Engine {
             self.admit_pinned(fire, pinned).await.map(Begun::Over)
         };
         match begun {
-            Ok(Begun::Over(Admission::Run(run))) => Ok(Started::Stored(Fired::Run(run.id))),
+            Ok(Begun::Over(Admission::Run(run)) | Begun::Queued(run)) => {
+                Ok(Started::Stored(Fired::Run(run.id)))
+            }
             Ok(Begun::Over(Admission::Existing(_))) => self.go_past(coming).await,
             Err(Error::SlotGone { .. }) => Ok(Started::Stored(Fired::Gone)),
-            Ok(Begun::Queued(run)) => Ok(Started::Stored(Fired::Run(run.id))),
             Ok(Begun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,
@@ -388,7 +398,33 @@ fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
     }
 }
 
+/// What is to be done about slots that have come.
+#[derive(Default)]
+struct Decided {
+    passing: Vec<SlotStep>,
+    firing: Vec<(SkillRow, Coming)>,
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
 impl Inner {
+    fn decide(&self, rows: Vec<SkillRow>, now: Timestamp) -> Decided {
+        let mut decided = Decided::default();
+        for row in rows {
+            match self.coming(&row, now) {
+                Some(coming) if coming.slot.is_some() => decided.firing.push((row, coming)),
+                Some(coming) => decided.passing.push(coming.step),
+                None => {
+                    tracing::error!(skill = %row.text.skill, "its timing cannot be read");
+                    decided.passing.push(nothing_left(&row, now));
+                }
+            }
+        }
+        decided
+    }
+
     /// Decides about the slots of a skill; none if its timing cannot be read.
     fn coming(&self, row: &SkillRow, now: Timestamp) -> Option<Coming> {
         let timed = Timed::read(row.text.timing.as_deref()?)?;

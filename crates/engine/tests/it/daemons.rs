@@ -90,6 +90,7 @@ async fn two_daemons_and_ten_thousand_slots() {
     println!("{kills} kills in {took} ms; {report:?}");
     assert!(report.slots >= 10_000, "{report:?}");
     assert!(report.success > report.interrupted, "{report:?}");
+    assert!(report.calls >= report.success, "{report:?}");
     assert!(kills > 5, "only {kills} kills");
 }
 

@@ -19,6 +19,7 @@ mod taken_over;
 mod time;
 mod time_clock;
 mod time_jobs;
+mod time_model;
 mod time_outbox;
 mod time_waits;
 mod time_world;

@@ -216,6 +216,11 @@ async fn skills_in_files_come_change_go_and_come_back() {
         assert_eq!(t.standing("timed").await, "off (file_removed)");
         assert_eq!(engine.sync_files().await.unwrap().removed.len(), 0);
         assert_eq!(t.tick("13:45").await, deft_engine::Ticked::default());
+        let refused = engine.enable("timed").await.unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "skill `timed` cannot be enabled: its file is gone"
+        );
         change(Some(TIMED));
         assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
         assert_eq!(t.standing("timed").await, "on, next 14:30");

@@ -1,0 +1,562 @@
+//! Random lives of skills, held against a plain model: files are written, changed and removed,
+//! skills are switched on and off, fail and recover, time passes, the process starts anew.
+//!
+//! The model walks slots one by one and knows nothing of the code that it checks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deft_model::{DisabledReason, Effects, Failure, FailureClass, Outcome};
+use deft_store::{Memory, SkillFilter};
+use deft_tools::Definition;
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use crate::time_world::{Times, at, clock, standing};
+use crate::world::{World, load};
+
+const SKILLS: usize = 6;
+const LATE: i64 = 90;
+const WINDOW: i64 = 2 * 3600;
+const LADDER: [i64; 4] = [60, 300, 900, 3600];
+const DAY: i64 = 24 * 3600;
+
+/// Seconds since the beginning, which is 13:00.
+type Second = i64;
+
+fn instant(second: Second) -> Timestamp {
+    at("13:00") + SignedDuration::from_secs(second)
+}
+
+/// Slots are at least five minutes apart, so that of those that have come one is on time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Timing {
+    Interval(i64),
+    Cron(i64),
+    At(Second),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Misfire {
+    Once,
+    Skip,
+    All,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Content {
+    timing: Timing,
+    misfire: Misfire,
+    edition: u8,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(usize, Content),
+    Remove(usize),
+    Enable(usize),
+    Disable(usize),
+    Mood(usize, bool),
+    Pass(Second),
+    Restart,
+}
+
+/// A skill as the model sees it.
+#[derive(Clone, Debug)]
+struct Skill {
+    content: Content,
+    has_file: bool,
+    off: Option<DisabledReason>,
+    streak: u32,
+    rests_until: Option<Second>,
+    alerted: Option<Second>,
+    anchor: Second,
+    next: Option<Second>,
+    rows: Vec<Row>,
+    told: Vec<&'static str>,
+}
+
+/// First and last slot, how many, and what became of them.
+type Row = (Second, Second, u64, Outcome);
+
+#[derive(Clone, Debug, Default)]
+struct Model {
+    now: Second,
+    skills: BTreeMap<usize, Skill>,
+    fails: [bool; SKILLS],
+}
+
+impl Content {
+    fn after(&self, anchor: Second, t: Second) -> Option<Second> {
+        match self.timing {
+            Timing::Interval(minutes) => {
+                let every = minutes * 60;
+                (1..).map(|n| anchor + n * every).find(|slot| *slot > t)
+            }
+            // The beginning is a full hour.
+            Timing::Cron(minutes) => Some((t.div_euclid(minutes * 60) + 1) * minutes * 60),
+            Timing::At(slot) => (slot > t).then_some(slot),
+        }
+    }
+
+    fn is_one_shot(&self) -> bool {
+        matches!(self.timing, Timing::At(_))
+    }
+
+    /// How a skill with this content stands that is new at this second.
+    fn first(&self, now: Second) -> Option<DisabledReason> {
+        match self.timing {
+            Timing::At(slot) if slot <= now => Some(DisabledReason::OneShotDone),
+            _ => None,
+        }
+    }
+
+    fn text(&self, n: usize) -> String {
+        let timing = match self.timing {
+            Timing::Interval(minutes) => format!("interval_minutes: {minutes}"),
+            Timing::Cron(minutes) => format!("schedule: \"*/{minutes} * * * *\""),
+            Timing::At(second) => format!("at: \"{}\"", instant(second)),
+        };
+        let misfire = match self.misfire {
+            Misfire::Once => "once",
+            Misfire::Skip => "skip",
+            Misfire::All => "all",
+        };
+        format!(
+            "name: skill{n}\ndescription: Edition {}\ntrigger_config: {{{timing}}}\nmisfire: {misfire}\nmisfire_window: 2h\nnotify_on_completion: false\nsteps:\n  - id: only\n    tool: tool{n}\n",
+            self.edition
+        )
+    }
+}
+
+impl Skill {
+    fn new(content: Content, now: Second) -> Self {
+        let off = content.first(now);
+        let next = content.after(now, now).filter(|_| off.is_none());
+        Self {
+            content,
+            has_file: true,
+            off,
+            streak: 0,
+            rests_until: None,
+            alerted: None,
+            anchor: now,
+            next,
+            rows: Vec::new(),
+            told: Vec::new(),
+        }
+    }
+
+    fn write(&mut self, content: Content, now: Second) {
+        self.has_file = true;
+        let gone = self.off == Some(DisabledReason::FileRemoved);
+        if content == self.content && !gone {
+            return;
+        }
+        let before = self.clone();
+        let fresh = Skill::new(content, now);
+        let same_timing = (fresh.content.timing, fresh.content.misfire)
+            == (before.content.timing, before.content.misfire);
+        (self.content, self.streak, self.rests_until) = (fresh.content, 0, None);
+        self.off = match before.off {
+            Some(DisabledReason::User) => Some(DisabledReason::User),
+            _ => fresh.off,
+        };
+        if self.off.is_some() {
+            self.next = None;
+        } else if !same_timing || before.off.is_some() {
+            (self.anchor, self.next) = (fresh.anchor, fresh.next);
+        }
+    }
+
+    fn remove(&mut self) {
+        if self.has_file && self.off.is_none() {
+            self.off = Some(DisabledReason::FileRemoved);
+            self.next = None;
+        }
+        self.has_file = false;
+    }
+
+    fn enable(&mut self, now: Second) {
+        if !self.has_file || self.content.first(now).is_some() {
+            return;
+        }
+        if self.off.take().is_some() {
+            (self.anchor, self.next) = (now, self.content.after(now, now));
+        }
+        (self.streak, self.rests_until, self.alerted) = (0, None, None);
+    }
+
+    fn disable(&mut self) {
+        (self.off, self.next) = (Some(DisabledReason::User), None);
+    }
+
+    /// Settles every slot that has come.
+    fn settle(&mut self, now: Second, fails: bool) {
+        while self.off.is_none() && self.next.is_some_and(|next| next <= now) {
+            self.settle_once(now, fails);
+        }
+    }
+
+    fn settle_once(&mut self, now: Second, fails: bool) {
+        let mut slots = self.come(now);
+        let rest = self.rests_until.unwrap_or(Second::MIN);
+        self.pass(&mut slots, Outcome::Skipped, |slot| slot < rest);
+        let late = |slot: Second| now - slot > LATE;
+        let too_late = |slot: Second| late(slot) && now - slot > WINDOW;
+        match self.content.misfire {
+            Misfire::Skip => self.pass(&mut slots, Outcome::Missed, late),
+            Misfire::All => self.pass(&mut slots, Outcome::Missed, too_late),
+            Misfire::Once => {
+                let on_time = slots.iter().copied().find(|slot| !late(*slot));
+                match on_time.or(slots.last().copied()) {
+                    Some(stand_in) if too_late(stand_in) => {
+                        self.pass(&mut slots, Outcome::Missed, late);
+                    }
+                    Some(stand_in) => {
+                        self.pass(&mut slots, Outcome::Missed, |slot| slot < stand_in);
+                    }
+                    None => {}
+                }
+            }
+        }
+        match slots.first() {
+            Some(slot) => self.fire(*slot, now, fails),
+            None if self.content.is_one_shot() => {
+                (self.off, self.next) = (Some(DisabledReason::OneShotDone), None);
+            }
+            None => {}
+        }
+    }
+
+    /// The slots that have come and have no row.
+    fn come(&self, now: Second) -> Vec<Second> {
+        let Some(first) = self.next else {
+            return Vec::new();
+        };
+        if self.content.is_one_shot() {
+            return vec![first];
+        }
+        let mut slots = vec![first];
+        while let Some(next) = self.content.after(self.anchor, slots[slots.len() - 1]) {
+            if next > now {
+                break;
+            }
+            slots.push(next);
+        }
+        slots
+    }
+
+    /// Those of the first slots that fit get one row.
+    fn pass(&mut self, slots: &mut Vec<Second>, how: Outcome, fits: impl Fn(Second) -> bool) {
+        let count = slots.iter().take_while(|slot| fits(**slot)).count();
+        let passed: Vec<Second> = slots.drain(..count).collect();
+        if let (Some(first), Some(last)) = (passed.first(), passed.last()) {
+            self.rows.push((*first, *last, count as u64, how));
+            self.next = match slots.first() {
+                Some(next) => Some(*next),
+                None if self.content.is_one_shot() => None,
+                None => self.content.after(self.anchor, *last),
+            };
+        }
+    }
+
+    fn fire(&mut self, slot: Second, now: Second, fails: bool) {
+        self.next = match self.content.timing {
+            Timing::At(_) => None,
+            _ => self.content.after(self.anchor, slot),
+        };
+        let outcome = if fails {
+            Outcome::Error
+        } else {
+            Outcome::Success
+        };
+        self.rows.push((slot, slot, 1, outcome));
+        if !fails {
+            return self.succeed();
+        }
+        self.streak += 1;
+        let Some(rest) = LADDER.get(self.streak as usize - 1) else {
+            (self.off, self.next) = (Some(DisabledReason::Failures), None);
+            (self.rests_until, self.alerted) = (None, Some(now));
+            self.told.push("disabled");
+            return;
+        };
+        match self.content.timing {
+            Timing::At(_) => (self.rests_until, self.next) = (None, Some(now + rest)),
+            _ => self.rests_until = Some(now + rest),
+        }
+        if self.alerted.is_none_or(|then| now - then >= DAY) {
+            self.alerted = Some(now);
+            self.told.push("failure");
+        }
+    }
+
+    fn succeed(&mut self) {
+        (self.streak, self.rests_until) = (0, None);
+        if self.alerted.take().is_some() {
+            self.told.push("recovery");
+        }
+        if self.content.is_one_shot() {
+            (self.off, self.next) = (Some(DisabledReason::OneShotDone), None);
+        }
+    }
+
+    /// The line that `standing` would give.
+    fn line(&self) -> String {
+        let mut line = match self.off {
+            Some(why) => format!("off ({why})"),
+            None => "on".to_owned(),
+        };
+        if self.streak > 0 {
+            line.push_str(&format!(", streak {}", self.streak));
+        }
+        for (what, second) in [("rests until", self.rests_until), ("next", self.next)] {
+            if let Some(second) = second {
+                line.push_str(&format!(", {what} {}", clock(instant(second))));
+            }
+        }
+        line
+    }
+}
+
+fn content(now: Second) -> impl Strategy<Value = Content> {
+    let timing = prop_oneof![
+        prop::sample::select(vec![5, 7, 45, 300]).prop_map(Timing::Interval),
+        prop::sample::select(vec![5, 20, 60]).prop_map(Timing::Cron),
+        (-100i64..20_000).prop_map(move |ahead| Timing::At(now + ahead)),
+    ];
+    let misfire = prop::sample::select(vec![Misfire::Once, Misfire::Skip, Misfire::All]);
+    (timing, misfire, 0u8..2).prop_map(|(timing, misfire, edition)| Content {
+        timing,
+        misfire,
+        edition,
+    })
+}
+
+impl ReferenceStateMachine for Model {
+    type State = Self;
+    type Transition = Step;
+
+    fn init_state() -> BoxedStrategy<Self> {
+        Just(Self::default()).boxed()
+    }
+
+    fn transitions(model: &Self) -> BoxedStrategy<Step> {
+        let which = 0..SKILLS;
+        let now = model.now;
+        prop_oneof![
+            4 => (which.clone(), content(now)).prop_map(|(n, content)| Step::Write(n, content)),
+            1 => which.clone().prop_map(Step::Remove),
+            2 => which.clone().prop_map(Step::Enable),
+            1 => which.clone().prop_map(Step::Disable),
+            2 => (which, any::<bool>()).prop_map(|(n, fails)| Step::Mood(n, fails)),
+            6 => (1i64..400).prop_map(Step::Pass),
+            4 => (60i64..8000).prop_map(Step::Pass),
+            1 => (20_000i64..150_000).prop_map(Step::Pass),
+            1 => Just(Step::Restart),
+        ]
+        .boxed()
+    }
+
+    fn apply(mut model: Self, step: &Step) -> Self {
+        let now = model.now;
+        let mut of = |n: &usize, change: &dyn Fn(&mut Skill)| {
+            model.skills.get_mut(n).map(change).unwrap_or_default();
+        };
+        match step {
+            Step::Write(n, content) => match model.skills.get_mut(n) {
+                Some(skill) => skill.write(content.clone(), now),
+                None => {
+                    model.skills.insert(*n, Skill::new(content.clone(), now));
+                }
+            },
+            Step::Remove(n) => of(n, &Skill::remove),
+            Step::Enable(n) => of(n, &|skill| skill.enable(now)),
+            Step::Disable(n) => of(n, &Skill::disable),
+            Step::Mood(n, fails) => model.fails[*n] = *fails,
+            Step::Pass(seconds) => {
+                model.now += seconds;
+                for (n, skill) in &mut model.skills {
+                    skill.settle(model.now, model.fails[*n]);
+                }
+            }
+            Step::Restart => {}
+        }
+        model
+    }
+}
+
+/// The engine, and what lies in its folder.
+struct Real {
+    runtime: Runtime,
+    times: Option<Times>,
+    files: BTreeMap<usize, String>,
+    moods: Arc<[AtomicBool; SKILLS]>,
+}
+
+impl Real {
+    fn install(&self, times: &Times) {
+        for n in 0..SKILLS {
+            let moods = Arc::clone(&self.moods);
+            let schema = json!({ "type": "object" });
+            let name = format!("tool{n}");
+            times.world.engine.router().register_fn(
+                Definition::new(&name, "for tests", Effects::Once, schema),
+                move |_, _| {
+                    let fails = moods[n].load(Ordering::SeqCst);
+                    async move {
+                        match fails {
+                            true => Err(Failure::new(FailureClass::Other, "no")),
+                            false => Ok(json!("fine")),
+                        }
+                    }
+                },
+            );
+        }
+    }
+
+    fn sync(&self) {
+        let world = &self.times().world;
+        let skills = world.home.path().join("skills");
+        std::fs::remove_dir_all(skills).unwrap_or_default();
+        let names: Vec<String> = self
+            .files
+            .keys()
+            .map(|n| format!("skill{n}.yaml"))
+            .collect();
+        let files: Vec<(&str, &str)> = names
+            .iter()
+            .map(String::as_str)
+            .zip(self.files.values().map(String::as_str))
+            .collect();
+        *world.folder.0.lock().unwrap() = load(&world.home, &files);
+        self.runtime.block_on(world.engine.sync_files()).unwrap();
+    }
+
+    fn times(&self) -> &Times {
+        self.times.as_ref().unwrap()
+    }
+
+    fn restart(&mut self) {
+        let Times { world, pool } = self.times.take().unwrap();
+        let now = deft_engine::Clock::now(&world.clock);
+        let World {
+            home,
+            engine,
+            folder,
+            store,
+            ..
+        } = world;
+        drop(engine);
+        let world = World::at(home, folder, store, |_| {});
+        world.clock.set(now);
+        let times = Times { world, pool };
+        self.install(&times);
+        self.times = Some(times);
+    }
+}
+
+struct Lives;
+
+impl StateMachineTest for Lives {
+    type SystemUnderTest = Real;
+    type Reference = Model;
+
+    fn init_test(_: &Model) -> Real {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let mut real = Real {
+            runtime,
+            times: None,
+            files: BTreeMap::new(),
+            moods: Arc::default(),
+        };
+        let times = Times::over(Arc::new(Memory::new()), &[]);
+        real.install(&times);
+        real.times = Some(times);
+        real
+    }
+
+    fn apply(mut real: Real, model: &Model, step: Step) -> Real {
+        match step {
+            Step::Write(n, content) => {
+                real.files.insert(n, content.text(n));
+                real.sync();
+            }
+            Step::Remove(n) => {
+                real.files.remove(&n);
+                real.sync();
+            }
+            Step::Enable(n) | Step::Disable(n) if !model.skills.contains_key(&n) => {}
+            // What cannot be enabled is told to whoever asks; the standing shows the rest.
+            Step::Enable(n) => {
+                let engine = &real.times().world.engine;
+                drop(real.runtime.block_on(engine.enable(&format!("skill{n}"))));
+            }
+            Step::Disable(n) => {
+                let engine = &real.times().world.engine;
+                real.runtime
+                    .block_on(engine.disable(&format!("skill{n}")))
+                    .unwrap();
+            }
+            Step::Mood(n, fails) => real.moods[n].store(fails, Ordering::SeqCst),
+            Step::Pass(_) => {
+                real.times().world.clock.set(instant(model.now));
+                real.runtime.block_on(real.times().look());
+            }
+            Step::Restart => real.restart(),
+        }
+        real
+    }
+
+    fn check_invariants(real: &Real, model: &Model) {
+        let times = real.times();
+        real.runtime.block_on(async {
+            let filter = SkillFilter::default();
+            let rows = times.world.store.skills(filter).await.unwrap();
+            let lines: Vec<String> = rows.iter().map(standing).collect();
+            let expected: Vec<String> = model.skills.values().map(Skill::line).collect();
+            assert_eq!(lines, expected, "at {}", clock(instant(model.now)));
+            let mut told = Vec::new();
+            for (n, skill) in &model.skills {
+                let runs = times.runs(&format!("skill{n}")).await;
+                let second = |at: Timestamp| at.duration_since(instant(0)).as_secs();
+                let rows: Vec<Row> = runs
+                    .iter()
+                    .map(|run| {
+                        let slot = run.slot.unwrap();
+                        let until = run.slot_until.unwrap_or(slot);
+                        let outcome = run.outcome.unwrap();
+                        (second(slot), second(until), run.slot_count, outcome)
+                    })
+                    .collect();
+                assert_eq!(rows, skill.rows, "rows of skill{n}");
+                told.extend(skill.told.iter().map(|kind| format!("{kind}: `skill{n}`")));
+            }
+            let mut notices: Vec<String> = times
+                .notices()
+                .await
+                .iter()
+                .map(|text| text.split(' ').take(2).collect::<Vec<_>>().join(" "))
+                .collect();
+            notices.sort();
+            told.sort();
+            assert_eq!(notices, told);
+        });
+    }
+}
+
+prop_state_machine! {
+    #![proptest_config(Config { cases: 48, failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn skills_live_as_the_model_says(sequential 1..60 => Lives);
+}
