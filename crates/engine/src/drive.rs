@@ -1,6 +1,8 @@
 //! Drives a run: what the interpreter decides is stored, then performed, until it ends or waits.
 
 use std::collections::HashMap;
+mod settle;
+
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, FailureClass, Object, RunId};
@@ -10,7 +12,7 @@ use deft_workflow::{Action, Event, Facts, Machine, Path};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -24,9 +26,6 @@ use crate::{Error, finish};
 
 /// How the reason of a run begins that waits for a tool or a server.
 pub(crate) const WAITS_FOR_TOOL: &str = "tool: ";
-
-/// How often a run looks whether a tool is back, should nobody tell it.
-const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 /// What came of driving a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -411,83 +410,6 @@ impl Driver {
             .clone();
         let by = by.unwrap_or_else(|| "somebody".to_owned());
         Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))
-    }
-
-    /// Takes in what came of an action.
-    fn settle(&mut self, done: Done) {
-        let now = self.engine.now();
-        self.halts.remove(done.path());
-        let event = match done {
-            Done::Called {
-                path,
-                attempt,
-                result,
-                ms,
-                cached,
-                writes,
-            } => {
-                self.calling -= 1;
-                self.journal.write(writes);
-                match (result, self.next_look(now)) {
-                    (Err(failure), Some(until)) if failure.blocked => {
-                        self.blocked_by = Some(failure.message.clone());
-                        self.machine.postponed(&path, attempt, failure, until)
-                    }
-                    (result, _) => self.machine.settle(&path, attempt, result, now, ms, cached),
-                }
-            }
-            Done::Loaded {
-                path,
-                attempt,
-                result,
-            } => {
-                self.calling -= 1;
-                match result {
-                    Ok((pinned, inputs)) => self.machine.enter(&path, pinned.plan, inputs, now),
-                    Err(failure) => {
-                        self.machine
-                            .settle(&path, attempt, Err(failure), now, 0, false)
-                    }
-                }
-            }
-            Done::Healed { path, result, ms } => {
-                self.calling -= 1;
-                self.machine.healed(&path, result, now, ms)
-            }
-            Done::Woken { path, until } => {
-                if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
-                    self.sleeping.swap_remove(at);
-                }
-                if !self.machine.is_waiting(&path) {
-                    return;
-                }
-                self.blocked_by = None;
-                Event::Woken { path }
-            }
-            Done::Answered { question, answer } => {
-                self.calling -= 1;
-                match answer {
-                    Some((answer, by)) if self.machine.stopping().is_none() => Event::Answered {
-                        path: question.path,
-                        answer,
-                        by,
-                    },
-                    Some(_) => return,
-                    None => {
-                        self.unanswered.push(question);
-                        return;
-                    }
-                }
-            }
-        };
-        self.record(event);
-    }
-
-    /// When a call that could not be made is made again, if the run still waits for that.
-    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
-        let last = self.patient_until.filter(|last| *last > now)?;
-        let look = now.saturating_add(LOOK_AGAIN).ok()?;
-        Some(look.min(last))
     }
 
     fn record(&mut self, event: Event) {

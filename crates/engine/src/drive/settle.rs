@@ -1,0 +1,89 @@
+//! What came of an action becomes an event.
+
+use deft_workflow::Event;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Driver;
+use crate::perform::Done;
+
+/// How often a run looks whether a tool is back, should nobody tell it.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
+
+impl Driver {
+    /// Takes in what came of an action.
+    pub(super) fn settle(&mut self, done: Done) {
+        let now = self.engine.now();
+        self.halts.remove(done.path());
+        let event = match done {
+            Done::Called {
+                path,
+                attempt,
+                result,
+                ms,
+                cached,
+                writes,
+            } => {
+                self.calling -= 1;
+                self.journal.write(writes);
+                match (result, self.next_look(now)) {
+                    (Err(failure), Some(until)) if failure.blocked => {
+                        self.blocked_by = Some(failure.message.clone());
+                        self.machine.postponed(&path, attempt, failure, until)
+                    }
+                    (result, _) => self.machine.settle(&path, attempt, result, now, ms, cached),
+                }
+            }
+            Done::Loaded {
+                path,
+                attempt,
+                result,
+            } => {
+                self.calling -= 1;
+                match result {
+                    Ok((pinned, inputs)) => self.machine.enter(&path, pinned.plan, inputs, now),
+                    Err(failure) => {
+                        self.machine
+                            .settle(&path, attempt, Err(failure), now, 0, false)
+                    }
+                }
+            }
+            Done::Healed { path, result, ms } => {
+                self.calling -= 1;
+                self.machine.healed(&path, result, now, ms)
+            }
+            Done::Woken { path, until } => {
+                if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
+                    self.sleeping.swap_remove(at);
+                }
+                if !self.machine.is_waiting(&path) {
+                    return;
+                }
+                self.blocked_by = None;
+                Event::Woken { path }
+            }
+            Done::Answered { question, answer } => {
+                self.calling -= 1;
+                match answer {
+                    Some((answer, by)) if self.machine.stopping().is_none() => Event::Answered {
+                        path: question.path,
+                        answer,
+                        by,
+                    },
+                    Some(_) => return,
+                    None => {
+                        self.unanswered.push(question);
+                        return;
+                    }
+                }
+            }
+        };
+        self.record(event);
+    }
+
+    /// When a call that could not be made is made again, if the run still waits for that.
+    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        let last = self.patient_until.filter(|last| *last > now)?;
+        let look = now.saturating_add(LOOK_AGAIN).ok()?;
+        Some(look.min(last))
+    }
+}
