@@ -129,7 +129,10 @@ impl Report {
             let outcome = run.outcome.map_or(String::new(), |o| o.to_string());
             let many = match run.slot_count {
                 1 => String::new(),
-                count => format!(" and {} more", counted(count as usize - 1, "slot")),
+                count => format!(
+                    " and {} more",
+                    counted(usize::try_from(count - 1).unwrap_or(usize::MAX), "slot")
+                ),
             };
             format!(
                 "{outcome:<12} {}  {}{many}: {}",

@@ -50,10 +50,11 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
             .role()
             .map_or_else(|| skill.tier().to_string(), |role| role.to_string());
         let when = short(&words(skill, &library.moment));
-        let when = match stored.disabled(skill.id.as_str()) {
+        let row = stored.row(skill.id.as_str());
+        let when = match row.map(|row| row.standing.disabled) {
             Some(Some(why)) => format!("off ({why}): {when}"),
             None if !skill.policy.enabled => format!("off: {when}"),
-            Some(None) | None => when,
+            _ => when,
         };
         let summary = skill
             .description

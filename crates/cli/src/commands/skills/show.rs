@@ -34,26 +34,28 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is said about a record, and where it stands.
+const LINES: [(&str, &str); 12] = [
+    ("id", "/id"),
+    ("number", "/record_id"),
+    ("name", "/name"),
+    ("description", "/description"),
+    ("runs as", "/tier"),
+    ("fires", "/trigger/words"),
+    ("next", "/trigger/next/0"),
+    ("off because", "/disabled_reason"),
+    ("last run", "/last_run_at"),
+    ("came to", "/last_run_summary"),
+    ("owner", "/agent_id"),
+    ("revision", "/revision"),
+];
+
 /// A record, field by field.
 fn show_record(record: &Value, output: &Output) -> Done {
     if output.json {
         output.document(&json!({ "skill": record }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    const LINES: [(&str, &str); 12] = [
-        ("id", "/id"),
-        ("number", "/record_id"),
-        ("name", "/name"),
-        ("description", "/description"),
-        ("runs as", "/tier"),
-        ("fires", "/trigger/words"),
-        ("next", "/trigger/next/0"),
-        ("off because", "/disabled_reason"),
-        ("last run", "/last_run_at"),
-        ("came to", "/last_run_summary"),
-        ("owner", "/agent_id"),
-        ("revision", "/revision"),
-    ];
     let mut out = String::new();
     for (name, place) in LINES {
         if let Some(value) = record.pointer(place).filter(|value| !value.is_null()) {

@@ -66,9 +66,9 @@ impl Stored {
         }
     }
 
-    /// Why a skill does not fire, if the store says that.
-    pub(crate) fn disabled(&self, id: &str) -> Option<Option<deft_model::DisabledReason>> {
-        self.rows.get(id).map(|row| row.standing.disabled)
+    /// What the store knows of a file skill.
+    pub(crate) fn row(&self, id: &str) -> Option<&SkillRow> {
+        self.rows.get(id)
     }
 
     /// A record by its id, number or name.
