@@ -218,8 +218,20 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
         .map(|folder| format!("file://{}", folder.display()))
         .unwrap_or_default();
     home.config.engine.apply(&mut options);
+    // Beside the database: two homes that share one must see each other's owners.
+    if let Some(folder) = home.config.store.path.parent() {
+        options.owners = folder.join("owners");
+    }
     options.notify_minutes = notify_minutes(home);
+    options.chats = chats(home);
     options
+}
+
+/// The chats that may be written to, the primary one first.
+fn chats(home: &Home) -> Vec<String> {
+    let telegram = &home.config.tools.telegram;
+    let others = telegram.allowed_chats.iter().cloned();
+    telegram.primary_chat().into_iter().chain(others).collect()
 }
 
 /// The least time between two notices: the configuration's, or that of the variable of the seeds.

@@ -12,6 +12,9 @@ use crate::notice::{Kind, Notice};
 /// Alerts of one incident are folded for so long.
 const FOLD: SignedDuration = SignedDuration::from_hours(24);
 
+/// A run that returns exactly this has nothing to say to anybody.
+const NOTHING: &str = "nothing to report";
+
 /// A run that is over, as far as its skill is concerned.
 pub(crate) struct Ended<'a> {
     /// The run.
@@ -100,7 +103,8 @@ fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> bool {
         .standing
         .notified_at
         .is_some_and(|last| ended.at.duration_since(last) < pause);
-    ended.by_slot && terms.policy.notify_on_completion && !soon && !ended.told
+    let silent = ended.summary.trim().eq_ignore_ascii_case(NOTHING);
+    ended.by_slot && terms.policy.notify_on_completion && !soon && !ended.told && !silent
 }
 
 fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) {

@@ -33,6 +33,8 @@ pub struct Options {
     /// The least time in minutes between two messages about completions of one skill
     /// (`SKILL_NOTIFY_INTERVAL_MINUTES`), where the skill says nothing.
     pub notify_minutes: u32,
+    /// Chats that may be written to, the primary one first; none means that nobody knows.
+    pub chats: Vec<String>,
     /// Remedies of the host.
     pub heals: Vec<Heal>,
     /// The zone of local time in compute blocks.
@@ -55,6 +57,7 @@ impl Options {
             max_results_bytes: 64 << 20,
             park_after: Duration::from_secs(30),
             notify_minutes: 0,
+            chats: Vec::new(),
             heals: Vec::new(),
             zone: "UTC".to_owned(),
         }

@@ -4,13 +4,16 @@
 //! store. The tools with these names are in `own_tools.rs`.
 
 use deft_model::{Object, SkillId};
-use deft_records::{Checked, Normalised, Target, ToolState, check, describe, merge, normalise};
+use deft_records::{
+    Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe, merge, normalise,
+};
 use deft_store::{Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::Found;
 use serde_json::Value;
 
 use crate::engine::Inner;
 use crate::lookup::{record_key, record_revision};
+use crate::preflight::Check;
 use crate::{Engine, Error};
 
 /// A record that was stored or changed.
@@ -184,6 +187,40 @@ fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
     required.chain(planned).filter_map(Value::as_str)
 }
 
+/// What is wrong with the check before runs, if anything is.
+fn wrong_check(record: &Object) -> Option<Problem> {
+    let why = Check::read(record.get("preflight")?).err()?;
+    let hint = "write `{\"calendar\": \"2h\"}`, `{\"email\": \"new\"}`, `{\"tool\", \"args\", \"condition\"}` or `{\"compute\"}`";
+    Some(Problem::new("preflight", why).hint(hint))
+}
+
+/// Chats that a plan names and that nobody may write to. What is no chat at all is replaced by the
+/// primary one when the tool is called (S0.44).
+fn wrong_chats(record: &Object, chats: &[String]) -> Vec<Problem> {
+    let plan = record.get("execution_plan").and_then(Value::as_array);
+    let steps = plan.into_iter().flatten().enumerate();
+    let wrong = |(at, step): (usize, &Value)| {
+        let key = match step["toolName"].as_str()? {
+            "telegram_send_message" => "chat_id",
+            "notify" => "target",
+            _ => return None,
+        };
+        let chat = match &step["parameters"][key] {
+            Value::String(chat) if chat.len() <= 20 && !chat.contains("{{") => chat.clone(),
+            Value::Number(chat) => chat.to_string(),
+            _ => return None,
+        };
+        if chats.is_empty() || chats.contains(&chat) {
+            return None;
+        }
+        let field = format!("execution_plan[{at}].parameters.{key}");
+        let message = format!("`{chat}` is not a chat that deft may write to");
+        let known = chats.join("`, `");
+        Some(Problem::new(field, message).hint(format!("leave it out, or use `{known}`")))
+    };
+    steps.filter_map(wrong).collect()
+}
+
 fn taken(found: Option<&SkillRow>, name: &str) -> Error {
     let (name, by) = match found {
         Some(row) => (row.text.name.as_str(), format!("skill {}", row.id)),
@@ -208,7 +245,16 @@ impl Inner {
         if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {
             drop(self.parts.router.listed().await);
         }
-        check(&normalised.record, &moment, &known).map_err(Error::Refused)
+        let checked = check(&normalised.record, &moment, &known).map_err(Error::Refused)?;
+        let problems: Vec<Problem> = wrong_check(&checked.record)
+            .into_iter()
+            .chain(wrong_chats(&checked.record, &self.options.chats))
+            .collect();
+        if problems.is_empty() {
+            Ok(checked)
+        } else {
+            Err(Error::Refused(Refusal { problems }))
+        }
     }
 
     /// A checked record on its way into the store.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_model::{Object, RunId};
-use deft_store::{RunRow, StoredEvent};
+use deft_store::{NoticeFilter, NoticeRow, RunRow, StoredEvent};
 use deft_workflow::{Event, Plan, Usage, dry_run, step_views};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -59,8 +59,30 @@ impl Engine {
         let steps = self.steps(row, &events).await;
         let mut shown = run_json(row);
         shown["steps"] = steps;
+        shown["notices"] = self.notices_of(row).await?;
         mask(&mut shown);
         Ok(shown)
+    }
+
+    /// What people were told of a run, and whether it arrived: that is another matter than how the
+    /// run ended.
+    async fn notices_of(&self, row: &RunRow) -> Result<Value, Error> {
+        let filter = NoticeFilter {
+            run: Some(row.id.clone()),
+            ..NoticeFilter::default()
+        };
+        let notices = self.store().notices(filter).await?;
+        let notice = |notice: &NoticeRow| {
+            json!({
+                "id": notice.id,
+                "kind": notice.key,
+                "status": notice.status.word(),
+                "attempts": notice.attempts,
+                "receipt": notice.receipt,
+                "error": notice.error,
+            })
+        };
+        Ok(notices.iter().rev().map(notice).collect())
     }
 
     /// The steps of a run. A run whose skill is lost still shows what has happened.
@@ -129,6 +151,8 @@ pub fn run_json(row: &RunRow) -> Value {
         "agent_id": row.agent_id,
         "cause": row.cause,
         "slot": instant(row.slot),
+        "slot_until": instant(row.slot_until),
+        "slot_count": row.slot.map(|_| row.slot_count),
         "key": row.key,
         "parent": row.parent.as_ref().map(RunId::as_str),
         "status": row.status,

@@ -47,6 +47,7 @@ fn story(run: &Value, zone: &TimeZone) -> String {
     };
     line("revision", word("revision").get(..12).unwrap_or_default());
     line("cause", word("cause"));
+    line("slot", &slots(run, zone));
     line("key", word("key"));
     line("made from", word("parent"));
     line("started", &local(word("started_at"), zone));
@@ -66,10 +67,35 @@ fn story(run: &Value, zone: &TimeZone) -> String {
             &format!("`deft runs resume {id}` or `deft up` goes on"),
         );
     }
+    for notice in run["notices"].as_array().into_iter().flatten() {
+        line("notice", &told(notice));
+    }
     for step in run["steps"].as_array().into_iter().flatten() {
         text.push_str(&step_line(step));
     }
     text
+}
+
+/// The planned instant, or the stretch of instants that this row stands for.
+fn slots(run: &Value, zone: &TimeZone) -> String {
+    let time = |key: &str| local(run[key].as_str().unwrap_or_default(), zone);
+    match run["slot_count"].as_u64() {
+        Some(count) if count > 1 => {
+            format!("{} to {}, {count} slots", time("slot"), time("slot_until"))
+        }
+        _ => time("slot"),
+    }
+}
+
+/// What people were told, and whether it arrived.
+fn told(notice: &Value) -> String {
+    let word = |key: &str| notice[key].as_str().unwrap_or_default();
+    let more = match (word("receipt"), word("error")) {
+        ("", "") => String::new(),
+        ("", error) => format!(": {error}"),
+        (receipt, _) => format!(": {receipt}"),
+    };
+    format!("{} {}{more}", word("kind"), word("status"))
 }
 
 fn step_line(step: &Value) -> String {
