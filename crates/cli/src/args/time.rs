@@ -38,10 +38,10 @@ pub(crate) enum Jobs {
     Queue {
         /// Arguments as `name=value`; what is JSON is taken as JSON
         #[arg(value_name = "NAME=VALUE")]
-        args: Vec<String>,
+        pairs: Vec<String>,
         /// All arguments as one JSON object
-        #[arg(long = "args", value_name = "JSON")]
-        json: Option<String>,
+        #[arg(long, value_name = "JSON")]
+        args: Option<String>,
     },
     /// List jobs, newest first
     List {

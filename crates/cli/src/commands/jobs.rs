@@ -15,7 +15,7 @@ use crate::output::{Output, table};
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
     let app = App::without_skills(global)?;
     let done = match command {
-        Jobs::Queue { args, json } => queue(&app, args, json.as_deref(), output),
+        Jobs::Queue { pairs, args } => queue(&app, pairs, args.as_deref(), output),
         Jobs::List { limit } => list(&app, *limit, output),
         Jobs::Show { id } => show(&app, id, output),
         Jobs::Halt => halt(&app, true, output),
