@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use deft_model::{Action, Failure, FailureClass, Object, OnError, Overlap, RunId, Skill};
 use deft_store::{
-    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, SlotStep, Then, Write,
+    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, RunRow, SkillRow, SlotStep, Then,
+    Write,
 };
 use deft_tools::Found;
 use deft_workflow::{Event, Machine, Started};
@@ -103,6 +104,8 @@ pub(crate) struct Leased {
     draft: Draft,
     run: RunRow,
     lease: Lease,
+    /// How its skill stands, if that is known.
+    pub(crate) skill: Option<SkillRow>,
 }
 
 impl Leased {
@@ -138,7 +141,10 @@ impl Engine {
         let new = inner.new_run(&fire, &pinned, &inputs, id, None);
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
-            Admitted::New { run, .. } => Admission::Run(run),
+            Admitted::New { run, .. } => {
+                inner.bells.runs.notify_waiters();
+                Admission::Run(run)
+            }
             Admitted::Existing(run) => existing(&fire, run)?,
             Admitted::Stale => return Err(stale(&fire)),
         })
@@ -197,7 +203,12 @@ impl Engine {
             }
         };
         Ok(match lease {
-            Some(lease) => Begun::Leased(Box::new(Leased { draft, run, lease })),
+            Some(lease) => Begun::Leased(Box::new(Leased {
+                draft,
+                run,
+                lease,
+                skill: None,
+            })),
             None => Begun::Queued { run, first: events },
         })
     }
@@ -213,6 +224,7 @@ impl Engine {
             mut draft,
             run,
             lease,
+            skill,
         } = begun;
         let id = run.id.clone();
         if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
@@ -227,6 +239,7 @@ impl Engine {
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
                 .until(deadline)
                 .patient(patience)
+                .knowing(skill)
                 .drive(begun)
                 .await?;
             if let Driven::Finished(row) = driven {

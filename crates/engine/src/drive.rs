@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, FailureClass, Object, RunId};
-use deft_store::{Lease, RunRow, Then, Write};
+use deft_store::{Lease, RunRow, SkillRow, Then, Write};
 use deft_tools::Router;
 use deft_workflow::{Action, Event, Facts, Machine};
 use futures_util::FutureExt;
@@ -58,6 +58,8 @@ pub(crate) struct Driver {
     /// How long it waits for what is not there, and what that is.
     patient_until: Option<Timestamp>,
     blocked_by: Option<String>,
+    /// The skill as it stood when the run began, if it is known.
+    skill: Option<SkillRow>,
 }
 
 pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
@@ -90,6 +92,7 @@ impl Driver {
             deadline: None,
             patient_until: None,
             blocked_by: None,
+            skill: None,
             run,
             lease,
             machine,
@@ -126,6 +129,12 @@ impl Driver {
         self
     }
 
+    /// How the skill stands, so that its end need not ask for it.
+    pub(crate) fn knowing(mut self, skill: Option<SkillRow>) -> Self {
+        self.skill = skill;
+        self
+    }
+
     /// What is applied already and must be stored with the next batch.
     pub(crate) fn recorded(&mut self, at: Timestamp, events: Vec<Event>) {
         self.journal.extend(at, events);
@@ -155,6 +164,7 @@ impl Driver {
                     lease: &self.lease,
                     finished,
                     told: finish::has_told(&self.machine),
+                    skill: self.skill.as_ref(),
                     at: now,
                 };
                 let stored = self.engine.commit_end(&ending, &mut self.journal).await?;
