@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use deft_model::{Object, Overlap, RunId, Skill};
 use deft_store::{
-    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SlotStep, Then,
-    Write,
+    Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
+    Then, Write,
 };
 use deft_workflow::{Event, Machine, Prepared, Started};
 use jiff::Timestamp;
@@ -112,6 +112,8 @@ pub(crate) struct Leased {
     draft: Draft,
     run: RunRow,
     lease: Lease,
+    /// How its skill stands, if that is known.
+    pub(crate) skill: Option<SkillRow>,
 }
 
 impl Leased {
@@ -150,6 +152,7 @@ impl Engine {
         Ok(match inner.parts.store.admit(new).await? {
             Admitted::New { run, cancelled, .. } => {
                 inner.replaced(&cancelled, &run.id).await?;
+                inner.bells.runs.notify_waiters();
                 Admission::Run(run)
             }
             Admitted::Existing(run) => existing(&fire, run)?,
@@ -209,7 +212,12 @@ impl Engine {
             }
         };
         Ok(match lease {
-            Some(lease) => Begun::Leased(Box::new(Leased { draft, run, lease })),
+            Some(lease) => Begun::Leased(Box::new(Leased {
+                draft,
+                run,
+                lease,
+                skill: None,
+            })),
             None => Begun::Queued(run),
         })
     }
@@ -225,6 +233,7 @@ impl Engine {
             mut draft,
             run,
             lease,
+            skill,
         } = begun;
         let id = run.id.clone();
         if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
@@ -239,6 +248,7 @@ impl Engine {
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
                 .until(deadline)
                 .patient(patience)
+                .knowing(skill)
                 .drive(begun)
                 .await?;
             if let Driven::Finished(row) = driven {

@@ -148,7 +148,7 @@ impl Inner {
             at: self.now(),
         };
         let added = self.parts.store.add_notice(new).await?;
-        self.stir();
+        self.bells.messages.notify_waiters();
         Ok(added)
     }
 }

@@ -6,7 +6,7 @@ mod settle;
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, FailureClass, Object, RunId};
-use deft_store::{Lease, RunRow, Then, Write};
+use deft_store::{Lease, RunRow, SkillRow, Then, Write};
 use deft_tools::Router;
 use deft_workflow::{Action, Event, Facts, Machine, Path};
 use futures_util::FutureExt;
@@ -60,6 +60,8 @@ pub(crate) struct Driver {
     /// How long it waits for what is not there, and what that is.
     patient_until: Option<Timestamp>,
     blocked_by: Option<String>,
+    /// The skill as it stood when the run began, if it is known.
+    skill: Option<SkillRow>,
 }
 
 pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
@@ -92,6 +94,7 @@ impl Driver {
             deadline: None,
             patient_until: None,
             blocked_by: None,
+            skill: None,
             run,
             lease,
             machine,
@@ -121,6 +124,12 @@ impl Driver {
     /// Until then the run waits for tools that are not there, instead of ending.
     pub(crate) fn patient(mut self, until: Option<Timestamp>) -> Self {
         self.patient_until = until.filter(|_| self.attention.parks);
+        self
+    }
+
+    /// How the skill stands, so that its end need not ask for it.
+    pub(crate) fn knowing(mut self, skill: Option<SkillRow>) -> Self {
+        self.skill = skill;
         self
     }
 
@@ -158,6 +167,7 @@ impl Driver {
                     lease: &self.lease,
                     finished,
                     told: finish::has_told(&self.machine),
+                    skill: self.skill.as_ref(),
                     at: now,
                 };
                 let stored = self.engine.commit_end(&ending, &mut self.journal).await?;

@@ -54,8 +54,19 @@ pub(crate) struct Inner {
     /// Leases of runs that are driven no more and could not be given back yet.
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
-    /// Rings when a loop of `serve.rs` may have something to do.
-    pub(crate) bell: Notify,
+    pub(crate) bells: Bells,
+}
+
+/// Ring when a loop of `serve.rs` may have something to do. Each loop has its own, so that a
+/// thousand runs that end do not make others look for work a thousand times.
+#[derive(Default)]
+pub(crate) struct Bells {
+    /// A slot may be due earlier than was known.
+    pub(crate) schedules: Notify,
+    /// A run may be due.
+    pub(crate) runs: Notify,
+    /// A message may be due.
+    pub(crate) messages: Notify,
 }
 
 /// How a run that is driven here is stopped.
@@ -126,7 +137,7 @@ impl Engine {
                 driven: Mutex::default(),
                 abandoned: Mutex::default(),
                 live,
-                bell: Notify::new(),
+                bells: Bells::default(),
             }),
         })
     }
@@ -239,9 +250,11 @@ impl Inner {
         drop(self.live.send(Arc::new(event)));
     }
 
-    /// Something was stored that a loop may have to do with.
+    /// Anything may have been stored.
     pub(crate) fn stir(&self) {
-        self.bell.notify_waiters();
+        self.bells.schedules.notify_waiters();
+        self.bells.runs.notify_waiters();
+        self.bells.messages.notify_waiters();
     }
 
     pub(crate) fn is_kept(&self, revision: &str) -> bool {

@@ -79,6 +79,8 @@ pub(crate) struct Ending<'a> {
     pub(crate) finished: &'a Finished,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
+    /// The skill as it stood when the run began, if it is known.
+    pub(crate) skill: Option<&'a SkillRow>,
     pub(crate) at: Timestamp,
 }
 
@@ -98,10 +100,13 @@ impl Inner {
         let (mut batch, events) = journal.take(Then::Continue);
         batch.writes.extend(error_fact(ending, &pinned.skill.name));
         let own = batch.writes.len();
+        let mut known = ending.skill.cloned();
         loop {
             let mut finish = row(ending.finished, ending.at);
             batch.writes.truncate(own);
-            if let Some((skill, aftermath, notices)) = self.aftermath(ending, &pinned).await? {
+            if let Some((skill, aftermath, notices)) =
+                self.aftermath(ending, &pinned, known.take()).await?
+            {
                 finish.aftermath = Some(Box::new(Aftermath {
                     id: skill.id,
                     version: skill.version,
@@ -119,12 +124,25 @@ impl Inner {
                 Ok(first_seq) => {
                     let (id, skill) = (&ending.run.id, &ending.run.skill);
                     self.publish_all(id, skill, first_seq, events);
-                    self.stir();
+                    self.ring_after(&finish);
                     return Ok(finish);
                 }
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// Who may have something to do after the end of a run: others that wait for their turn, and
+    /// whatever its skill brought about.
+    fn ring_after(&self, finish: &Finish) {
+        self.bells.runs.notify_waiters();
+        let Some(after) = &finish.aftermath else {
+            return;
+        };
+        self.bells.messages.notify_waiters();
+        if after.change.timeline.is_some() {
+            self.bells.schedules.notify_waiters();
         }
     }
 
@@ -137,12 +155,18 @@ impl Inner {
         &self,
         ending: &Ending<'_>,
         pinned: &Pinned,
+        known: Option<SkillRow>,
     ) -> Result<Option<(SkillRow, SkillChange, Vec<Write>)>, Error> {
         let run = ending.run;
         if !pinned.has_row() {
             return Ok(None);
         }
-        let Some(row) = self.parts.store.skill(&run.skill).await? else {
+        // What is known may be old; then storing it fails and it is read.
+        let row = match known {
+            Some(row) => Some(row),
+            None => self.parts.store.skill(&run.skill).await?,
+        };
+        let Some(row) = row else {
             return Ok(None);
         };
         let timed = row.text.timing.as_deref().and_then(Timed::read);

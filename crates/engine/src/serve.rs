@@ -8,6 +8,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use deft_store::SkillRow;
+use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +26,12 @@ const RECOVER: Duration = Duration::from_secs(10);
 
 /// How far ahead skills are made ready, so that at their instant nothing is left to prepare.
 const AHEAD: SignedDuration = SignedDuration::from_millis(500);
+
+/// So many are made ready at a time.
+const TOGETHER: usize = 64;
+
+/// Runs that end together are followed by one look at what waits for them.
+const GATHER: Duration = Duration::from_millis(1);
 
 /// After something went wrong a loop rests, so that a broken disk is not asked a thousand times.
 const REST: Duration = Duration::from_secs(2);
@@ -69,8 +77,9 @@ impl Engine {
 
     async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
         let inner = &self.inner;
+        let mut ready_for = None;
         loop {
-            let bell = inner.bell.notified();
+            let bell = inner.bells.schedules.notified();
             let ticked = self.tick(inner.now(), pool).await?;
             let next = if ticked.held_back {
                 // Those that are late go on when others of them are over, which rings the bell.
@@ -83,17 +92,26 @@ impl Engine {
                 bell.await;
                 continue;
             };
-            let ready = next.saturating_sub(AHEAD).unwrap_or(Timestamp::MIN);
-            let ahead = async {
-                inner.parts.clock.sleep_until(ready).await;
-                self.make_ready(next).await;
-                inner.parts.clock.sleep_until(next).await;
-            };
             tokio::select! {
-                () = ahead => {}
+                () = self.prepare_for(next, &mut ready_for) => {}
                 () = bell => {}
             }
         }
+    }
+
+    /// Waits for a slot, and makes everything ready shortly before.
+    async fn prepare_for(&self, next: Timestamp, ready_for: &mut Option<Timestamp>) {
+        let clock = &self.inner.parts.clock;
+        let mut slot = clock.wait_for(next);
+        if *ready_for != Some(next) {
+            let ready = next.saturating_sub(AHEAD).unwrap_or(Timestamp::MIN);
+            clock.sleep_until(ready).await;
+            tokio::select! {
+                () = &mut slot => return,
+                () = self.make_ready(next) => *ready_for = Some(next),
+            }
+        }
+        slot.await;
     }
 
     /// Reads and compiles what is about to fire. What goes wrong is told when it fires.
@@ -102,17 +120,19 @@ impl Engine {
         let Ok(rows) = self.store().due_skills(None, until, 2048).await else {
             return;
         };
-        for row in rows {
+        let ready = |row: SkillRow| async move {
             if let Ok(pinned) = self.inner.pin_row(&row).await {
                 drop(self.inner.keep(&pinned).await);
             }
-        }
+        };
+        let rows = futures_util::stream::iter(rows);
+        rows.for_each_concurrent(TOGETHER, ready).await;
     }
 
     async fn drive_due(&self, pool: &Pool) -> Result<(), Error> {
         let inner = &self.inner;
         loop {
-            let bell = inner.bell.notified();
+            let bell = inner.bells.runs.notified();
             let Some(place) = pool.place().await else {
                 return Ok(());
             };
@@ -125,7 +145,7 @@ impl Engine {
                         tracing::error!(%run, %error, "a run was not driven");
                     }
                     drop(place);
-                    engine.inner.stir();
+                    engine.inner.bells.runs.notify_waiters();
                 });
                 continue;
             }
@@ -136,7 +156,7 @@ impl Engine {
             };
             tokio::select! {
                 () = sleep => {}
-                () = bell => {}
+                () = bell => tokio::time::sleep(GATHER).await,
             }
         }
     }
@@ -144,7 +164,7 @@ impl Engine {
     async fn carry(&self, channel: &Arc<dyn Channel>) -> Result<(), Error> {
         let inner = &self.inner;
         loop {
-            let bell = inner.bell.notified();
+            let bell = inner.bells.messages.notified();
             self.deliver(channel).await?;
             let sleep = match self.store().next_notice().await? {
                 Some(at) => inner.parts.clock.sleep_until(at),

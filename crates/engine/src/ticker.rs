@@ -28,6 +28,9 @@ use crate::{Admission, Attention, Engine, Error, Fire};
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
 
+/// How many skills with several late slots have a turn in one look.
+const TURNS: usize = 64;
+
 /// How long slots that have come together wait for drivers before they are stored as queued.
 const NEAR: Duration = Duration::from_secs(1);
 
@@ -99,8 +102,14 @@ impl Engine {
     /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
     /// of them are stored.
     pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
-        let mut ticked = Ticked::default();
+        let ticked = self.settle(now, pool).await?;
+        // What is enabled now has its first slot later than now.
         self.enable_ready(now).await?;
+        Ok(ticked)
+    }
+
+    async fn settle(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
+        let mut ticked = Ticked::default();
         let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
         let mut paced = Paced::default();
         loop {
@@ -147,9 +156,12 @@ impl Engine {
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
+        let room = room.min(TURNS.saturating_sub(paced.fired.len()));
         paced.held_back = !waiting.is_empty() || free.len() > room;
         free.truncate(room);
-        paced.fired.extend(free.iter().map(|(row, _)| row.id));
+        // Others have no second late slot.
+        let again = free.iter().filter(|(_, coming)| coming.queues);
+        paced.fired.extend(again.map(|(row, _)| row.id));
         Ok(Decided {
             passing,
             firing: free,
@@ -213,7 +225,10 @@ impl Engine {
                 .fire_slot(&row, coming, &pool.attention, place.is_some())
                 .await;
             let (told, begun) = match begun {
-                Ok(Started::Leased(run, begun)) => (Ok(Fired::Run(run)), Some(begun)),
+                Ok(Started::Leased(run, mut begun)) => {
+                    begun.skill = Some(row.clone());
+                    (Ok(Fired::Run(run)), Some(begun))
+                }
                 Ok(Started::Stored(fired)) => (Ok(fired), None),
                 Err(error) => (Err(error), None),
             };
@@ -224,8 +239,12 @@ impl Engine {
                     tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
                 }
             }
-            drop((late, place));
-            engine.inner.stir();
+            drop(place);
+            engine.inner.bells.runs.notify_waiters();
+            if late.is_some() {
+                drop(late);
+                engine.inner.bells.schedules.notify_waiters();
+            }
         });
         answer
     }

@@ -172,6 +172,14 @@ pub(super) fn change(
     version: u64,
     change: &SkillChange,
 ) -> Result<Option<SkillRow>, Fault> {
+    if update(db, id, version, change)? {
+        return by_id(db, id);
+    }
+    Ok(None)
+}
+
+/// Says whether the version was the one that was meant.
+fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Result<bool, Fault> {
     let how = &change.standing;
     let sql = "UPDATE skill SET disabled = ?3, streak = ?4, backoff_until = ?5, alerted_at = ?6, \
                notified_at = ?7, last_run_at = ?8, last_run_status = ?9, last_run_summary = ?10, \
@@ -190,7 +198,7 @@ pub(super) fn change(
         micros(change.at),
     ])?;
     if changed == 0 {
-        return Ok(None);
+        return Ok(false);
     }
     if let Some(timeline) = change.timeline {
         let sql = "UPDATE skill SET anchor = ?2, next_at = ?3 WHERE id = ?1";
@@ -200,16 +208,18 @@ pub(super) fn change(
             maybe(timeline.next_at)
         ])?;
     }
-    by_id(db, id)
+    Ok(true)
 }
 
 /// What the end of a run changes for its skill.
 pub(super) fn aftermath(db: &Connection, after: &Aftermath) -> Result<(), Fault> {
-    match change(db, after.id, after.version, &after.change)? {
-        Some(_) => Ok(()),
-        // A skill that was deleted meanwhile has no standing to lose.
-        None if by_id(db, after.id)?.is_none() => Ok(()),
-        None => Err(Error::Changed { skill: after.id }.into()),
+    if update(db, after.id, after.version, &after.change)? {
+        return Ok(());
+    }
+    // A skill that was deleted meanwhile has no standing to lose.
+    match by_id(db, after.id)? {
+        None => Ok(()),
+        Some(_) => Err(Error::Changed { skill: after.id }.into()),
     }
 }
 
