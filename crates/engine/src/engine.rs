@@ -67,6 +67,8 @@ pub(crate) struct Bells {
     pub(crate) runs: Notify,
     /// A message may be due.
     pub(crate) messages: Notify,
+    /// A run is driven here.
+    pub(crate) driving: Notify,
 }
 
 /// How a run that is driven here is stopped.
@@ -198,6 +200,10 @@ impl Engine {
         let mut seen = None;
         let mut renewed = inner.now();
         loop {
+            let driving = inner.bells.driving.notified();
+            if inner.is_idle() {
+                driving.await;
+            }
             let next = inner.now().saturating_add(LOOK_AROUND);
             let next = next.unwrap_or(Timestamp::MAX);
             inner.parts.clock.sleep_until(next).await;
@@ -266,7 +272,9 @@ impl Inner {
     }
 
     pub(crate) fn register(&self, run: &RunId) -> Stop {
-        lock(&self.driven).entry(run.clone()).or_default().clone()
+        let stop = lock(&self.driven).entry(run.clone()).or_default().clone();
+        self.bells.driving.notify_waiters();
+        stop
     }
 
     pub(crate) fn unregister(&self, run: &RunId) {

@@ -34,6 +34,9 @@ pub trait Records: Send + Sync {
     /// Skills in the order of their names.
     fn skills(&self, filter: SkillFilter) -> Answer<'_, Vec<SkillRow>>;
 
+    /// How many skills fit; the limit does not count.
+    fn count_skills(&self, filter: SkillFilter) -> Answer<'_, u64>;
+
     /// The content of a record, as it was stored.
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>>;
 

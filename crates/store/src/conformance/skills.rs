@@ -344,6 +344,10 @@ pub(super) async fn skills_are_listed_by_name(store: &dyn Store) {
     ];
     for (filter, expected) in filters {
         assert_eq!(names(filter.clone()).await, expected, "{filter:?}");
+        if filter.limit.is_none() {
+            let count = store.count_skills(filter).await.unwrap();
+            assert_eq!(count, expected.len() as u64);
+        }
     }
 }
 

@@ -41,6 +41,14 @@ impl Records for Memory {
         self.read(|state| state.skills.list(&filter))
     }
 
+    fn count_skills(&self, filter: SkillFilter) -> Answer<'_, u64> {
+        let all = SkillFilter {
+            limit: None,
+            ..filter
+        };
+        self.read(move |state| state.skills.list(&all).len() as u64)
+    }
+
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>> {
         self.read(|state| state.skills.content(id))
     }

@@ -248,6 +248,24 @@ pub(super) fn content(db: &Connection, id: i64) -> Result<Option<String>, Fault>
 }
 
 pub(super) fn list(db: &Connection, filter: &SkillFilter) -> Result<Vec<SkillRow>, Fault> {
+    let (which, mut values) = conditions(filter);
+    values.push(Value::Integer(filter.limit.map_or(-1, i64::from)));
+    let sql = format!("SELECT {COLUMNS} FROM skill WHERE {which} ORDER BY skill LIMIT ?");
+    let mut skills = db.prepare_cached(&sql)?;
+    let skills = skills.query_map(params_from_iter(values), read)?;
+    Ok(skills.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn count(db: &Connection, filter: &SkillFilter) -> Result<u64, Fault> {
+    let (which, values) = conditions(filter);
+    let sql = format!("SELECT count(*) FROM skill WHERE {which}");
+    let mut count = db.prepare_cached(&sql)?;
+    let count: i64 = count.query_row(params_from_iter(values), |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// The conditions of a filter and the values of its question marks.
+fn conditions(filter: &SkillFilter) -> (String, Vec<Value>) {
     let mut which = vec!["true".to_owned()];
     let mut values = Vec::new();
     let mut equals = |column: &str, value: Option<&str>| {
@@ -266,13 +284,7 @@ pub(super) fn list(db: &Connection, filter: &SkillFilter) -> Result<Vec<SkillRow
         Some(false) => which.push("disabled IS NOT NULL".to_owned()),
         None => {}
     }
-    let limit = filter.limit.map_or(-1, i64::from);
-    values.push(Value::Integer(limit));
-    let which = which.join(" AND ");
-    let sql = format!("SELECT {COLUMNS} FROM skill WHERE {which} ORDER BY skill LIMIT ?");
-    let mut skills = db.prepare_cached(&sql)?;
-    let skills = skills.query_map(params_from_iter(values), read)?;
-    Ok(skills.collect::<Result<_, _>>()?)
+    (which.join(" AND "), values)
 }
 
 pub(super) fn due(

@@ -40,6 +40,10 @@ impl Records for Sqlite {
         self.readers.read(move |db| skills::list(db, &filter))
     }
 
+    fn count_skills(&self, filter: SkillFilter) -> Answer<'_, u64> {
+        self.readers.read(move |db| skills::count(db, &filter))
+    }
+
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>> {
         self.readers.read(move |db| skills::content(db, id))
     }

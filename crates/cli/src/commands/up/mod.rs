@@ -82,7 +82,8 @@ async fn say_ready(app: &App, home: &Home, begun: Instant, seeded: usize) -> Don
         trigger: Some("cron".to_owned()),
         ..SkillFilter::default()
     };
-    let timed = store.skills(timed).await.map_err(|e| app::store(&e))?;
+    let timed = store.count_skills(timed).await;
+    let timed = timed.map_err(|error| app::store(&error))?;
     let next = store.next_due().await.map_err(|e| app::store(&e))?;
     let next = next.map_or("nothing is planned".to_owned(), |at| {
         format!("next at {}", deft_schedule::show(at, &app.zone))
@@ -90,7 +91,7 @@ async fn say_ready(app: &App, home: &Home, begun: Instant, seeded: usize) -> Don
     tracing::info!(
         "ready after {} ms: {} on time, {next}; home {}, process {}",
         begun.elapsed().as_millis(),
-        counted(timed.len(), "skill"),
+        counted(usize::try_from(timed).unwrap_or(usize::MAX), "skill"),
         home.path.display(),
         std::process::id(),
     );
