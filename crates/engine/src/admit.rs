@@ -11,6 +11,7 @@ use deft_store::{
 use deft_tools::Found;
 use deft_workflow::{Event, Machine, Started};
 use jiff::Timestamp;
+use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use crate::drive::{Driven, Driver, RouterFacts};
@@ -106,6 +107,8 @@ pub(crate) struct Leased {
     lease: Lease,
     /// How its skill stands, if that is known.
     pub(crate) skill: Option<SkillRow>,
+    /// The place that it takes up.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 impl Leased {
@@ -208,6 +211,7 @@ impl Engine {
                 run,
                 lease,
                 skill: None,
+                place: None,
             })),
             None => Begun::Queued { run, first: events },
         })
@@ -225,6 +229,7 @@ impl Engine {
             run,
             lease,
             skill,
+            place,
         } = begun;
         let id = run.id.clone();
         if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
@@ -240,6 +245,7 @@ impl Engine {
                 .until(deadline)
                 .patient(patience)
                 .knowing(skill)
+                .at(place)
                 .drive(begun)
                 .await?;
             if let Driven::Finished(row) = driven {

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::{SignedDuration, Timestamp};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::{self, Attention, Question};
@@ -60,6 +60,8 @@ pub(crate) struct Driver {
     blocked_by: Option<String>,
     /// The skill as it stood when the run began, if it is known.
     skill: Option<SkillRow>,
+    /// The place that the run takes up as long as it does something.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
@@ -93,6 +95,7 @@ impl Driver {
             patient_until: None,
             blocked_by: None,
             skill: None,
+            place: None,
             run,
             lease,
             machine,
@@ -135,6 +138,12 @@ impl Driver {
         self
     }
 
+    /// The run takes up this place.
+    pub(crate) fn at(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
+        self.place = place;
+        self
+    }
+
     /// What is applied already and must be stored with the next batch.
     pub(crate) fn recorded(&mut self, at: Timestamp, events: Vec<Event>) {
         self.journal.extend(at, events);
@@ -167,6 +176,9 @@ impl Driver {
                     skill: self.skill.as_ref(),
                     at: now,
                 };
+                // All that is left is to store the end. Whoever takes the place is stored behind
+                // it, in the same commit where many end at once.
+                self.place = None;
                 let stored = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
                 return Ok(Driven::Finished(Box::new(finish::ended(&self.run, stored))));
