@@ -10,6 +10,7 @@ use deft_store::{
 };
 use deft_workflow::{Event, Machine, Prepared, Started};
 use jiff::Timestamp;
+use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use crate::drive::{Driven, Driver, RouterFacts};
@@ -114,6 +115,8 @@ pub(crate) struct Leased {
     lease: Lease,
     /// How its skill stands, if that is known.
     pub(crate) skill: Option<SkillRow>,
+    /// The place that it takes up.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 impl Leased {
@@ -217,6 +220,7 @@ impl Engine {
                 run,
                 lease,
                 skill: None,
+                place: None,
             })),
             None => Begun::Queued(run),
         })
@@ -234,6 +238,7 @@ impl Engine {
             run,
             lease,
             skill,
+            place,
         } = begun;
         let id = run.id.clone();
         if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
@@ -249,6 +254,7 @@ impl Engine {
                 .until(deadline)
                 .patient(patience)
                 .knowing(skill)
+                .at(place)
                 .drive(begun)
                 .await?;
             if let Driven::Finished(row) = driven {

@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::Timestamp;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::{self, Attention, Question};
@@ -62,6 +62,8 @@ pub(crate) struct Driver {
     blocked_by: Option<String>,
     /// The skill as it stood when the run began, if it is known.
     skill: Option<SkillRow>,
+    /// The place that the run takes up as long as it does something.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
@@ -95,6 +97,7 @@ impl Driver {
             patient_until: None,
             blocked_by: None,
             skill: None,
+            place: None,
             run,
             lease,
             machine,
@@ -130,6 +133,12 @@ impl Driver {
     /// How the skill stands, so that its end need not ask for it.
     pub(crate) fn knowing(mut self, skill: Option<SkillRow>) -> Self {
         self.skill = skill;
+        self
+    }
+
+    /// The run takes up this place.
+    pub(crate) fn at(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
+        self.place = place;
         self
     }
 
@@ -170,6 +179,9 @@ impl Driver {
                     skill: self.skill.as_ref(),
                     at: now,
                 };
+                // All that is left is to store the end. Whoever takes the place is stored behind
+                // it, in the same commit where many end at once.
+                self.place = None;
                 let stored = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
                 return Ok(Driven::Finished(Box::new(finish::ended(&self.run, stored))));

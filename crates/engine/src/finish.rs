@@ -114,6 +114,7 @@ impl Inner {
                 }));
                 batch.writes.extend(notices);
             }
+            let tells = batch.writes.len() > own;
             batch.then = Then::Finish(finish.clone());
             // Only a change of the skill can come in between, and then everything is decided anew.
             let sent = match finish.aftermath {
@@ -124,7 +125,7 @@ impl Inner {
                 Ok(first_seq) => {
                     let (id, skill) = (&ending.run.id, &ending.run.skill);
                     self.publish_all(id, skill, first_seq, events);
-                    self.ring_after(&finish);
+                    self.ring_after(&finish, tells);
                     return Ok(finish);
                 }
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
@@ -135,13 +136,13 @@ impl Inner {
 
     /// Who may have something to do after the end of a run: others that wait for their turn, and
     /// whatever its skill brought about.
-    fn ring_after(&self, finish: &Finish) {
+    fn ring_after(&self, finish: &Finish, tells: bool) {
         self.bells.runs.notify_waiters();
-        let Some(after) = &finish.aftermath else {
-            return;
-        };
-        self.bells.messages.notify_waiters();
-        if after.change.timeline.is_some() {
+        if tells {
+            self.bells.messages.notify_waiters();
+        }
+        let after = finish.aftermath.as_ref();
+        if after.is_some_and(|after| after.change.timeline.is_some()) {
             self.bells.schedules.notify_waiters();
         }
     }

@@ -221,12 +221,14 @@ impl Engine {
         let engine = self.clone();
         let tasks = pool.tasks.clone();
         tasks.spawn(async move {
+            let mut place = place;
             let begun = engine
                 .fire_slot(&row, coming, &pool.attention, place.is_some())
                 .await;
             let (told, begun) = match begun {
                 Ok(Started::Leased(run, mut begun)) => {
                     begun.skill = Some(row.clone());
+                    begun.place = place.take();
                     (Ok(Fired::Run(run)), Some(begun))
                 }
                 Ok(Started::Stored(fired)) => (Ok(fired), None),

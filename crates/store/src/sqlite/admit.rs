@@ -26,6 +26,8 @@ pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fau
         append::check_questions(db, &wish.batch.writes)?;
     }
     let others = others(db, &run)?;
+    // Where active runs were looked for and none was found, this one is the first.
+    let is_first = run.overlap == Overlap::Skip;
     if let (Overlap::Skip, Some((_, first))) = (run.overlap, others.first()) {
         if let Some(step) = &step {
             skills::close_if_last(db, step)?;
@@ -38,7 +40,7 @@ pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fau
     }
     let cancelled = others.into_iter().map(|(_, id)| id).collect();
     let aside = std::mem::take(&mut run.aside);
-    let place = place(db, run)?;
+    let place = place(db, run, is_first)?;
     match claim {
         Some(wish) if place.admits(db, &wish)? => place.driven(db, wish, cancelled),
         Some(_) | None => place.queued(db, &aside, cancelled),
@@ -91,7 +93,7 @@ fn others(db: &Connection, run: &Admission) -> Result<Vec<(i64, RunId)>, Fault> 
 }
 
 fn skip(db: &Connection, run: Admission, other: &RunId) -> Result<Admitted, Fault> {
-    let mut place = place(db, run)?;
+    let mut place = place(db, run, false)?;
     let row = &mut place.row;
     row.status = RunStatus::Done;
     row.outcome = Some(Outcome::Skipped);
@@ -111,8 +113,12 @@ struct Place {
 }
 
 /// Finds the turn of a run among the active ones of its skill.
-fn place(db: &Connection, run: Admission) -> Result<Place, Fault> {
-    let turn = Some(next_turn(db, &run.skill)?);
+fn place(db: &Connection, run: Admission, is_first: bool) -> Result<Place, Fault> {
+    let turn = Some(if is_first {
+        1
+    } else {
+        next_turn(db, &run.skill)?
+    });
     let (limit, in_turn) = (run.skill_limit, run.overlap != Overlap::Allow);
     let mut row = RunRow::queued(run);
     row.admitted_at = row::rounded(row.admitted_at);
