@@ -96,7 +96,9 @@ impl Content {
         match self.timing {
             Timing::Interval(minutes) => {
                 let every = minutes * 60;
-                (1..).map(|n| anchor + n * every).find(|slot| *slot > t)
+                // The first step of the grid that lies behind `t`.
+                let steps = (t - anchor).div_euclid(every).max(0) + 1;
+                Some(anchor + steps * every)
             }
             // The beginning is a full hour.
             Timing::Cron(minutes) => Some((t.div_euclid(minutes * 60) + 1) * minutes * 60),
@@ -411,9 +413,10 @@ impl Real {
                 move |_, _| {
                     let fails = moods[n].load(Ordering::SeqCst);
                     async move {
-                        match fails {
-                            true => Err(Failure::new(FailureClass::Other, "no")),
-                            false => Ok(json!("fine")),
+                        if fails {
+                            Err(Failure::new(FailureClass::Other, "no"))
+                        } else {
+                            Ok(json!("fine"))
                         }
                     }
                 },
