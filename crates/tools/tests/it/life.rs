@@ -353,8 +353,9 @@ async fn children_end_with_a_process_that_is_killed() {
 async fn victim(folder: &std::path::Path) {
     let script = |name: &str| {
         let file = folder.join(name);
-        // The shell stays, so that what sleeps is a child of it.
-        format!("echo $$ > {}; sleep 1000; true", file.display())
+        // The shell stays, so that what sleeps is a child of it. It tells of itself when whoever
+        // started it has had the time to leave word: between the two there is nobody to end it.
+        format!("sleep 0.5; echo $$ > {}; sleep 1000; true", file.display())
     };
     let mut options = Options::default();
     options.shell.enabled = true;
