@@ -13,6 +13,7 @@ mod runs;
 mod time;
 mod time_clock;
 mod time_jobs;
+mod time_lives;
 mod time_model;
 mod time_outbox;
 mod time_waits;

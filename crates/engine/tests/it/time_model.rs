@@ -1,62 +1,52 @@
-//! Random lives of skills, held against a plain model: files are written, changed and removed,
-//! skills are switched on and off, fail and recover, time passes, the process starts anew.
-//!
-//! The model walks slots one by one and knows nothing of the code that it checks.
+//! How skills live, as a plain model: it walks slots one by one and knows nothing of the code that
+//! it is held against in `time_lives.rs`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use deft_model::{DisabledReason, Effects, Failure, FailureClass, Outcome};
-use deft_store::{Memory, SkillFilter};
-use deft_tools::Definition;
+use deft_model::{DisabledReason, Outcome};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
-use proptest::test_runner::Config;
-use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
-use serde_json::json;
-use tokio::runtime::Runtime;
+use proptest_state_machine::ReferenceStateMachine;
 
-use crate::time_world::{Times, at, clock, standing};
-use crate::world::{World, load};
+use crate::time_world::{at, clock};
 
-const SKILLS: usize = 6;
+pub(crate) const SKILLS: usize = 6;
 const LATE: i64 = 90;
 const WINDOW: i64 = 2 * 3600;
 const LADDER: [i64; 4] = [60, 300, 900, 3600];
 const DAY: i64 = 24 * 3600;
 
 /// Seconds since the beginning, which is 13:00.
-type Second = i64;
+pub(crate) type Second = i64;
 
-fn instant(second: Second) -> Timestamp {
+pub(crate) fn instant(second: Second) -> Timestamp {
     at("13:00") + SignedDuration::from_secs(second)
 }
 
 /// Slots are at least five minutes apart, so that of those that have come one is on time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Timing {
+pub(crate) enum Timing {
     Interval(i64),
     Cron(i64),
     At(Second),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Misfire {
+pub(crate) enum Misfire {
     Once,
     Skip,
     All,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Content {
+pub(crate) struct Content {
     timing: Timing,
     misfire: Misfire,
     edition: u8,
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Write(usize, Content),
     Remove(usize),
     Enable(usize),
@@ -68,7 +58,7 @@ enum Step {
 
 /// A skill as the model sees it.
 #[derive(Clone, Debug)]
-struct Skill {
+pub(crate) struct Skill {
     content: Content,
     has_file: bool,
     off: Option<DisabledReason>,
@@ -77,17 +67,17 @@ struct Skill {
     alerted: Option<Second>,
     anchor: Second,
     next: Option<Second>,
-    rows: Vec<Row>,
-    told: Vec<&'static str>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) told: Vec<&'static str>,
 }
 
 /// First and last slot, how many, and what became of them.
-type Row = (Second, Second, u64, Outcome);
+pub(crate) type Row = (Second, Second, u64, Outcome);
 
 #[derive(Clone, Debug, Default)]
-struct Model {
-    now: Second,
-    skills: BTreeMap<usize, Skill>,
+pub(crate) struct Model {
+    pub(crate) now: Second,
+    pub(crate) skills: BTreeMap<usize, Skill>,
     fails: [bool; SKILLS],
 }
 
@@ -96,7 +86,11 @@ impl Content {
         match self.timing {
             Timing::Interval(minutes) => {
                 let every = minutes * 60;
-                (1..).map(|n| anchor + n * every).find(|slot| *slot > t)
+                let mut slot = anchor + every;
+                while slot <= t {
+                    slot += every;
+                }
+                Some(slot)
             }
             // The beginning is a full hour.
             Timing::Cron(minutes) => Some((t.div_euclid(minutes * 60) + 1) * minutes * 60),
@@ -116,7 +110,7 @@ impl Content {
         }
     }
 
-    fn text(&self, n: usize) -> String {
+    pub(crate) fn text(&self, n: usize) -> String {
         let timing = match self.timing {
             Timing::Interval(minutes) => format!("interval_minutes: {minutes}"),
             Timing::Cron(minutes) => format!("schedule: \"*/{minutes} * * * *\""),
@@ -308,7 +302,7 @@ impl Skill {
     }
 
     /// The line that `standing` would give.
-    fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let mut line = match self.off {
             Some(why) => format!("off ({why})"),
             None => "on".to_owned(),
@@ -390,173 +384,4 @@ impl ReferenceStateMachine for Model {
         }
         model
     }
-}
-
-/// The engine, and what lies in its folder.
-struct Real {
-    runtime: Runtime,
-    times: Option<Times>,
-    files: BTreeMap<usize, String>,
-    moods: Arc<[AtomicBool; SKILLS]>,
-}
-
-impl Real {
-    fn install(&self, times: &Times) {
-        for n in 0..SKILLS {
-            let moods = Arc::clone(&self.moods);
-            let schema = json!({ "type": "object" });
-            let name = format!("tool{n}");
-            times.world.engine.router().register_fn(
-                Definition::new(&name, "for tests", Effects::Once, schema),
-                move |_, _| {
-                    let fails = moods[n].load(Ordering::SeqCst);
-                    async move {
-                        match fails {
-                            true => Err(Failure::new(FailureClass::Other, "no")),
-                            false => Ok(json!("fine")),
-                        }
-                    }
-                },
-            );
-        }
-    }
-
-    fn sync(&self) {
-        let world = &self.times().world;
-        let skills = world.home.path().join("skills");
-        std::fs::remove_dir_all(skills).unwrap_or_default();
-        let names: Vec<String> = self
-            .files
-            .keys()
-            .map(|n| format!("skill{n}.yaml"))
-            .collect();
-        let files: Vec<(&str, &str)> = names
-            .iter()
-            .map(String::as_str)
-            .zip(self.files.values().map(String::as_str))
-            .collect();
-        *world.folder.0.lock().unwrap() = load(&world.home, &files);
-        self.runtime.block_on(world.engine.sync_files()).unwrap();
-    }
-
-    fn times(&self) -> &Times {
-        self.times.as_ref().unwrap()
-    }
-
-    fn restart(&mut self) {
-        let Times { world, pool } = self.times.take().unwrap();
-        let now = deft_engine::Clock::now(&world.clock);
-        let World {
-            home,
-            engine,
-            folder,
-            store,
-            ..
-        } = world;
-        drop(engine);
-        let world = World::at(home, folder, store, |_| {});
-        world.clock.set(now);
-        let times = Times { world, pool };
-        self.install(&times);
-        self.times = Some(times);
-    }
-}
-
-struct Lives;
-
-impl StateMachineTest for Lives {
-    type SystemUnderTest = Real;
-    type Reference = Model;
-
-    fn init_test(_: &Model) -> Real {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let mut real = Real {
-            runtime,
-            times: None,
-            files: BTreeMap::new(),
-            moods: Arc::default(),
-        };
-        let times = Times::over(Arc::new(Memory::new()), &[]);
-        real.install(&times);
-        real.times = Some(times);
-        real
-    }
-
-    fn apply(mut real: Real, model: &Model, step: Step) -> Real {
-        match step {
-            Step::Write(n, content) => {
-                real.files.insert(n, content.text(n));
-                real.sync();
-            }
-            Step::Remove(n) => {
-                real.files.remove(&n);
-                real.sync();
-            }
-            Step::Enable(n) | Step::Disable(n) if !model.skills.contains_key(&n) => {}
-            // What cannot be enabled is told to whoever asks; the standing shows the rest.
-            Step::Enable(n) => {
-                let engine = &real.times().world.engine;
-                drop(real.runtime.block_on(engine.enable(&format!("skill{n}"))));
-            }
-            Step::Disable(n) => {
-                let engine = &real.times().world.engine;
-                real.runtime
-                    .block_on(engine.disable(&format!("skill{n}")))
-                    .unwrap();
-            }
-            Step::Mood(n, fails) => real.moods[n].store(fails, Ordering::SeqCst),
-            Step::Pass(_) => {
-                real.times().world.clock.set(instant(model.now));
-                real.runtime.block_on(real.times().look());
-            }
-            Step::Restart => real.restart(),
-        }
-        real
-    }
-
-    fn check_invariants(real: &Real, model: &Model) {
-        let times = real.times();
-        real.runtime.block_on(async {
-            let filter = SkillFilter::default();
-            let rows = times.world.store.skills(filter).await.unwrap();
-            let lines: Vec<String> = rows.iter().map(standing).collect();
-            let expected: Vec<String> = model.skills.values().map(Skill::line).collect();
-            assert_eq!(lines, expected, "at {}", clock(instant(model.now)));
-            let mut told = Vec::new();
-            for (n, skill) in &model.skills {
-                let runs = times.runs(&format!("skill{n}")).await;
-                let second = |at: Timestamp| at.duration_since(instant(0)).as_secs();
-                let rows: Vec<Row> = runs
-                    .iter()
-                    .map(|run| {
-                        let slot = run.slot.unwrap();
-                        let until = run.slot_until.unwrap_or(slot);
-                        let outcome = run.outcome.unwrap();
-                        (second(slot), second(until), run.slot_count, outcome)
-                    })
-                    .collect();
-                assert_eq!(rows, skill.rows, "rows of skill{n}");
-                told.extend(skill.told.iter().map(|kind| format!("{kind}: `skill{n}`")));
-            }
-            let mut notices: Vec<String> = times
-                .notices()
-                .await
-                .iter()
-                .map(|text| text.split(' ').take(2).collect::<Vec<_>>().join(" "))
-                .collect();
-            notices.sort();
-            told.sort();
-            assert_eq!(notices, told);
-        });
-    }
-}
-
-prop_state_machine! {
-    #![proptest_config(Config { cases: 48, failure_persistence: None, ..Config::default() })]
-
-    #[test]
-    fn skills_live_as_the_model_says(sequential 1..60 => Lives);
 }

@@ -15,7 +15,7 @@ use crate::time_world::{Times, at, both, clock};
 /// A channel that answers as it is told, then well. It keeps what arrived.
 #[derive(Default)]
 struct Double {
-    answers: Mutex<VecDeque<Option<Undelivered>>>,
+    answers: Mutex<VecDeque<Undelivered>>,
     tries: Mutex<Vec<String>>,
     arrived: Mutex<Vec<(String, String)>>,
 }
@@ -31,7 +31,7 @@ impl Channel for Double {
             // Lets others have a go while this one is on its way.
             tokio::task::yield_now().await;
             let answer = self.answers.lock().unwrap().pop_front();
-            if let Some(Some(undelivered)) = answer {
+            if let Some(undelivered) = answer {
                 return Err(undelivered);
             }
             let mut arrived = self.arrived.lock().unwrap();
@@ -41,11 +41,11 @@ impl Channel for Double {
     }
 }
 
-fn undelivered(class: FailureClass, what: &str, after: Option<u64>) -> Option<Undelivered> {
-    Some(Undelivered {
+fn undelivered(class: FailureClass, what: &str, after: Option<u64>) -> Undelivered {
+    Undelivered {
         failure: Failure::new(class, what),
         retry_after: after.map(Duration::from_secs),
-    })
+    }
 }
 
 fn notice(text: &str) -> Notice {
@@ -107,8 +107,8 @@ async fn a_message_arrives_once_after_several_failures() {
         assert_eq!(row.receipt.as_deref(), Some("receipt 1"));
         assert_eq!((row.attempts, row.ended_at), (4, Some(at("13:02:47"))));
         // Every try carried the same key.
-        let tries = double.tries.lock().unwrap().clone();
-        assert_eq!(tries, vec![tries[0].clone(); 4]);
+        let keys = double.tries.lock().unwrap().clone();
+        assert_eq!(keys, vec![keys[0].clone(); 4]);
         assert_eq!(double.arrived.lock().unwrap().len(), 1);
     })
     .await;
