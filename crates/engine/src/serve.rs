@@ -15,8 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::courier::Channel;
 use crate::drive::WAITS_FOR_TOOL;
-use crate::ticker::Pool;
-use crate::{Engine, Error};
+use crate::{Engine, Error, Pool};
 
 /// How often the store is asked whether anybody has written.
 const GLANCE: Duration = Duration::from_secs(1);

@@ -5,8 +5,6 @@
 //! done here but handed to the [`Pool`].
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, RunId};
@@ -16,14 +14,14 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
-use tokio_util::task::TaskTracker;
 
 use crate::admit::{Begun, new_run_id};
 use crate::engine::Inner;
+use crate::pool::Late;
 use crate::timed::Timed;
-use crate::{Admission, Attention, Engine, Error, Fire};
+use crate::{Admission, Attention, Engine, Error, Fire, Pool};
 
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
@@ -33,59 +31,6 @@ const TURNS: usize = 64;
 
 /// How long slots that have come together wait for drivers before they are stored as queued.
 const NEAR: Duration = Duration::from_secs(1);
-
-/// Where runs are driven: so many at once.
-#[derive(Clone)]
-pub struct Pool {
-    places: Arc<Semaphore>,
-    pub(crate) tasks: TaskTracker,
-    /// Skills of which a late slot is being made up for.
-    late: Arc<Mutex<HashSet<i64>>>,
-    /// Late slots may be there that bring no run.
-    sweeps: Arc<AtomicBool>,
-    pub(crate) attention: Attention,
-}
-
-impl Pool {
-    /// A pool with so many places. Runs that wait are left for others to go on with.
-    pub fn new(places: usize) -> Self {
-        Self {
-            places: Arc::new(Semaphore::new(places)),
-            tasks: TaskTracker::new(),
-            late: Arc::default(),
-            sweeps: Arc::new(AtomicBool::new(true)),
-            attention: Attention {
-                parks: true,
-                ..Attention::default()
-            },
-        }
-    }
-
-    /// A place, as soon as there is one.
-    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).acquire_owned().await.ok()
-    }
-
-    /// A place, if there is one in time.
-    async fn place_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-            return Some(place);
-        }
-        let place = tokio::time::timeout_at(deadline, self.place());
-        place.await.ok().flatten()
-    }
-
-    fn unfinished(&self) -> HashSet<i64> {
-        lock(&self.late).clone()
-    }
-
-    /// Waits until everything that is driven here has ended.
-    pub async fn idle(&self) {
-        self.tasks.close();
-        self.tasks.wait().await;
-        self.tasks.reopen();
-    }
-}
 
 /// What one look did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -145,14 +90,14 @@ impl Engine {
         let room = pace(unfinished.len());
         // After downtime most slots may bring no run, and are settled many at a time. Those that
         // wait for room are not read again and again.
-        let limit = if pool.sweeps.load(Ordering::Relaxed) {
+        let limit = if pool.sweeps() {
             TOGETHER
         } else {
             count(room.max(1) + unfinished.len() + paced.fired.len())
         };
         let due = self.store().due_skills(None, late, limit).await?;
         let Decided { passing, firing } = self.inner.decide(due, now);
-        pool.sweeps.store(!passing.is_empty(), Ordering::Relaxed);
+        pool.set_sweeps(!passing.is_empty());
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
@@ -358,30 +303,6 @@ struct Paced {
     /// Skills that had their turn.
     fired: HashSet<i64>,
     held_back: bool,
-}
-
-/// A late slot that is being run, known while it is.
-struct Late {
-    all: Arc<Mutex<HashSet<i64>>>,
-    skill: i64,
-}
-
-impl Late {
-    fn enter(pool: &Pool, skill: i64) -> Self {
-        let all = Arc::clone(&pool.late);
-        lock(&all).insert(skill);
-        Self { all, skill }
-    }
-}
-
-impl Drop for Late {
-    fn drop(&mut self) {
-        lock(&self.all).remove(&self.skill);
-    }
-}
-
-fn lock(late: &Mutex<HashSet<i64>>) -> MutexGuard<'_, HashSet<i64>> {
-    late.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What became of a slot that was to fire.

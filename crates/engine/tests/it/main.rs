@@ -24,6 +24,7 @@ mod taken_over;
 mod time;
 mod time_clock;
 mod time_jobs;
+mod time_lives;
 mod time_model;
 mod time_outbox;
 mod time_waits;

@@ -1,9 +1,5 @@
-//! Random lives of skills, held against a plain model: files are written, changed and removed,
-//! skills are switched on and off, fail and recover, time passes, the process starts anew.
-//!
-//! The model walks slots one by one and knows nothing of the code that it checks.
-
-mod real;
+//! How skills live, as a plain model: it walks slots one by one and knows nothing of the code that
+//! it is held against in `time_lives.rs`.
 
 use std::collections::BTreeMap;
 
@@ -14,43 +10,43 @@ use proptest_state_machine::ReferenceStateMachine;
 
 use crate::time_world::{at, clock};
 
-const SKILLS: usize = 6;
+pub(crate) const SKILLS: usize = 6;
 const LATE: i64 = 90;
 const WINDOW: i64 = 2 * 3600;
 const LADDER: [i64; 4] = [60, 300, 900, 3600];
 const DAY: i64 = 24 * 3600;
 
 /// Seconds since the beginning, which is 13:00.
-type Second = i64;
+pub(crate) type Second = i64;
 
-fn instant(second: Second) -> Timestamp {
+pub(crate) fn instant(second: Second) -> Timestamp {
     at("13:00") + SignedDuration::from_secs(second)
 }
 
 /// Slots are at least five minutes apart, so that of those that have come one is on time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Timing {
+pub(crate) enum Timing {
     Interval(i64),
     Cron(i64),
     At(Second),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Misfire {
+pub(crate) enum Misfire {
     Once,
     Skip,
     All,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Content {
+pub(crate) struct Content {
     timing: Timing,
     misfire: Misfire,
     edition: u8,
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Write(usize, Content),
     Remove(usize),
     Enable(usize),
@@ -62,7 +58,7 @@ enum Step {
 
 /// A skill as the model sees it.
 #[derive(Clone, Debug)]
-struct Skill {
+pub(crate) struct Skill {
     content: Content,
     has_file: bool,
     off: Option<DisabledReason>,
@@ -71,17 +67,17 @@ struct Skill {
     alerted: Option<Second>,
     anchor: Second,
     next: Option<Second>,
-    rows: Vec<Row>,
-    told: Vec<&'static str>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) told: Vec<&'static str>,
 }
 
 /// First and last slot, how many, and what became of them.
-type Row = (Second, Second, u64, Outcome);
+pub(crate) type Row = (Second, Second, u64, Outcome);
 
 #[derive(Clone, Debug, Default)]
-struct Model {
-    now: Second,
-    skills: BTreeMap<usize, Skill>,
+pub(crate) struct Model {
+    pub(crate) now: Second,
+    pub(crate) skills: BTreeMap<usize, Skill>,
     fails: [bool; SKILLS],
 }
 
@@ -90,9 +86,11 @@ impl Content {
         match self.timing {
             Timing::Interval(minutes) => {
                 let every = minutes * 60;
-                // The first step of the grid that lies behind `t`.
-                let steps = (t - anchor).div_euclid(every).max(0) + 1;
-                Some(anchor + steps * every)
+                let mut slot = anchor + every;
+                while slot <= t {
+                    slot += every;
+                }
+                Some(slot)
             }
             // The beginning is a full hour.
             Timing::Cron(minutes) => Some((t.div_euclid(minutes * 60) + 1) * minutes * 60),
@@ -112,7 +110,7 @@ impl Content {
         }
     }
 
-    fn text(&self, n: usize) -> String {
+    pub(crate) fn text(&self, n: usize) -> String {
         let timing = match self.timing {
             Timing::Interval(minutes) => format!("interval_minutes: {minutes}"),
             Timing::Cron(minutes) => format!("schedule: \"*/{minutes} * * * *\""),
@@ -304,7 +302,7 @@ impl Skill {
     }
 
     /// The line that `standing` would give.
-    fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let mut line = match self.off {
             Some(why) => format!("off ({why})"),
             None => "on".to_owned(),

@@ -48,9 +48,9 @@ pub(crate) struct Times {
 
 /// Runs a test over the memory store, then over a file.
 pub(crate) async fn both(test: impl AsyncFn(Times)) {
-    test(Times::over(Arc::new(Memory::new()), &[])).await;
+    Box::pin(test(Times::over(Arc::new(Memory::new()), &[]))).await;
     let folder = tempfile::tempdir().unwrap();
-    test(Times::over(file(&folder), &[])).await;
+    Box::pin(test(Times::over(file(&folder), &[]))).await;
 }
 
 pub(crate) fn file(folder: &tempfile::TempDir) -> Arc<dyn Store> {
@@ -167,6 +167,10 @@ impl Times {
 }
 
 /// A record with one step, which calls a tool.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is written in place wherever this is called"
+)]
 pub(crate) fn record(name: &str, when: Value, tool: &str) -> Value {
     json!({
         "name": name,

@@ -1,4 +1,5 @@
-//! The engine beside the model: every step is done to both, and both are compared.
+//! Random lives of skills, held against a model: files are written, changed and removed, skills are
+//! switched on and off, fail and recover, time passes, the process starts anew.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use proptest_state_machine::{StateMachineTest, prop_state_machine};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use super::{Model, Row, SKILLS, Skill, Step, instant};
+use crate::time_model::{Model, Row, SKILLS, Skill, Step, instant};
 use crate::time_world::{Times, clock, standing};
 use crate::world::{World, load};
 
@@ -37,10 +38,9 @@ impl Real {
                     let fails = moods[n].load(Ordering::SeqCst);
                     async move {
                         if fails {
-                            Err(Failure::new(FailureClass::Other, "no"))
-                        } else {
-                            Ok(json!("fine"))
+                            return Err(Failure::new(FailureClass::Other, "no"));
                         }
+                        Ok(json!("fine"))
                     }
                 },
             );
