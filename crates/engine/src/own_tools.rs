@@ -1,7 +1,6 @@
 //! deft's own tools: an assistant stores, changes and lists skills with them, and queues jobs. They
 //! are in the router like any other tool.
 
-use std::future::Future;
 use std::sync::{Arc, Weak};
 
 use deft_model::{Effects, Failure, FailureClass, Object};
@@ -61,21 +60,15 @@ fn effects(tool: &str) -> Option<Effects> {
     }
 }
 
-fn call(
-    engine: Weak<Inner>,
-    tool: &'static str,
-    args: Object,
-) -> impl Future<Output = Result<Value, Failure>> + Send {
-    async move {
-        let inner = engine
-            .upgrade()
-            .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
-        let engine = Engine { inner };
-        engine
-            .own_tool(tool, &args)
-            .await
-            .map_err(|error| failure(&error))
-    }
+async fn call(engine: Weak<Inner>, tool: &'static str, args: Object) -> Result<Value, Failure> {
+    let inner = engine
+        .upgrade()
+        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
+    let engine = Engine { inner };
+    engine
+        .own_tool(tool, &args)
+        .await
+        .map_err(|error| failure(&error))
 }
 
 fn failure(error: &Error) -> Failure {

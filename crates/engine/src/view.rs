@@ -129,6 +129,8 @@ pub fn run_json(row: &RunRow) -> Value {
         "agent_id": row.agent_id,
         "cause": row.cause,
         "slot": instant(row.slot),
+        "slot_until": instant(row.slot_until),
+        "slot_count": row.slot_count,
         "key": row.key,
         "parent": row.parent.as_ref().map(RunId::as_str),
         "status": row.status,

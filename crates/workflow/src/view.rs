@@ -164,7 +164,7 @@ impl StepView {
                 self.wait(StepStatus::Running, format!("mending with `{}`", heal.tool));
             }
             Next::Retry { .. } | Next::Wait { .. } | Next::Judged => {
-                self.status = StepStatus::Running
+                self.status = StepStatus::Running;
             }
             Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {
                 self.end(at, StepStatus::Error);
