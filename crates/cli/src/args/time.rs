@@ -41,7 +41,7 @@ pub(crate) enum Jobs {
         args: Vec<String>,
         /// All arguments as one JSON object
         #[arg(long = "args", value_name = "JSON")]
-        json: Option<String>,
+        all: Option<String>,
     },
     /// List jobs, newest first
     List {

@@ -35,9 +35,20 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     logging::start_daemon(&home.path, args.log, output);
     let (app, registry) = App::live(&home)?;
     let result = app.block_on_only(serve(&app, &registry, &home, args, begun, seeded));
-    app.close();
+    match &result {
+        // Ending the servers would fail their calls, and a run that was to go on would be over.
+        Ok(ended) if ended.unfinished => app.abandon(),
+        Ok(_) | Err(_) => app.close(),
+    }
     drop(lock);
-    result
+    result.map(|ended| ended.code)
+}
+
+/// How it ended.
+struct Ended {
+    code: ExitCode,
+    /// Runs are left for the next start.
+    unfinished: bool,
 }
 
 async fn serve(
@@ -47,7 +58,7 @@ async fn serve(
     args: &Up,
     begun: Instant,
     seeded: usize,
-) -> Done {
+) -> Done<Ended> {
     let engine = &app.engine;
     let stop = CancellationToken::new();
     let places = home.config.engine.max_running.unwrap_or(64);
@@ -57,12 +68,13 @@ async fn serve(
         .await
         .map_err(|error| app::failure(&error))?;
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
+    let channel = channels::Live::of(home);
     let serving = tokio::spawn({
         let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
-        let channel = channels::of(home);
+        let channel = channel.clone();
         async move { engine.serve(&pool, channel, stop, grace).await }
     });
-    let mut followers = follow::start(engine, registry, home, &stop);
+    let mut followers = follow::start(engine, registry, home, channel, &stop);
     say_ready(app, home, begun, seeded).await?;
     systemd::tell("READY=1");
     let code = wait_for_the_end(&stop, args).await?;
@@ -70,8 +82,11 @@ async fn serve(
     tracing::info!("stopping: what runs has {} s to end", grace.as_secs());
     drop(serving.await);
     followers.abort_all();
+    let unfinished = tokio::time::timeout(Duration::ZERO, pool.idle())
+        .await
+        .is_err();
     tracing::info!("stopped");
-    Ok(code)
+    Ok(Ended { code, unfinished })
 }
 
 /// The one line that says that everything works, and for a new home what to try next.
