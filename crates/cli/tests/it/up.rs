@@ -104,17 +104,20 @@ fn it_stops_by_itself_and_at_ctrl_c() {
 
 #[test]
 fn the_log_can_be_read_by_machines() {
-    let world = used_home();
+    let world = World::new();
+    world.write("home/skills/ticking.yaml", TICKING);
     let mut daemon = Daemon::with(&world, &["--log", "json"], &[]);
-    let line: Value = serde_json::from_str(&daemon.until("ready after")).unwrap();
-    assert_eq!(line["level"], "INFO");
-    daemon.stop();
+    daemon.until("notice: ticking: tick, tock");
+    let said = daemon.stop();
     let log = world.read("home/logs/deft.log");
-    let lines: Vec<Value> = log
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines.last().unwrap()["message"], "stopped");
+    for lines in [said, log] {
+        let lines: Vec<Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines[0]["level"], "INFO");
+        assert_eq!(lines.last().unwrap()["message"], "stopped");
+    }
 }
 
 #[test]
@@ -208,6 +211,24 @@ fn a_server_that_is_added_is_used() {
         (schedule(&world, "waiting")["enabled"] == true).then_some(())
     });
     daemon.stop();
+}
+
+/// A server that cannot be started holds up nothing and is told once.
+#[test]
+fn a_server_that_does_not_answer_is_told() {
+    let world = used_home();
+    world
+        .write(
+            "home/config.toml",
+            "[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n",
+        )
+        .write("home/skills/ticking.yaml", TICKING);
+    let mut daemon = Daemon::start(&world);
+    daemon.until("notice: ticking: tick, tock");
+    let line = daemon.until("a server does not answer");
+    assert!(line.contains("gone"), "{line}");
+    let said = daemon.stop();
+    assert_eq!(said.matches("a server does not answer").count(), 1, "{said}");
 }
 
 #[test]

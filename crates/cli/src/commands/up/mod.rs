@@ -18,10 +18,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
-use crate::args::{Global, Up};
+use crate::args::{Global, LogForm, Up};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted};
+use crate::progress::say_in_log;
 use crate::{channels, doorbell, logging};
 
 pub(crate) use lock::Lock;
@@ -33,6 +34,11 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     let lock = Lock::take(&home.path)?;
     let seeded = seed::if_new(&home)?;
     logging::start_daemon(&home.path, args.log, output);
+    let for_people = args.log == LogForm::Text && !output.quiet;
+    if !for_people {
+        say_in_log();
+    }
+    let seeded = if for_people { seeded } else { 0 };
     let (app, registry) = App::live(&home)?;
     let result = app.block_on_only(serve(&app, &registry, &home, args, begun, seeded));
     match &result {
