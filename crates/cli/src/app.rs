@@ -167,6 +167,12 @@ impl App {
             }
         });
     }
+
+    /// Ends at once and leaves what is under way as a crash would: the next start goes on with it.
+    /// Servers end with this process.
+    pub(crate) fn abandon(self) {
+        self.runtime.shutdown_background();
+    }
 }
 
 pub(crate) fn runtime() -> Done<Runtime> {

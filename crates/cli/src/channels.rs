@@ -7,7 +7,7 @@ use std::future::Future;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use deft_engine::{Channel, Delivered, Notice, Undelivered};
 use deft_model::{Failure, FailureClass};
@@ -16,38 +16,53 @@ use deft_tools::{Secret, SecretSource, TelegramOptions, webhook};
 use jiff::Timestamp;
 use serde_json::json;
 
+use crate::config::Config;
 use crate::home::Home;
 use crate::progress::say_above;
 use crate::secrets;
 
 /// The way to people that the configuration names.
 pub(crate) fn of(home: &Home) -> Arc<dyn Channel> {
-    let telegram = home.config.tools.telegram.clone();
-    let kind = kind(home);
-    let chat = || {
-        telegram
-            .primary_chat()
-            .filter(|_| kind == ChannelKind::Telegram)
-    };
-    Arc::new(Channels {
-        kind,
-        target: home.config.notify.target.clone().or_else(chat),
-        secrets: secrets::source(&home.config),
-        telegram,
-        log: home.path.join("logs").join("notices.log"),
-    })
+    Arc::new(Channels::new(&home.path, &home.config))
+}
+
+/// The same for a process that stays, in which the configuration may change.
+pub(crate) struct Live(RwLock<Arc<Channels>>);
+
+impl Live {
+    pub(crate) fn of(home: &Home) -> Arc<Self> {
+        let channels = Arc::new(Channels::new(&home.path, &home.config));
+        Arc::new(Self(RwLock::new(channels)))
+    }
+
+    /// Goes another way from the next message on.
+    pub(crate) fn follow(&self, home: &Path, config: &Config) {
+        let channels = Arc::new(Channels::new(home, config));
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = channels;
+    }
+}
+
+impl Channel for Live {
+    fn deliver<'a>(
+        &'a self,
+        notice: &'a Notice,
+        key: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        Box::pin(async move { channels.deliver(notice, key).await })
+    }
 }
 
 /// The channel that is configured; a bot that has a chat is one without further words.
-pub(crate) fn kind(home: &Home) -> ChannelKind {
-    let telegram = &home.config.tools.telegram;
+pub(crate) fn kind(config: &Config) -> ChannelKind {
+    let telegram = &config.tools.telegram;
     let bot = telegram.token.is_some() && telegram.primary_chat().is_some();
     let usual = if bot {
         ChannelKind::Telegram
     } else {
         ChannelKind::Log
     };
-    home.config.notify.channel.unwrap_or(usual)
+    config.notify.channel.unwrap_or(usual)
 }
 
 /// The kinds of channels.
@@ -104,6 +119,23 @@ impl Channel for Channels {
 }
 
 impl Channels {
+    fn new(home: &Path, config: &Config) -> Self {
+        let telegram = config.tools.telegram.clone();
+        let kind = kind(config);
+        let chat = || {
+            telegram
+                .primary_chat()
+                .filter(|_| kind == ChannelKind::Telegram)
+        };
+        Self {
+            kind,
+            target: config.notify.target.clone().or_else(chat),
+            secrets: secrets::source(config),
+            telegram,
+            log: home.join("logs").join("notices.log"),
+        }
+    }
+
     async fn to_telegram(&self, notice: &Notice) -> Delivered {
         let chat = notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {

@@ -6,7 +6,7 @@ use deft_skillfile::{Moment, flags, schedule, sections, words};
 use serde_json::{Value, json};
 
 /// How many coming fires are shown.
-const NEXT: usize = 3;
+pub(crate) const NEXT: usize = 3;
 
 /// A skill as listings show it.
 pub(crate) fn skill(loaded: &Loaded, moment: &Moment) -> Value {

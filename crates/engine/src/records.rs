@@ -3,7 +3,7 @@
 //! What a model wrote is mended and checked by `deft-records`; here it meets the tools and the
 //! store. The tools with these names are in `own_tools.rs`.
 
-use deft_model::{Object, SkillId};
+use deft_model::{DisabledReason, Object, SkillId};
 use deft_records::{
     Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe, merge, normalise,
 };
@@ -15,6 +15,9 @@ use crate::engine::Inner;
 use crate::lookup::{record_key, record_revision};
 use crate::preflight::Check;
 use crate::{Engine, Error};
+
+/// The field of a record that says when it fires.
+const TIMING: &str = "trigger_config";
 
 /// A record that was stored or changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,9 +47,18 @@ impl Engine {
         loop {
             let row = self.record(target).await?;
             let mut existing = self.content(&row).await?;
-            // How it stands counts, not what was wished for when it was stored.
-            existing.insert("enabled".to_owned(), row.standing.disabled.is_none().into());
-            let normalised = merge(&existing, args, &self.inner.moment());
+            // How it stands counts, not what was wished for when it was stored; what failed gets
+            // a new chance with its new content.
+            let off = row.standing.disabled;
+            let fires = matches!(off, None | Some(DisabledReason::Failures));
+            existing.insert("enabled".to_owned(), fires.into());
+            let mut normalised = merge(&existing, args, &self.inner.moment());
+            let new_time = normalised.record.get(TIMING) != existing.get(TIMING);
+            if off == Some(DisabledReason::OneShotDone) && new_time {
+                // Unless something else is said, a new time wakes it.
+                existing.insert("enabled".to_owned(), true.into());
+                normalised = merge(&existing, args, &self.inner.moment());
+            }
             let checked = self.inner.check(&normalised).await?;
             match self.put(normalised, checked, Some(&row)).await {
                 // Somebody changed it at the same time: theirs is the one to change now.

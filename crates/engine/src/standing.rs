@@ -30,6 +30,15 @@ pub struct Synced {
 impl Engine {
     /// Lets the store know which file skills are timed, and which are no more.
     pub async fn sync_files(&self) -> Result<Synced, Error> {
+        loop {
+            if let Some(synced) = self.sync_once().await? {
+                return Ok(synced);
+            }
+        }
+    }
+
+    /// One look at the files; none if somebody changed a skill at the same time.
+    async fn sync_once(&self) -> Result<Option<Synced>, Error> {
         let inner = &self.inner;
         let now = inner.now();
         let snapshot = inner.parts.skills.snapshot();
@@ -58,11 +67,9 @@ impl Engine {
                 }
             }
         }
-        for put in self.store().put_skills(puts).await? {
-            if let Put::Refused(Some(row)) = put {
-                // The next look brings it into line.
-                tracing::warn!(skill = %row.text.skill, "it was changed at the same time");
-            }
+        let put = self.store().put_skills(puts).await?;
+        if put.iter().any(|put| matches!(put, Put::Refused(_))) {
+            return Ok(None);
         }
         let gone = SkillFilter {
             origin: Some(SkillOrigin::File),
@@ -78,7 +85,7 @@ impl Engine {
             }
         }
         inner.stir();
-        Ok(synced)
+        Ok(Some(synced))
     }
 
     /// Lets skills fire that waited for tools, if all of them are there.

@@ -130,10 +130,14 @@ impl Engine {
         }
         while let Some(fired) = firing.next().await {
             // A task that is gone has told why.
-            match fired.unwrap_or(Ok(Fired::Gone))? {
-                Fired::Run(run) => ticked.fired.push(run),
-                Fired::Passed(step) => ticked.note(&step),
-                Fired::Gone => {}
+            let Ok(fired) = fired else { continue };
+            match fired? {
+                (Fired::Run(run), step) => {
+                    ticked.fired.push(run);
+                    ticked.note(&step);
+                }
+                (Fired::Passed(step), _) => ticked.note(&step),
+                (Fired::Gone, _) => {}
             }
         }
         Ok(())
@@ -153,16 +157,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins the run of a slot in the pool, and answers as soon as it is stored.
+    /// Begins the run of a slot in the pool, and answers as soon as it is stored, together with
+    /// what was stored about slots before it.
     fn launch(
         &self,
         row: SkillRow,
         coming: Coming,
         pool: Pool,
         place: Option<OwnedSemaphorePermit>,
-    ) -> oneshot::Receiver<Result<Fired, Error>> {
+    ) -> oneshot::Receiver<Result<(Fired, SlotStep), Error>> {
         let (stored, answer) = oneshot::channel();
         let late = coming.late.then(|| Late::enter(&pool, row.id));
+        let step = coming.step.clone();
         let engine = self.clone();
         let tasks = pool.tasks.clone();
         tasks.spawn(async move {
@@ -179,7 +185,7 @@ impl Engine {
                 Ok(Started::Stored(fired)) => (Ok(fired), None),
                 Err(error) => (Err(error), None),
             };
-            drop(stored.send(told));
+            drop(stored.send(told.map(|fired| (fired, step))));
             if let Some(begun) = begun {
                 let driven = engine.drive_begun(*begun, pool.attention).await;
                 if let Err(error) = driven {

@@ -118,7 +118,9 @@ impl Timed {
     /// Where a skill stands that is enabled now: an interval begins to count, and what lies in the
     /// past is over.
     pub(crate) fn enabled(&self, now: Timestamp, host: &TimeZone) -> Timeline {
-        let anchor = self.every_minutes.map(|_| now);
+        // Whole seconds, so that what listings show is the instant itself.
+        let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
+        let anchor = self.every_minutes.map(|_| second);
         let schedule = self.schedule(anchor, host);
         Timeline {
             anchor,

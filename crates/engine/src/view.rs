@@ -152,7 +152,7 @@ pub fn run_json(row: &RunRow) -> Value {
         "cause": row.cause,
         "slot": instant(row.slot),
         "slot_until": instant(row.slot_until),
-        "slot_count": row.slot.map(|_| row.slot_count),
+        "slot_count": row.slot_count,
         "key": row.key,
         "parent": row.parent.as_ref().map(RunId::as_str),
         "status": row.status,

@@ -66,7 +66,11 @@ pub(crate) enum Command {
     /// Fire what is due and drive what is queued, until stopped
     Up(Up),
     /// Put a home in order: its folders, default skills and examples
-    Init,
+    Init {
+        /// Take every default without asking
+        #[arg(long)]
+        yes: bool,
+    },
     /// Check everything, and say how to mend what is wrong
     Doctor {
         /// Mend what can be mended without a question

@@ -40,8 +40,8 @@ pub(crate) enum Jobs {
         #[arg(value_name = "NAME=VALUE")]
         pairs: Vec<String>,
         /// All arguments as one JSON object
-        #[arg(long, value_name = "JSON")]
-        args: Option<String>,
+        #[arg(long = "args", value_name = "JSON")]
+        all: Option<String>,
     },
     /// List jobs, newest first
     List {

@@ -134,9 +134,21 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             "`deft up` starts it; `deft tick` from cron does without",
         ),
     }
-    match App::open(global, &Roots::default()) {
+    // Opening would make what is not there, and a check changes nothing.
+    let there = home.config.store.path.exists();
+    let opened = if there {
+        App::open(global, &Roots::default())
+    } else {
+        App::to_read(global)
+    };
+    match opened {
         Ok(app) => {
-            found.good("store.open", "the database can be read and written");
+            if there {
+                found.good("store.open", "the database can be read and written");
+            } else {
+                let hint = "the first run makes one, and so does `deft up`";
+                found.note("store.open", "there is no database yet", hint);
+            }
             app.block_on(check_store(app.engine.store(), found));
             app.block_on(check_servers(&app, found));
             app.block_on(check_compute(found));
@@ -176,7 +188,7 @@ fn check_channel(home: &Home, found: &mut Findings) {
     use crate::channels::{ChannelKind, kind};
     let telegram = &home.config.tools.telegram;
     let nowhere = home.config.notify.target.is_none() && telegram.primary_chat().is_none();
-    match kind(home) {
+    match kind(&home.config) {
         ChannelKind::Log => found.note(
             "notify.channel",
             "notices go to `logs/notices.log` only",
@@ -212,7 +224,7 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     if let Ok(rows) = store.skills(off(DisabledReason::MissingTools)).await
         && !rows.is_empty()
     {
-        let message = format!("{} for tools", counted(rows.len(), "skill waits"));
+        let message = format!("waiting for tools: {}", counted(rows.len(), "skill"));
         let hint = "`deft skills show NAME` lists them, `deft mcp add` brings servers";
         found.note("skills.waiting", message, hint);
     }
@@ -229,7 +241,7 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     }
     let asked = store.approvals(false).await.unwrap_or_default();
     if !asked.is_empty() {
-        let message = format!("{} for an answer", counted(asked.len(), "run waits"));
+        let message = format!("waiting for an answer: {}", counted(asked.len(), "run"));
         found.note(
             "approvals.open",
             message,

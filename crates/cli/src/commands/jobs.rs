@@ -13,14 +13,21 @@ use crate::failure::{Done, Failure};
 use crate::output::{Output, table};
 
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
+    match command {
+        Jobs::List { limit } => list(&App::to_read(global)?, *limit, output),
+        Jobs::Show { id } => show(&App::to_read(global)?, id, output),
+        Jobs::Queue { pairs, all } => {
+            write(global, |app| queue(app, pairs, all.as_deref(), output))
+        }
+        Jobs::Halt => write(global, |app| halt(app, true, output)),
+        Jobs::Resume => write(global, |app| halt(app, false, output)),
+    }
+}
+
+/// Does something that a daemon wants to hear of.
+fn write(global: &Global, work: impl FnOnce(&App) -> Done) -> Done {
     let app = App::without_skills(global)?;
-    let done = match command {
-        Jobs::Queue { pairs, args } => queue(&app, pairs, args.as_deref(), output),
-        Jobs::List { limit } => list(&app, *limit, output),
-        Jobs::Show { id } => show(&app, id, output),
-        Jobs::Halt => halt(&app, true, output),
-        Jobs::Resume => halt(&app, false, output),
-    };
+    let done = work(&app);
     app.close();
     done
 }

@@ -33,7 +33,8 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
     match args.command {
         None => overview::run(global, output),
         Some(Command::Up(args)) => up::run(&args, global, output),
-        Some(Command::Init) => init::run(global, output),
+        // It has nothing to ask yet, so that both ways are the same.
+        Some(Command::Init { yes: _ }) => init::run(global, output),
         Some(Command::Doctor { fix }) => doctor::run(fix, global, output),
         Some(Command::Tick(args)) => tick::run(&args, global, output),
         Some(Command::Jobs(command)) => jobs::run(&command, global, output),

@@ -12,13 +12,15 @@ use crate::failure::Done;
 use crate::output::{Output, counted, table};
 
 pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
-    let app = App::without_skills(global)?;
-    let done = match command {
-        Notices::List { dead, limit } => list(&app, *dead, *limit, output),
-        Notices::Retry { id } => retry(&app, *id, output),
-    };
-    app.close();
-    done
+    match command {
+        Notices::List { dead, limit } => list(&App::to_read(global)?, *dead, *limit, output),
+        Notices::Retry { id } => {
+            let app = App::without_skills(global)?;
+            let done = retry(&app, *id, output);
+            app.close();
+            done
+        }
+    }
 }
 
 fn list(app: &App, dead: bool, limit: Option<u32>, output: &Output) -> Done {

@@ -29,6 +29,8 @@ pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
     });
     if output.json {
         output.document(&report.json())?;
+    } else if report.is_empty() {
+        output.note("nothing was due");
     } else {
         output.data(&report.text(&app))?;
     }
@@ -115,24 +117,24 @@ impl Report {
         })
     }
 
+    fn is_empty(&self) -> bool {
+        self.fired.is_empty() && self.passed.is_empty()
+    }
+
     fn text(&self, app: &App) -> String {
-        if self.fired.is_empty() && self.passed.is_empty() {
-            return "nothing was due".to_owned();
-        }
         let fired = self.fired.iter().map(|run| {
             let outcome = run
                 .outcome
                 .map_or_else(|| run.status.to_string(), |outcome| outcome.to_string());
-            format!("{outcome:<12} {}  {}", run.skill, slot(run, app))
+            let line = format!("{outcome:<12} {}  {}", run.skill, slot(run, app));
+            line.trim_end().to_owned()
         });
         let passed = self.passed.iter().map(|run| {
             let outcome = run.outcome.map_or(String::new(), |o| o.to_string());
-            let many = match run.slot_count {
-                1 => String::new(),
-                count => format!(
-                    " and {} more",
-                    counted(usize::try_from(count - 1).unwrap_or(usize::MAX), "slot")
-                ),
+            let more = usize::try_from(run.slot_count.saturating_sub(1)).unwrap_or(usize::MAX);
+            let many = match more {
+                0 => String::new(),
+                more => format!(" and {} more", counted(more, "slot")),
             };
             format!(
                 "{outcome:<12} {}  {}{many}: {}",

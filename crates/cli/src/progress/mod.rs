@@ -6,5 +6,5 @@
 mod screen;
 mod tree;
 
-pub(crate) use screen::{Screen, say_above};
+pub(crate) use screen::{Screen, say_above, say_in_log};
 pub(crate) use tree::{Tree, duration};

@@ -1,6 +1,7 @@
 //! The tree on a terminal, redrawn in place, and a question in the middle of it.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use deft_engine::Published;
@@ -27,6 +28,15 @@ struct State {
 /// The screen that is up, so that what a skill logs does not tear its tree.
 static CURRENT: Mutex<Weak<Screen>> = Mutex::new(Weak::new());
 
+/// Whether lines from elsewhere go to the log instead.
+static IN_LOG: AtomicBool = AtomicBool::new(false);
+
+/// From now on lines from elsewhere are lines of the log: of a process whose stderr is read by
+/// programs, or by nobody.
+pub(crate) fn say_in_log() {
+    IN_LOG.store(true, Ordering::Relaxed);
+}
+
 /// Says something on stderr, above the tree if there is one.
 pub(crate) fn say_above(line: &str) {
     let current = CURRENT
@@ -36,6 +46,10 @@ pub(crate) fn say_above(line: &str) {
     // What a skill logs may hold anything, and names secrets only.
     let masked = deft_workflow::mask(line);
     let line = harmless(masked.as_deref().unwrap_or(line));
+    if IN_LOG.load(Ordering::Relaxed) {
+        tracing::info!("{line}");
+        return;
+    }
     match current {
         Some(screen) => screen.above(&line),
         None => say(&format!("{line}\n")),

@@ -4,14 +4,23 @@
 
 mod cmd;
 mod config;
+mod daemon;
+mod defaults;
+mod doctor;
 mod files;
 mod home;
+mod jobs;
 mod keeping;
 mod mcp;
+mod records;
 mod runs;
 mod schedule;
+mod stored_schedule;
 mod support;
+mod telegram;
 mod terminal;
+mod tick;
 mod tools;
+mod up;
 mod validate;
 mod watch;

@@ -4,11 +4,6 @@
     clippy::panic,
     reason = "a test stops at the first surprise"
 )]
-#![expect(
-    clippy::large_futures,
-    clippy::needless_pass_by_value,
-    reason = "what is short to write counts more in tests than what is quick to move"
-)]
 
 mod cancels;
 mod control;

@@ -1,15 +1,15 @@
 //! All skills that fire by the clock, wherever they were written.
 //!
 //! Skills that the store knows have their grid where it really is; those of files that were never
-//! up start at the instant that is given.
+//! up, or have changed since, start at the instant that is given.
 
 use std::collections::HashSet;
 
-use deft_model::{Choice, Skill};
+use deft_model::{Choice, DisabledReason, Skill};
 use deft_registry::Snapshot;
 use deft_schedule::{Rule, Schedule, Timed};
 use deft_skillfile::{Moment, schedule};
-use deft_store::{SkillFilter, SkillRow};
+use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -82,7 +82,7 @@ impl Source {
         let files = files.filter(|loaded| !known.contains(loaded.skill.id.as_str()));
         let files = files.filter_map(|loaded| self.entry(&loaded.skill, now));
         let rows = self.rows.iter();
-        let rows = rows.filter_map(|row| stored(row, &self.moment.zone));
+        let rows = rows.filter_map(|row| self.stored(row, now));
         let mut all: Vec<Entry> = files.chain(rows).collect();
         all.sort_by(|a, b| a.timed.name.cmp(&b.timed.name));
         all
@@ -90,13 +90,12 @@ impl Source {
 
     /// The timed skill that somebody named.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<Entry> {
-        let named = |row: &&SkillRow| row.text.skill == name || row.text.name == name;
-        if let Some(entry) = self
-            .rows
-            .iter()
-            .find(named)
-            .and_then(|row| stored(row, &self.moment.zone))
-        {
+        let id = name.parse();
+        let named = |row: &&SkillRow| {
+            row.text.skill == name || row.text.name == name || id.as_ref() == Ok(&row.id)
+        };
+        let row = self.rows.iter().find(named);
+        if let Some(entry) = row.and_then(|row| self.stored(row, now)) {
             return Ok(entry);
         }
         let loaded = find(&self.snapshot, name)?;
@@ -106,6 +105,34 @@ impl Source {
             Failure::input("no_schedule", message)
                 .hint("`deft schedule list` shows the skills that have one")
         })
+    }
+
+    /// A skill of the store. Nobody may have looked at its file since it was edited or deleted: then
+    /// the file counts, as it will when somebody does.
+    fn stored(&self, row: &SkillRow, now: Timestamp) -> Option<Entry> {
+        let known = || stored(row, &self.moment.zone);
+        if row.text.origin == SkillOrigin::Record {
+            return known();
+        }
+        match self.snapshot.find(&row.text.skill) {
+            None => known().map(|entry| Entry {
+                disabled: entry.disabled.or(Some(DisabledReason::FileRemoved.word())),
+                ..entry
+            }),
+            Some(loaded)
+                if loaded.revision.to_string() == row.text.revision
+                    && row.standing.disabled != Some(DisabledReason::FileRemoved) =>
+            {
+                known()
+            }
+            Some(loaded) => self.entry(&loaded.skill, now).map(|entry| Entry {
+                disabled: match row.standing.disabled {
+                    Some(why @ DisabledReason::User) => Some(why.word()),
+                    _ => entry.disabled,
+                },
+                ..entry
+            }),
+        }
     }
 
     fn entry(&self, skill: &Skill, now: Timestamp) -> Option<Entry> {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
     if output.json {
         let files = found.iter().map(|loaded| {
             let mut shown = view::skill(loaded, &library.moment);
-            stored.overlay(loaded.skill.id.as_str(), &mut shown);
+            stored.overlay(loaded, &library.moment, &mut shown);
             shown
         });
         let skills: Vec<_> = files.chain(records.into_iter().cloned()).collect();
@@ -50,8 +50,8 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
             .role()
             .map_or_else(|| skill.tier().to_string(), |role| role.to_string());
         let when = short(&words(skill, &library.moment));
-        let row = stored.row(skill.id.as_str());
-        let when = match row.map(|row| row.standing.disabled) {
+        let standing = stored.standing(skill.id.as_str());
+        let when = match standing.map(|standing| standing.disabled) {
             Some(Some(why)) => format!("off ({why}): {when}"),
             None if !skill.policy.enabled => format!("off: {when}"),
             _ => when,

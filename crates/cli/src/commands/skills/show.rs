@@ -26,15 +26,15 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
     let loaded = find(&snapshot, name)?;
     if output.json {
         let mut shown = view::full_skill(loaded, &library.moment);
-        stored.overlay(loaded.skill.id.as_str(), &mut shown);
+        stored.overlay(loaded, &library.moment, &mut shown);
         output.document(&json!({ "skill": shown }))?;
     } else {
-        output.data(&text(loaded, &library.moment))?;
+        output.data(&text(loaded, &library.moment, &stored))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is said about a record, and where it stands.
+/// What is shown of a record, and where it stands.
 const LINES: [(&str, &str); 12] = [
     ("id", "/id"),
     ("number", "/record_id"),
@@ -75,7 +75,8 @@ fn show_record(record: &Value, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(loaded: &Loaded, moment: &Moment) -> String {
+/// A file skill for people.
+fn text(loaded: &Loaded, moment: &Moment, stored: &Stored) -> String {
     let mut out = String::new();
     let mut line = |key: &str, value: String| {
         if !value.is_empty() {
@@ -94,17 +95,23 @@ fn text(loaded: &Loaded, moment: &Moment) -> String {
         .unwrap_or_default();
     line("runs as", format!("{}{role}", skill.tier()));
     line("fires", words(skill, moment));
-    line("next", next(loaded, moment));
-    line(
-        "enabled",
-        if skill.policy.enabled {
-            String::new()
-        } else {
-            "no".to_owned()
-        },
-    );
+    let standing = stored.standing(skill.id.as_str());
+    match standing.map(|standing| standing.disabled) {
+        Some(Some(why)) => line("off because", why.to_string()),
+        None if !skill.policy.enabled => line("enabled", "no".to_owned()),
+        Some(None) | None => {
+            let known = stored.next(loaded, moment);
+            let first = |next: Vec<String>| next.into_iter().next().unwrap_or_default();
+            let next = known.map_or_else(|| next(loaded, moment), first);
+            line("next", next);
+        }
+    }
     line("keywords", skill.keywords.join(", "));
     line("tools", skill.required_tools.join(", "));
+    line(
+        "missing",
+        stored.missing_tools(skill.id.as_str()).join(", "),
+    );
     line("tags", skill.tags.join(", "));
     line("author", skill.author.clone().unwrap_or_default());
     line("version", skill.version.clone().unwrap_or_default());

@@ -4,17 +4,24 @@
 
 use std::collections::HashMap;
 
-use deft_store::{SkillFilter, SkillOrigin, SkillRow};
+use deft_model::DisabledReason;
+use deft_registry::Loaded;
+use deft_skillfile::Moment;
+use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
+use deft_tools::{Found, Router};
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::Done;
+use crate::view;
 
 /// What the store says about skills.
 #[derive(Default)]
 pub(crate) struct Stored {
     rows: HashMap<String, SkillRow>,
+    /// Tools that skills need and nobody offers, as far as is known.
+    missing: HashMap<String, Vec<String>>,
     /// Records as listings show them, by name.
     pub(crate) records: Vec<Value>,
 }
@@ -36,23 +43,41 @@ impl Stored {
                 let shown = app.engine.record_json(row).await;
                 records.push(shown.map_err(|error| app::failure(&error))?);
             }
+            let router = app.engine.router();
+            let missing = rows
+                .iter()
+                .map(|row| (row.text.skill.clone(), missing(row, router)))
+                .collect();
             let rows = rows.into_iter().map(|row| (row.text.skill.clone(), row));
             Done::Ok(Self {
                 rows: rows.collect(),
+                missing,
                 records,
             })
         })
     }
 
+    /// The row of a file skill, unless the file came back since anybody looked.
+    fn row(&self, id: &str) -> Option<&SkillRow> {
+        let gone = Some(DisabledReason::FileRemoved);
+        self.rows
+            .get(id)
+            .filter(|row| row.standing.disabled != gone)
+    }
+
     /// How a file skill stands, put over what the file says.
-    pub(crate) fn overlay(&self, id: &str, shown: &mut Value) {
-        let Some(row) = self.rows.get(id) else {
+    pub(crate) fn overlay(&self, loaded: &Loaded, moment: &Moment, shown: &mut Value) {
+        let Some(row) = self.row(loaded.skill.id.as_str()) else {
             return;
         };
+        if let Some(next) = self.next(loaded, moment) {
+            shown["trigger"]["next"] = next.into();
+        }
         let standing = &row.standing;
         let time = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
         let known = json!({
             "record_id": row.id,
+            "missing_tools": self.missing_tools(&row.text.skill),
             "enabled": standing.disabled.is_none(),
             "disabled_reason": standing.disabled,
             "failures": standing.streak,
@@ -66,9 +91,30 @@ impl Stored {
         }
     }
 
-    /// What the store knows of a file skill.
-    pub(crate) fn row(&self, id: &str) -> Option<&SkillRow> {
-        self.rows.get(id)
+    /// Tools that a file skill needs and nobody offers.
+    pub(crate) fn missing_tools(&self, id: &str) -> &[String] {
+        self.missing.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// How a file skill stands, if the store knows it.
+    pub(crate) fn standing(&self, id: &str) -> Option<&Standing> {
+        self.row(id).map(|row| &row.standing)
+    }
+
+    /// When a file skill fires next, with its grid where it really is. None if the store does not
+    /// know the file as it is now.
+    pub(crate) fn next(&self, loaded: &Loaded, moment: &Moment) -> Option<Vec<String>> {
+        let row = self.row(loaded.skill.id.as_str())?;
+        if row.standing.disabled.is_some() {
+            return Some(Vec::new());
+        }
+        if row.text.revision != loaded.revision.to_string() {
+            return None;
+        }
+        let plan = deft_engine::stored_schedule(row, &moment.zone)?;
+        let next = plan.schedule.next(moment.now, view::NEXT);
+        let show = |at: &jiff::Timestamp| deft_schedule::show(*at, &plan.zone);
+        Some(next.iter().map(show).collect())
     }
 
     /// A record by its id, number or name.
@@ -84,4 +130,10 @@ impl Stored {
         };
         self.records.iter().find(fits)
     }
+}
+
+fn missing(row: &SkillRow, router: &Router) -> Vec<String> {
+    let tools: Vec<String> = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
+    let there = |tool: &String| matches!(router.find(tool), Found::Tool(_));
+    tools.into_iter().filter(|tool| !there(tool)).collect()
 }

@@ -31,7 +31,7 @@ pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
     }
 }
 
-/// One of deft's own tools, which needs the engine.
+/// A tool that needs the engine.
 pub(super) fn run_own(args: &ToolCall, global: &Global, output: &Output) -> Done {
     let object = given(args.args.as_deref())?;
     let app = App::open(global, &Roots::default())?;

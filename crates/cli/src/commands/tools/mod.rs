@@ -17,9 +17,14 @@ pub(crate) use call::arguments;
 pub(crate) use list::no_such_server;
 pub(crate) use open::{Opened, forget, remember, router};
 
+/// Whether a tool needs the engine: to do its work, or to have its message carried to a person.
+fn needs_engine(tool: &str) -> bool {
+    deft_engine::is_own_tool(tool) || tool == "notify"
+}
+
 pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
     if let Tools::Call(args) = command
-        && deft_engine::is_own_tool(&args.name)
+        && needs_engine(&args.name)
     {
         return call::run_own(args, global, output);
     }

@@ -6,25 +6,39 @@ use std::time::{Duration, SystemTime};
 
 use deft_engine::Engine;
 use deft_registry::Registry;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::channels::Live;
 use crate::config::Config;
 use crate::home::{Home, config_file};
 
 /// How often the configuration is looked at.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// When servers that could not be asked for their tools are asked again.
+const AGAIN: Duration = Duration::from_secs(30);
+
 /// Starts to follow everything.
 pub(super) fn start(
     engine: &Engine,
     registry: &Arc<Registry>,
     home: &Home,
+    channel: Arc<Live>,
     stop: &CancellationToken,
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     tasks.spawn(super::answer_door(engine.clone(), home.path.clone()));
-    tasks.spawn(follow_config(engine.clone(), config_file(&home.path)));
+    let changed = Arc::new(Notify::new());
+    tasks.spawn(ask_servers(engine.clone(), Arc::clone(&changed)));
+    let follower = Follower {
+        engine: engine.clone(),
+        home: home.path.clone(),
+        channel,
+        changed,
+    };
+    tasks.spawn(follower.follow_config());
     follow_files(engine.clone(), registry, stop.clone());
     tasks
 }
@@ -60,26 +74,73 @@ fn looks(path: &Path) -> Looks {
     Some((data.modified().ok()?, data.len()))
 }
 
-/// Servers that are added, removed or edited are followed. A configuration that is broken changes
-/// nothing until it is mended.
-async fn follow_config(engine: Engine, path: PathBuf) {
-    let mut seen = looks(&path);
-    loop {
-        tokio::time::sleep(LOOK).await;
-        let now = looks(&path);
-        if now == seen {
-            continue;
+/// What follows the configuration.
+struct Follower {
+    engine: Engine,
+    home: PathBuf,
+    channel: Arc<Live>,
+    /// Rung when there may be other servers.
+    changed: Arc<Notify>,
+}
+
+impl Follower {
+    /// Servers that are added, removed or edited are followed, and so is the way to people. A
+    /// configuration that is broken changes nothing until it is mended.
+    async fn follow_config(self) {
+        let path = config_file(&self.home);
+        let mut seen = looks(&path);
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let now = looks(&path);
+            if now == seen {
+                continue;
+            }
+            seen = now;
+            match Config::read(&path) {
+                Ok(config) => self.take(config),
+                Err(failure) => {
+                    let why = failure.message;
+                    tracing::error!(%why, "the configuration is broken and stays as it was");
+                }
+            }
         }
-        seen = now;
-        match Config::read(&path) {
-            Ok(config) => {
-                engine.router().reload(config.tools);
-                tracing::info!("the configuration has changed: tools and servers follow it");
+    }
+
+    fn take(&self, config: Config) {
+        self.channel.follow(&self.home, &config);
+        self.engine.router().reload(config.tools);
+        self.changed.notify_one();
+        tracing::info!("the configuration has changed: tools, servers and messages follow it");
+    }
+}
+
+/// Servers are asked for their tools at the start and whenever the configuration names others, so
+/// that skills and runs that wait for tools hear of them without anybody calling one.
+async fn ask_servers(engine: Engine, changed: Arc<Notify>) {
+    let mut told = Vec::new();
+    loop {
+        let failed = engine.router().listed().await;
+        for (server, failure) in &failed {
+            let news = (server.clone(), failure.message.clone());
+            // The same trouble is told once, however often it is met.
+            if !told.contains(&news) {
+                let why = &failure.message;
+                tracing::warn!(%server, %why, hint = failure.hint, "a server does not answer");
             }
-            Err(failure) => {
-                let why = failure.message;
-                tracing::error!(%why, "the configuration is broken and stays as it was");
+        }
+        told = failed
+            .into_iter()
+            .map(|(server, failure)| (server, failure.message))
+            .collect();
+        let again = async {
+            if told.is_empty() {
+                std::future::pending::<()>().await;
             }
+            tokio::time::sleep(AGAIN).await;
+        };
+        tokio::select! {
+            () = changed.notified() => {}
+            () = again => {}
         }
     }
 }

@@ -14,14 +14,15 @@ use std::time::{Duration, Instant};
 
 use deft_engine::{Engine, Pool};
 use deft_store::SkillFilter;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
-use crate::args::{Global, Up};
+use crate::args::{Global, LogForm, Up};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted};
+use crate::progress::say_in_log;
 use crate::{channels, doorbell, logging};
 
 pub(crate) use lock::Lock;
@@ -33,11 +34,27 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     let lock = Lock::take(&home.path)?;
     let seeded = seed::if_new(&home)?;
     logging::start_daemon(&home.path, args.log, output);
+    let for_people = args.log == LogForm::Text && !output.quiet;
+    if !for_people {
+        say_in_log();
+    }
+    let seeded = if for_people { seeded } else { 0 };
     let (app, registry) = App::live(&home)?;
     let result = app.block_on_only(serve(&app, &registry, &home, args, begun, seeded));
-    app.close();
+    match &result {
+        // Ending the servers would fail their calls, and a run that was to go on would be over.
+        Ok(ended) if ended.unfinished => app.abandon(),
+        Ok(_) | Err(_) => app.close(),
+    }
     drop(lock);
-    result
+    result.map(|ended| ended.code)
+}
+
+/// How it ended.
+struct Ended {
+    code: ExitCode,
+    /// Runs are left for the next start.
+    unfinished: bool,
 }
 
 async fn serve(
@@ -47,9 +64,11 @@ async fn serve(
     args: &Up,
     begun: Instant,
     seeded: usize,
-) -> Done {
+) -> Done<Ended> {
     let engine = &app.engine;
     let stop = CancellationToken::new();
+    // Before anybody can know that we are here, and want us gone.
+    let signals = Signals::listen()?;
     let places = home.config.engine.max_running.unwrap_or(64);
     let pool = Pool::new(usize::try_from(places).unwrap_or(64));
     engine
@@ -57,21 +76,25 @@ async fn serve(
         .await
         .map_err(|error| app::failure(&error))?;
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
+    let channel = channels::Live::of(home);
     let serving = tokio::spawn({
         let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
-        let channel = channels::of(home);
+        let channel = channel.clone();
         async move { engine.serve(&pool, channel, stop, grace).await }
     });
-    let mut followers = follow::start(engine, registry, home, &stop);
+    let mut followers = follow::start(engine, registry, home, channel, &stop);
     say_ready(app, home, begun, seeded).await?;
     systemd::tell("READY=1");
-    let code = wait_for_the_end(&stop, args).await?;
+    let code = wait_for_the_end(&stop, signals, args).await;
     systemd::tell("STOPPING=1");
     tracing::info!("stopping: what runs has {} s to end", grace.as_secs());
     drop(serving.await);
     followers.abort_all();
+    let unfinished = tokio::time::timeout(Duration::ZERO, pool.idle())
+        .await
+        .is_err();
     tracing::info!("stopped");
-    Ok(code)
+    Ok(Ended { code, unfinished })
 }
 
 /// The one line that says that everything works, and for a new home what to try next.
@@ -115,13 +138,36 @@ fn greet(seeded: usize) {
     drop(std::io::stderr().write_all(text.as_bytes()));
 }
 
+/// The two signals that mean the end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> Done<Self> {
+        let listen = |kind| {
+            signal(kind).map_err(|problem| {
+                Failure::input("signals", format!("cannot listen to signals: {problem}"))
+            })
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
+    }
+
+    /// The exit code that the next signal means.
+    async fn next(&mut self) -> ExitCode {
+        tokio::select! {
+            _ = self.interrupt.recv() => ExitCode::from(130),
+            _ = self.terminate.recv() => ExitCode::SUCCESS,
+        }
+    }
+}
+
 /// Waits for a signal, or for `--for` to be over. A second signal ends everything at once.
-async fn wait_for_the_end(stop: &CancellationToken, args: &Up) -> Done {
-    let failed = |problem: std::io::Error| {
-        Failure::input("signals", format!("cannot listen to signals: {problem}"))
-    };
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+async fn wait_for_the_end(stop: &CancellationToken, mut signals: Signals, args: &Up) -> ExitCode {
     let enough = async {
         match args.only_for {
             Some(time) => tokio::time::sleep(time).await,
@@ -129,19 +175,15 @@ async fn wait_for_the_end(stop: &CancellationToken, args: &Up) -> Done {
         }
     };
     let code = tokio::select! {
-        _ = interrupt.recv() => ExitCode::from(130),
-        _ = terminate.recv() => ExitCode::SUCCESS,
+        code = signals.next() => code,
         () = enough => ExitCode::SUCCESS,
     };
     stop.cancel();
     tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        signals.next().await;
         std::process::exit(130);
     });
-    Ok(code)
+    code
 }
 
 /// Listens to the doorbell of the home.

@@ -1,0 +1,164 @@
+//! `deft doctor` and `deft init`.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, used_home};
+use crate::support::{WORKFLOW, World};
+
+/// The verdicts, by the ids of the checks. Some checks speak more than once.
+fn checks(world: &World, args: &[&str]) -> (i32, Vec<(String, String)>) {
+    let output = world.output(&[&["doctor", "--json"], args].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let checks = document["checks"].as_array().unwrap();
+    for check in checks {
+        let good = check["status"] == "ok";
+        assert_eq!(
+            check["hint"].is_null(),
+            good,
+            "a remedy for all that is not well: {check}"
+        );
+    }
+    let bad = checks.iter().any(|check| check["status"] == "bad");
+    assert_eq!(document["ok"], !bad);
+    let checks = checks
+        .iter()
+        .map(|check| (text(&check["id"]), text(&check["status"])));
+    (output.status.code().unwrap(), checks.collect())
+}
+
+fn expected(checks: &[(&str, &str)]) -> Vec<(String, String)> {
+    let own = |(id, status): &(&str, &str)| ((*id).to_owned(), (*status).to_owned());
+    checks.iter().map(own).collect()
+}
+
+/// Looking changes nothing, also where there is nothing.
+#[test]
+fn a_home_that_is_not_there_is_told_and_not_made() {
+    let world = World::new();
+    let (code, found) = checks(&world, &[]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        found,
+        expected(&[
+            ("home.exists", "bad"),
+            ("config.valid", "ok"),
+            ("skills.valid", "ok"),
+            ("notify.channel", "note"),
+            ("daemon.up", "note"),
+            ("store.open", "note"),
+            ("compute.works", "ok"),
+        ])
+    );
+    assert!(!world.path("home").exists());
+    let (code, found) = checks(&world, &["--fix"]);
+    assert_eq!((code, found[0].1.as_str()), (0, "ok"));
+    let mode = world.path("home").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn init_puts_everything_in_order() {
+    let world = World::new();
+    let made = world.json(&["init", "--json"]);
+    assert_eq!(
+        (&made["config_written"], &made["skills_written"]),
+        (&json!(true), &json!(25))
+    );
+    let again = world.json(&["init", "--yes", "--json"]);
+    assert_eq!(
+        (&again["config_written"], &again["skills_written"]),
+        (&json!(false), &json!(0))
+    );
+    assert_eq!(world.code(&["config", "validate"]), 0);
+    let (code, found) = checks(&world, &[]);
+    assert_eq!(code, 0, "{found:?}");
+    // The first start has nothing left to greet for, and the seeds wait for their tools.
+    let daemon = Daemon::start(&world);
+    let (_, found) = checks(&world, &[]);
+    let status = |id: &str| {
+        found
+            .iter()
+            .find(|check| check.0 == id)
+            .map(|check| check.1.as_str())
+    };
+    assert_eq!(status("daemon.up"), Some("ok"));
+    assert_eq!(status("store.open"), Some("ok"));
+    assert_eq!(status("skills.waiting"), Some("note"));
+    let said = daemon.stop();
+    assert!(!said.contains("this home is new"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_has_a_remedy() {
+    let world = used_home();
+    world
+        .write("home/skills/torn.yaml", "name: torn\ndescription: d\nsteps: []\n")
+        .write("home/skills/report.yaml", WORKFLOW)
+        .write(
+            "home/config.toml",
+            "[notify]\nchannel = \"webhook\"\n\n[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n",
+        );
+    std::fs::set_permissions(world.path("home"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, found) = checks(&world, &[]);
+    assert_eq!(code, 1);
+    for id in [
+        "home.private",
+        "skills.valid",
+        "notify.channel",
+        "servers.answer",
+    ] {
+        let check = found.iter().find(|check| check.0 == id).unwrap();
+        assert_eq!(check.1, "bad", "{id}");
+    }
+    let (_, found) = checks(&world, &["--fix"]);
+    assert!(
+        found.contains(&("home.private".to_owned(), "ok".to_owned())),
+        "{found:?}"
+    );
+    let text = world.run(&["doctor"]);
+    assert!(text.starts_with("exit 1\n"), "{text}");
+    assert!(
+        text.contains("hint: `deft skills doctor` says which and why"),
+        "{text}"
+    );
+    assert!(text.contains("3 things to mend"), "{text}");
+    world.write("home/config.toml", "[notfy]\n");
+    let (code, found) = checks(&world, &[]);
+    assert_eq!(
+        (code, found.last().unwrap().clone()),
+        (1, ("config.valid".to_owned(), "bad".to_owned()))
+    );
+}
+
+/// Every id that doctor can say is in the document, and the document names no other.
+#[test]
+fn the_ids_are_documented() {
+    let source = include_str!("../../src/commands/doctor.rs");
+    let mut ids: Vec<&str> = source
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .filter(|text| {
+            let parts: Vec<&str> = text.split('.').collect();
+            let word =
+                |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
+            parts.len() == 2 && parts.iter().all(word)
+        })
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let document = include_str!("../../../../docs/daemon.md");
+    let table = document
+        .split("\n## ")
+        .find(|part| part.starts_with("deft doctor"))
+        .unwrap();
+    let mut told: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, ids);
+}

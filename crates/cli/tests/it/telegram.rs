@@ -1,0 +1,227 @@
+//! Messages to people over a double of the Bot API, as seen from both ends.
+
+use std::sync::mpsc::channel;
+
+use deft_testkit::{BotAnswer, BotApi, HttpDouble, Reaction};
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, PATIENCE, used_home, wait_for};
+use crate::support::World;
+
+fn world(bot: &BotApi) -> World {
+    let world = used_home();
+    configure(&world, bot);
+    world
+}
+
+fn configure(world: &World, bot: &BotApi) {
+    world.write("token", format!("{}\n", bot.token)).write(
+        "home/config.toml",
+        format!(
+            "[notify]\ntarget = \"4711\"\n\n[telegram]\ntoken = {}\nbase_url = {}\n",
+            json!(format!("file:{}", world.path("token").display())),
+            json!(bot.url)
+        ),
+    );
+}
+
+fn notify(world: &World, text: &str) {
+    let message = format!("message={text}");
+    assert_eq!(world.code(&["tools", "call", "notify", &message]), 0);
+}
+
+fn the_notice(world: &World) -> Value {
+    let listed = world.json(&["notices", "list", "--json"]);
+    let all = listed["notices"].as_array().unwrap();
+    assert_eq!(all.len(), 1, "{listed:#}");
+    all[0].clone()
+}
+
+/// A service that stumbles gets the message all the same, once, and the receipt says so.
+#[test]
+fn a_message_arrives_once_whatever_happens_on_the_way() {
+    let bot = BotApi::start();
+    bot.script([
+        BotAnswer::Error(500, "Internal Server Error".to_owned()),
+        BotAnswer::TooMany(1),
+    ]);
+    let world = world(&bot);
+    let daemon = Daemon::start(&world);
+    notify(&world, "Drink water!");
+    let sent = wait_for("the receipt", || {
+        let notice = the_notice(&world);
+        (notice["status"] == "sent").then_some(notice)
+    });
+    assert_eq!(
+        (&sent["attempts"], &sent["receipt"], &sent["notice"]["text"]),
+        (
+            &json!(3),
+            &json!("telegram 4711 [1]"),
+            &json!("Drink water!")
+        ),
+        "{sent:#}"
+    );
+    daemon.stop();
+    let calls = bot.calls();
+    assert_eq!(calls.len(), 3);
+    assert!(
+        calls
+            .iter()
+            .all(|call| call.body == json!({"chat_id": "4711", "text": "Drink water!"}))
+    );
+    let log = world.read("home/logs/notices.log");
+    assert!(log.contains("Drink water!"), "everything is in the log too");
+}
+
+/// Without a daemon the command itself tries, and leaves what it could not send to the next.
+#[test]
+fn a_connection_that_breaks_leaves_the_message_for_later() {
+    let bot = BotApi::start();
+    bot.script([BotAnswer::Close]);
+    let world = world(&bot);
+    notify(&world, "later");
+    let notice = the_notice(&world);
+    assert_eq!(
+        (&notice["status"], &notice["attempts"]),
+        (&json!("queued"), &json!(1)),
+        "{notice:#}"
+    );
+    assert!(
+        notice["error"].as_str().unwrap().starts_with("network: "),
+        "{notice:#}"
+    );
+    assert!(notice["next_try_at"].is_string());
+}
+
+/// What cannot get better is given up at once, is shown by doctor, and can be sent again.
+#[test]
+fn a_wrong_chat_is_given_up_and_told() {
+    let bot = BotApi::start();
+    bot.script([BotAnswer::Error(
+        400,
+        "Bad Request: chat not found".to_owned(),
+    )]);
+    let world = world(&bot);
+    notify(&world, "hello?");
+    let dead = world.json(&["notices", "list", "--dead", "--json"]);
+    assert_eq!(dead["notices"][0]["status"], "dead", "{dead:#}");
+    let doctor = world.json(&["doctor", "--json"]);
+    let checks = doctor["checks"].as_array().unwrap();
+    let check = checks
+        .iter()
+        .find(|check| check["id"] == "notices.dead")
+        .unwrap();
+    assert_eq!(check["status"], "bad");
+    assert_eq!(
+        world.json(&["notices", "retry", "--json"]),
+        json!({"queued": 1})
+    );
+    assert_eq!(
+        the_notice(&world)["status"],
+        "sent",
+        "the command carried it"
+    );
+}
+
+/// S0.48: a reminder names no chat, and the person's own is filled in.
+#[test]
+fn a_reminder_without_a_chat_goes_to_the_primary_one() {
+    let bot = BotApi::start();
+    let world = world(&bot);
+    let args = json!({
+        "name": "Drink water reminder",
+        "trigger_type": "cron",
+        "trigger_config": {"in_minutes": 5},
+        "instructions": "Send a reminder to drink water",
+        "required_tools": ["telegram_send_message"],
+        "execution_plan": [
+            {"id": "step1", "toolName": "telegram_send_message", "parameters": {"message": "Drink water!"}}
+        ],
+        "notify_on_completion": false,
+    });
+    let call = [
+        "tools",
+        "call",
+        "memory_store_skill",
+        "--json",
+        "--args",
+        &args.to_string(),
+    ];
+    let stored = world.json(&call);
+    let next = stored["value"]["skill"]["trigger"]["next"][0]
+        .as_str()
+        .unwrap();
+    let ticked = world.json(&["tick", "--now", next, "--json"]);
+    assert_eq!(ticked["fired"][0]["outcome"], "success", "{ticked:#}");
+    let calls = bot.calls();
+    assert_eq!(calls.len(), 1);
+    assert_eq!(
+        calls[0].body,
+        json!({"chat_id": "4711", "text": "Drink water!"})
+    );
+    let listed = world.json(&["notices", "list", "--json"]);
+    assert_eq!(listed["notices"], json!([]), "the reminder is the message");
+    let said = ticked.to_string() + &world.read("home/logs/deft.log");
+    assert!(!said.contains(&bot.token), "the token is nobody's business");
+}
+
+/// S0.44: ids that models make up are as good as none.
+#[test]
+fn an_invented_chat_is_replaced() {
+    let bot = BotApi::start();
+    let world = world(&bot);
+    let args = json!({"text": "hi", "chat_id": "the_chat_of_the_user_who_asked"}).to_string();
+    let sent = world.json(&[
+        "tools",
+        "call",
+        "telegram_send_message",
+        "--args",
+        &args,
+        "--json",
+    ]);
+    assert_eq!(sent["value"]["chat_id"], "4711", "{sent:#}");
+}
+
+/// A bot that is configured while deft is up is used without a restart.
+#[test]
+fn another_way_is_taken_while_up() {
+    let bot = BotApi::start();
+    let world = used_home();
+    let mut daemon = Daemon::start(&world);
+    notify(&world, "to the log");
+    daemon.until("notice: to the log");
+    configure(&world, &bot);
+    daemon.until("tools, servers and messages follow it");
+    notify(&world, "to the chat");
+    wait_for("the chat", || {
+        let sent = bot.calls();
+        let texts: Vec<&Value> = sent.iter().map(|call| &call.body["text"]).collect();
+        (texts == ["to the chat"]).then_some(())
+    });
+    daemon.stop();
+}
+
+/// The other way to machines: a POST with a key that stays the same.
+#[test]
+fn a_webhook_gets_the_message_as_json() {
+    let (sender, heard) = channel();
+    let hook = HttpDouble::start(move |request| {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        sender.send(body).unwrap();
+        Reaction::Answer(204, Vec::new(), String::new())
+    });
+    let world = used_home();
+    let target = json!(format!("{}/hook", hook.url));
+    world.write(
+        "home/config.toml",
+        format!("[notify]\nchannel = \"webhook\"\ntarget = {target}\n"),
+    );
+    notify(&world, "ping");
+    let body = heard.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(
+        (&body["kind"], &body["text"], &body["key"]),
+        (&json!("message"), &json!("ping"), &json!("notice-1")),
+        "{body}"
+    );
+    assert_eq!(the_notice(&world)["receipt"], "http 204");
+}

@@ -1,0 +1,168 @@
+//! `deft tick`: the schedules without a daemon, with a clock that the test gives.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::daemon::{runs, skill};
+use crate::support::World;
+
+const HOURLY: &str = "\
+name: hourly
+description: Looks at the clock
+schedule: \"0 * * * *\"
+steps:
+  - {id: look, tool: time.now}
+";
+
+/// A home whose skill is known since now; all slots lie ahead.
+fn world(more: &str) -> World {
+    let world = World::new();
+    world.write("home/skills/hourly.yaml", format!("{HOURLY}{more}"));
+    let ticked = world.json(&["tick", "--json"]);
+    let nothing = json!({"fired": [], "skipped": [], "missed": [], "failed": []});
+    assert_eq!(ticked, nothing);
+    world
+}
+
+/// The coming slots of the skill.
+fn slots(world: &World, n: &str) -> Vec<String> {
+    let next = world.json(&["schedule", "next", "hourly", "-n", n, "--json"]);
+    let fires = next["fires"].as_array().unwrap();
+    fires
+        .iter()
+        .map(|at| at.as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn tick(world: &World, now: &str) -> Value {
+    world.json(&["tick", "--now", now, "--json"])
+}
+
+fn instant(text: &Value) -> jiff::Timestamp {
+    text.as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn what_is_due_is_fired_and_reported() {
+    let world = world("");
+    let slots = slots(&world, "2");
+    let ticked = tick(&world, &slots[0]);
+    let fired = &ticked["fired"][0];
+    assert_eq!(
+        (
+            &fired["skill"],
+            &fired["cause"],
+            &fired["outcome"],
+            &fired["status"]
+        ),
+        (
+            &json!("hourly"),
+            &json!("schedule"),
+            &json!("success"),
+            &json!("done")
+        ),
+        "{ticked:#}"
+    );
+    assert_eq!(instant(&fired["slot"]), slots[0].parse().unwrap());
+    assert_eq!(
+        tick(&world, &slots[0])["fired"],
+        json!([]),
+        "a slot fires once"
+    );
+    let said = world.run(&["tick", "--now", &slots[1]]);
+    assert!(
+        said.starts_with("exit 0\n--- stdout\nsuccess      hourly  "),
+        "{said}"
+    );
+    let idle = world.run(&["tick"]);
+    assert_eq!(idle, "exit 0\n--- stdout\n--- stderr\nnothing was due\n");
+    assert_eq!(world.code(&["tick", "--now", "someday"]), 2);
+    let shown = skill(&world, "hourly");
+    assert_eq!(shown["last_run_status"], "success", "{shown:#}");
+}
+
+#[test]
+fn many_at_once_fire_a_slot_once() {
+    let world = world("");
+    let slot = &slots(&world, "1")[0];
+    let ticks: Vec<_> = (0..4)
+        .map(|_| {
+            let mut command = world.command(&["tick", "--now", slot, "--json"]);
+            command.stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut fired = 0;
+    for tick in ticks {
+        let output = tick.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let ticked: Value = serde_json::from_slice(&output.stdout).unwrap();
+        fired += ticked["fired"].as_array().unwrap().len();
+    }
+    assert_eq!((fired, runs(&world, "hourly").len()), (1, 1));
+}
+
+/// Nobody looked for five hours: what becomes of the slots is the skill's decision, and each is
+/// accounted for.
+#[test]
+fn slots_that_passed_are_made_up_for_as_the_skill_says() {
+    for (misfire, fired, missed) in [("once", 1, 4), ("skip", 0, 5), ("all", 5, 0)] {
+        let world = world(&format!("misfire: {misfire}\n"));
+        let slots = slots(&world, "5");
+        let late: jiff::Timestamp = slots[4].parse().unwrap();
+        let late = late + jiff::SignedDuration::from_mins(30);
+        let ticked = tick(&world, &late.to_string());
+        let count = |key: &str| {
+            let rows = ticked[key].as_array().unwrap().iter();
+            rows.map(|run| run["slot_count"].as_u64().unwrap())
+                .sum::<u64>()
+        };
+        assert_eq!(
+            (count("fired"), count("missed")),
+            (fired, missed),
+            "{misfire}: {ticked:#}"
+        );
+        let again = tick(&world, &late.to_string());
+        assert_eq!(
+            (&again["fired"], &again["missed"]),
+            (&json!([]), &json!([]))
+        );
+    }
+}
+
+/// A failure is an exit code for cron's mail, a message to a person, and a longer wait.
+#[test]
+fn a_failure_is_told_and_counted() {
+    let world = World::new();
+    world.write(
+        "home/skills/hourly.yaml",
+        HOURLY.replace("tool: time.now", "compute: \"result = 1 / 0\""),
+    );
+    assert_eq!(world.code(&["tick"]), 0);
+    let slot = &slots(&world, "1")[0];
+    let output = world.output(&["tick", "--now", slot, "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let ticked: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(ticked["fired"][0]["outcome"], "error", "{ticked:#}");
+    let shown = skill(&world, "hourly");
+    assert_eq!(
+        (&shown["failures"], &shown["enabled"]),
+        (&json!(1), &json!(true))
+    );
+    assert!(shown["backoff_until"].is_string(), "{shown:#}");
+    let notices = world.json(&["notices", "list", "--json"]);
+    let notice = &notices["notices"][0];
+    assert_eq!(
+        (&notice["notice"]["kind"], &notice["status"]),
+        (&json!("failure"), &json!("sent")),
+        "{notices:#}"
+    );
+    assert!(
+        notice["notice"]["text"]
+            .as_str()
+            .unwrap()
+            .contains("ZeroDivisionError")
+    );
+    let log = world.read("home/logs/notices.log");
+    assert!(log.contains("ZeroDivisionError"), "{log}");
+}

@@ -1,0 +1,338 @@
+//! `deft up` as a person starts it and as a service manager does.
+
+use std::os::unix::net::UnixDatagram;
+
+use deft_testkit::{Kind, Script, server_binary, witness};
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, PATIENCE, ended, runs, skill, used_home, wait_for};
+use crate::support::World;
+
+/// Fires each second and says so.
+const TICKING: &str = "\
+name: ticking
+description: Leaves a notice each second
+schedule: \"* * * * * *\"
+steps:
+  - {id: say, tool: notify, args: {title: ticking, message: \"tick, tock\"}}
+";
+
+/// The configuration of a server that does what the script says.
+fn server(world: &World, script: &Script) -> String {
+    world.write("server/x", "");
+    let arguments = script.write(&world.path("server"), "demo");
+    let args: Vec<Value> = arguments.list().into_iter().map(Value::from).collect();
+    format!(
+        "[mcp_servers.demo]\ncommand = {}\nargs = {}\n",
+        json!(server_binary()),
+        json!(args)
+    )
+}
+
+fn schedule(world: &World, name: &str) -> Value {
+    let listed = world.json(&["schedule", "list", "--json"]);
+    let all = listed["schedules"].as_array().unwrap();
+    let found = all.iter().find(|entry| entry["skill"] == name);
+    found.cloned().unwrap_or_default()
+}
+
+#[test]
+fn the_first_start_shows_life() {
+    let world = World::new();
+    world.write("home/skills/ticking.yaml", TICKING);
+    let mut daemon = Daemon::start(&world);
+    daemon.until("this home is new: 25 files were put into its `skills` folder");
+    daemon.until("deft run countdown");
+    daemon.until("notice: ticking: tick, tock");
+    let line = wait_for("the log of notices", || {
+        let log = std::fs::read_to_string(world.path("home/logs/notices.log")).ok()?;
+        let line = log.lines().find(|line| line.contains("tick, tock"))?;
+        serde_json::from_str::<Value>(line).ok()
+    });
+    assert_eq!(
+        (&line["kind"], &line["title"]),
+        (&json!("message"), &json!("ticking"))
+    );
+    let hello = schedule(&world, "hello-deft");
+    assert_eq!(
+        (&hello["enabled"], &hello["words"]),
+        (&json!(true), &json!("every minute")),
+        "{hello}"
+    );
+    let waiting = schedule(&world, "email-processor");
+    assert_eq!(waiting["disabled_reason"], "missing_tools");
+    let counted = world.json(&["run", "countdown", "--date", "2099-01-01", "--json"]);
+    assert_eq!(counted["outcome"], "success", "{counted:#}");
+    daemon.stop();
+
+    // What a person deletes stays deleted, and a second start greets nobody.
+    assert_eq!(world.code(&["skills", "delete", "hello-deft"]), 0);
+    let deleted = schedule(&world, "hello-deft");
+    assert_eq!(deleted["disabled_reason"], "file_removed", "{deleted}");
+    let said = Daemon::start(&world).stop();
+    assert!(!said.contains("this home is new"), "{said}");
+    assert!(!world.path("home/skills/hello-deft.yaml").exists());
+}
+
+#[test]
+fn a_second_one_says_who_is_up() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let second = world.output(&["up", "--json"]);
+    assert_eq!(second.status.code(), Some(2));
+    let answer: Value = serde_json::from_slice(&second.stdout).unwrap();
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert_eq!(answer["error"]["code"], "already_up");
+    assert!(
+        message.contains(&format!("(process {})", daemon.id())),
+        "{message}"
+    );
+    daemon.stop();
+    Daemon::start(&world).stop();
+}
+
+#[test]
+fn it_stops_by_itself_and_at_ctrl_c() {
+    let world = used_home();
+    let (status, said) = Daemon::with(&world, &["--for", "1s"], &[]).end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.ends_with("stopped"), "{said}");
+    let daemon = Daemon::start(&world);
+    daemon.signal("-INT");
+    assert_eq!(daemon.end().0.code(), Some(130));
+}
+
+#[test]
+fn the_log_can_be_read_by_machines() {
+    let world = World::new();
+    world.write("home/skills/ticking.yaml", TICKING);
+    let mut daemon = Daemon::with(&world, &["--log", "json"], &[]);
+    daemon.until("notice: ticking: tick, tock");
+    let said = daemon.stop();
+    let log = world.read("home/logs/deft.log");
+    for lines in [said, log] {
+        let lines: Vec<Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines[0]["level"], "INFO");
+        assert_eq!(lines.last().unwrap()["message"], "stopped");
+    }
+}
+
+#[test]
+fn a_service_manager_is_told() {
+    let world = used_home();
+    let place = world.path("notify");
+    let socket = UnixDatagram::bind(&place).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let hear = || {
+        let mut said = [0; 64];
+        let length = socket.recv(&mut said).unwrap();
+        String::from_utf8_lossy(&said[..length]).into_owned()
+    };
+    let place = place.display().to_string();
+    let daemon = Daemon::with(&world, &[], &[("NOTIFY_SOCKET", &place)]);
+    assert_eq!(hear(), "READY=1");
+    daemon.stop();
+    assert_eq!(hear(), "STOPPING=1");
+}
+
+#[test]
+fn files_are_followed() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let at_nine = "name: report\ndescription: Reports\nschedule: \"0 9 * * *\"\nsteps:\n  - {id: a, tool: time.now}\n";
+    world.write("home/skills/report.yaml", at_nine);
+    let words = |words: &str| {
+        wait_for(words, || {
+            let entry = schedule(&world, "report");
+            let stored = skill(&world, "report")["record_id"].is_number();
+            (stored && entry["words"] == words).then_some(entry)
+        })
+    };
+    words("every day at 09:00");
+    world.write("home/skills/report.yaml", at_nine.replace("0 9", "30 7"));
+    words("every day at 07:30");
+    assert_eq!(world.code(&["skills", "disable", "report"]), 0);
+    assert_eq!(schedule(&world, "report")["disabled_reason"], "user");
+    // A new text is no reason to act against the wish of a person.
+    world.write("home/skills/report.yaml", at_nine.replace("0 9", "0 6"));
+    let still = words("every day at 06:00");
+    assert_eq!(still["disabled_reason"], "user");
+    assert_eq!(world.code(&["skills", "enable", "report"]), 0);
+    std::fs::remove_file(world.path("home/skills/report.yaml")).unwrap();
+    wait_for("the end of the file", || {
+        let listed = world.json(&["tools", "call", "memory_get_skill", "name=report", "--json"]);
+        (listed["value"]["skill"]["disabled_reason"] == "file_removed").then_some(())
+    });
+    world.write("home/skills/report.yaml", at_nine);
+    let back = words("every day at 09:00");
+    assert_eq!(
+        back["enabled"],
+        true,
+        "{back}\n{:#}",
+        skill(&world, "report")
+    );
+    daemon.stop();
+}
+
+/// A skill waits for a tool and so does a run; a server that is added brings it to both.
+#[test]
+fn a_server_that_is_added_is_used() {
+    let world = used_home();
+    world
+        .write(
+            "home/skills/waiting.yaml",
+            "name: waiting\ndescription: Waits for its tool\nenabled: false\nrequired_tools: [fetch_it]\nschedule: \"0 9 * * *\"\nsteps:\n  - {id: a, tool: fetch_it}\n",
+        )
+        .write(
+            "home/skills/eager.yaml",
+            "name: eager\ndescription: Does not wait\nschedule: \"* * * * * *\"\nsteps:\n  - {id: a, tool: fetch_it}\n",
+        );
+    let mut daemon = Daemon::start(&world);
+    assert_eq!(
+        schedule(&world, "waiting")["disabled_reason"],
+        "missing_tools"
+    );
+    let run = wait_for("a run that waits", || {
+        let waits = |run: &Value| run["status"] == "waiting";
+        runs(&world, "eager").into_iter().find(waits)
+    });
+    let words = json!({"annotations": {"readOnlyHint": true}, "text": "fetched"});
+    let config = server(&world, &Script::new().tool("fetch_it", words));
+    world.write("home/config.toml", "[mcp_servers.demo]\ncommand = 7\n");
+    daemon.until("the configuration is broken and stays as it was");
+    world.write("home/config.toml", config);
+    daemon.until("tools, servers and messages follow it");
+    let run = ended(&world, run["id"].as_str().unwrap());
+    assert_eq!(run["outcome"], "success", "{run:#}");
+    wait_for("the skill", || {
+        (schedule(&world, "waiting")["enabled"] == true).then_some(())
+    });
+    daemon.stop();
+}
+
+/// A server that cannot be started holds up nothing and is told once.
+#[test]
+fn a_server_that_does_not_answer_is_told() {
+    let world = used_home();
+    world
+        .write(
+            "home/config.toml",
+            "[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n",
+        )
+        .write("home/skills/ticking.yaml", TICKING);
+    let mut daemon = Daemon::start(&world);
+    daemon.until("notice: ticking: tick, tock");
+    let line = daemon.until("a server does not answer");
+    assert!(line.contains("gone"), "{line}");
+    let said = daemon.stop();
+    assert_eq!(
+        said.matches("a server does not answer").count(),
+        1,
+        "{said}"
+    );
+}
+
+#[test]
+fn a_detached_run_is_driven_and_can_be_cancelled() {
+    let world = used_home();
+    let words = json!({"annotations": {"readOnlyHint": true}, "hang": true});
+    let config = server(&world, &Script::new().tool("hang", words));
+    world.write("home/config.toml", config).write(
+        "home/skills/slow.yaml",
+        "name: slow\ndescription: Takes its time\nsteps:\n  - {id: wait, tool: hang}\n",
+    );
+    world.write(
+        "home/skills/quick.yaml",
+        "name: quick\ndescription: Takes no time\nsteps:\n  - {id: now, tool: time.now}\n",
+    );
+    let daemon = Daemon::start(&world);
+    let queue = |name: &str| {
+        let queued = world.json(&["run", name, "--detach", "--json"]);
+        queued["id"].as_str().unwrap().to_owned()
+    };
+    let quick = queue("quick");
+    assert_eq!(ended(&world, &quick)["outcome"], "success");
+    let slow = queue("slow");
+    wait_for("the call", || {
+        let called = witness(&world.path("server/demo.log"));
+        called
+            .iter()
+            .any(|event| event.tool == "hang")
+            .then_some(())
+    });
+    assert_eq!(world.code(&["runs", "cancel", &slow]), 0);
+    assert_eq!(ended(&world, &slow)["outcome"], "cancelled");
+    daemon.stop();
+}
+
+/// What a killed daemon was doing goes on if it may be repeated, and is said to be cut off if not.
+#[test]
+fn a_kill_is_survived_honestly() {
+    for (effects, outcome) in [("none", "success"), ("once", "interrupted")] {
+        let world = used_home();
+        let script = |words: Value| Script::new().tool("hang", words);
+        let config = server(&world, &script(json!({"hang": true})));
+        world.write("home/config.toml", config).write(
+            "home/skills/slow.yaml",
+            format!("name: slow\ndescription: Takes its time\nsteps:\n  - {{id: first, tool: time.now}}\n  - {{id: wait, tool: hang, effects: {effects}}}\n"),
+        );
+        let daemon = Daemon::start(&world);
+        let queued = world.json(&["run", "slow", "--detach", "--json"]);
+        let id = queued["id"].as_str().unwrap();
+        let called = |times: usize| {
+            wait_for("the call", || {
+                let called = witness(&world.path("server/demo.log"));
+                let begun = called.iter().filter(|event| event.kind == Kind::Started);
+                (begun.count() == times).then_some(())
+            });
+        };
+        called(1);
+        daemon.kill();
+        let left = world.json(&["runs", "show", id, "--json"]);
+        assert_eq!(left["run"]["owner_gone"], true, "{left:#}");
+        server(&world, &script(json!({"text": "at last"})));
+        let daemon = Daemon::start(&world);
+        let run = ended(&world, id);
+        assert_eq!(run["outcome"], outcome, "{effects}: {run:#}");
+        called(if effects == "once" { 1 } else { 2 });
+        daemon.stop();
+    }
+}
+
+/// What runs may come to an end within the grace; what does not is left for the next start.
+#[test]
+fn stopping_waits_for_what_runs_and_not_for_ever() {
+    for (delay, grace, when_stopped) in [(1_500, "20s", "done"), (60_000, "1s", "running")] {
+        let world = used_home();
+        let words = json!({"annotations": {"readOnlyHint": true}, "delay_ms": delay, "text": "ok"});
+        let config = server(&world, &Script::new().tool("work", words));
+        world.write("home/config.toml", config).write(
+            "home/skills/slow.yaml",
+            "name: slow\ndescription: Takes its time\nsteps:\n  - {id: wait, tool: work}\n",
+        );
+        let daemon = Daemon::with(&world, &["--grace", grace], &[]);
+        let queued = world.json(&["run", "slow", "--detach", "--json"]);
+        wait_for("the call", || {
+            let called = witness(&world.path("server/demo.log"));
+            called
+                .iter()
+                .any(|event| event.tool == "work")
+                .then_some(())
+        });
+        let said = daemon.stop();
+        let id = queued["id"].as_str().unwrap();
+        let left = world.json(&["runs", "show", id, "--json"]);
+        assert_eq!(left["run"]["status"], when_stopped, "{said}");
+        let told = said.contains("runs were left unfinished");
+        assert_eq!(told, when_stopped == "running", "{said}");
+        let next = Daemon::start(&world);
+        assert_eq!(world.code(&["runs", "cancel", id]), 0);
+        let over = ended(&world, id);
+        let expected = if told { "cancelled" } else { "success" };
+        assert_eq!(over["outcome"], expected, "{over:#}");
+        next.stop();
+    }
+}
