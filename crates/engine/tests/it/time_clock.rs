@@ -250,3 +250,38 @@ async fn slow_runs_hold_up_no_slots() {
     }
     t.pool.idle().await;
 }
+
+/// A night of downtime: four late slots at once, and of each skill one.
+#[tokio::test]
+async fn lost_time_is_made_up_for_at_a_pace() {
+    both(async |t: Times| {
+        for n in 0..6 {
+            let skill = record(
+                &format!("Slow {n}"),
+                json!({"interval_minutes": 10}),
+                "hang",
+            );
+            t.add(with(skill, json!({"misfire": "all"}))).await;
+        }
+        t.world.clock.set(at("15:05"));
+        for fired in [4, 0] {
+            let ticked = t.world.engine.tick(at("15:05"), &t.pool).await.unwrap();
+            assert_eq!((ticked.fired.len(), ticked.held_back), (fired, true));
+        }
+        let runs = t.world.store.runs(deft_store::RunFilter::default());
+        let runs = runs.await.unwrap();
+        let first = |run: &deft_store::RunRow| run.slot == Some(at("13:10"));
+        assert!(runs.len() == 4 && runs.iter().all(first), "{runs:?}");
+        for run in runs {
+            t.world.engine.cancel(&run.id, "ada").await.unwrap();
+        }
+        t.pool.idle().await;
+        let ticked = t.world.engine.tick(at("15:05"), &t.pool).await.unwrap();
+        assert_eq!((ticked.fired.len(), ticked.held_back), (4, true));
+        for run in ticked.fired {
+            t.world.engine.cancel(&run, "ada").await.unwrap();
+        }
+        t.pool.idle().await;
+    })
+    .await;
+}
