@@ -48,9 +48,11 @@ fn list(app: &App, dead: bool, limit: Option<u32>, output: &Output) -> Done {
 fn shown(row: &NoticeRow) -> Value {
     let body: Value = serde_json::from_str(&row.body).unwrap_or_default();
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    // Messages of the `notify` tool say themselves which run they come from.
+    let run = row.run.as_ref().map(deft_model::RunId::as_str);
     json!({
         "id": row.id,
-        "run": row.run.as_ref().map(deft_model::RunId::as_str),
+        "run": run.or(body["run"].as_str()),
         "skill": row.skill,
         "notice": body,
         "status": row.status.word(),

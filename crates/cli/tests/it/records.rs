@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::daemon::skill;
+use crate::daemon::{runs, skill};
 use crate::support::{WORKFLOW, World};
 
 /// Calls one of deft's own tools. Exit code and document.
@@ -206,6 +206,11 @@ fn a_record_is_run_by_name_and_by_number() {
     let notices = world.json(&["notices", "list", "--json"]);
     let notices = notices["notices"].as_array().unwrap();
     assert_eq!(notices.len(), 3);
+    let latest = &runs(&world, "drink-water")[0];
+    assert_eq!(
+        (&notices[0]["run"], &notices[0]["skill"]),
+        (&latest["id"], &json!("drink-water"))
+    );
     assert_eq!(
         (
             &notices[0]["notice"]["text"],

@@ -268,6 +268,28 @@ fn a_detached_run_is_driven_and_can_be_cancelled() {
     daemon.stop();
 }
 
+/// A question parks the run, also over a restart, and the answer lets it go on.
+#[test]
+fn an_answer_lets_a_run_go_on() {
+    let world = used_home();
+    world.write(
+        "home/skills/asking.yaml",
+        "name: asking\ndescription: Asks first\nsteps:\n  - {id: now, tool: time.now}\nconfirmations:\n  - {step: now, message: \"Go on?\"}\n",
+    );
+    let daemon = Daemon::start(&world);
+    let queued = world.json(&["run", "asking", "--detach", "--json"]);
+    let question = wait_for("the question", || {
+        let asked = world.json(&["approvals", "list", "--json"]);
+        asked["approvals"][0]["id"].as_str().map(str::to_owned)
+    });
+    daemon.stop();
+    let daemon = Daemon::start(&world);
+    assert_eq!(world.code(&["approvals", "approve", &question]), 0);
+    let run = ended(&world, queued["id"].as_str().unwrap());
+    assert_eq!(run["outcome"], "success", "{run:#}");
+    daemon.stop();
+}
+
 /// What a killed daemon was doing goes on if it may be repeated, and is said to be cut off if not.
 #[test]
 fn a_kill_is_survived_honestly() {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deft_model::{Failure, FailureClass};
-use deft_store::{NewNotice, Store};
+use deft_model::{Failure, FailureClass, RunId};
+use deft_store::{NewNotice, RunRow, Store};
 use deft_tools::{Catalog, Environment, Level, LogLine, Notice, Notices, Options, Router};
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
@@ -218,10 +218,11 @@ fn outbox(store: Option<Arc<dyn Store>>) -> Arc<Notices> {
                 say_above(&format!("notice: {}", notice.message));
                 return Ok(());
             };
+            let from = origin(&*store, &notice.key).await;
             let new = NewNotice {
                 key: notice.key.clone(),
-                skill: None,
-                body: body(notice),
+                skill: from.as_ref().map(|run| run.skill.clone()),
+                body: body(notice, from),
                 at: Timestamp::now(),
             };
             let kept = store.add_notice(new).await;
@@ -234,13 +235,20 @@ fn outbox(store: Option<Arc<dyn Store>>) -> Arc<Notices> {
     })
 }
 
-fn body(notice: Notice) -> String {
+/// The run that says something; its key begins with it. A call by hand belongs to none.
+async fn origin(store: &dyn Store, key: &str) -> Option<RunRow> {
+    let (run, _) = key.split_once('/')?;
+    // A message that does not say where it comes from is better than none.
+    store.run(&RunId::new(run)).await.ok().flatten()
+}
+
+fn body(notice: Notice, from: Option<RunRow>) -> String {
     let notice = deft_engine::Notice {
         kind: deft_engine::NoticeKind::Message,
         title: notice.title.unwrap_or_default(),
         text: notice.message,
-        skill: None,
-        run: None,
+        run: from.as_ref().map(|run| run.id.to_string()),
+        skill: from.map(|run| run.skill),
         target: notice.target,
     };
     serde_json::to_string(&notice).unwrap_or_default()
