@@ -2,7 +2,7 @@
 //!
 //! Not here: what any command does with it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -127,6 +127,11 @@ impl App {
     /// Waits for something that looks after leases itself.
     pub(crate) fn block_on_only<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
+    }
+
+    /// The folder that holds everything.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
     }
 
     /// Sends the messages that wait, unless a daemon is there to do that.

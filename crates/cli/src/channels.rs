@@ -65,6 +65,24 @@ pub(crate) fn kind(config: &Config) -> ChannelKind {
     config.notify.channel.unwrap_or(usual)
 }
 
+/// Why messages cannot arrive by the channel that is configured, and what to do about it.
+pub(crate) fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
+    let telegram = &config.tools.telegram;
+    let nowhere = config.notify.target.is_none() && telegram.primary_chat().is_none();
+    match kind(config) {
+        ChannelKind::Log => None,
+        _ if nowhere => Some((
+            "notices have nowhere to go: `notify.target` is not set",
+            "`deft config set notify.target CHAT_OR_URL`",
+        )),
+        ChannelKind::Telegram if telegram.token.is_none() => Some((
+            "notices go to Telegram, and `telegram.token` is not set",
+            "`deft config set telegram.token env:TELEGRAM_TOKEN`",
+        )),
+        ChannelKind::Telegram | ChannelKind::Webhook => None,
+    }
+}
+
 /// The kinds of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChannelKind {
@@ -105,14 +123,18 @@ impl Channel for Channels {
         key: &'a str,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async move {
-            // Everything is in the log, whatever else becomes of it.
+            let receipt = match self.kind {
+                ChannelKind::Log => None,
+                ChannelKind::Telegram => Some(self.to_telegram(notice).await?),
+                ChannelKind::Webhook => Some(self.to_webhook(notice, key).await?),
+            };
+            // Everything that arrives is in the log too, once.
             let logged = write_log(&self.log, notice, key);
-            match self.kind {
-                ChannelKind::Log => logged
+            match receipt {
+                Some(receipt) => Ok(receipt),
+                None => logged
                     .map(|()| "written to the log".to_owned())
                     .map_err(|error| undelivered(FailureClass::Other, error.to_string())),
-                ChannelKind::Telegram => self.to_telegram(notice).await,
-                ChannelKind::Webhook => self.to_webhook(notice, key).await,
             }
         })
     }

@@ -143,13 +143,14 @@ fn give_up(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, streak: u
         .push(notice(row, ended, Kind::Disabled, text));
 }
 
+/// Whether people know of an incident already.
+pub(crate) fn is_folded(alerted_at: Option<Timestamp>, now: Timestamp) -> bool {
+    alerted_at.is_some_and(|last| now.duration_since(last) < FOLD)
+}
+
 /// One message per incident: what follows within a day is the same incident.
 fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind) {
-    let folded = row
-        .standing
-        .alerted_at
-        .is_some_and(|last| ended.at.duration_since(last) < FOLD);
-    if folded {
+    if is_folded(row.standing.alerted_at, ended.at) {
         return;
     }
     decision.change.standing.alerted_at = Some(ended.at);

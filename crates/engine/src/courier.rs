@@ -101,6 +101,9 @@ impl Engine {
             Ok(receipt) => (NoticeEnd::Sent { receipt }, true),
             Err(undelivered) => (after_failure(row.attempts, &undelivered, now), false),
         };
+        if let NoticeEnd::Again { at, error } = &end {
+            tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
+        }
         if let NoticeEnd::Dead { error } = &end {
             tracing::error!(notice = row.id, skill = row.skill, %error, "a message was given up");
         }

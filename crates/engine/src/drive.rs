@@ -207,6 +207,7 @@ impl Driver {
                 self.perform(action);
             }
             if let Some(then) = self.parking(now) {
+                self.tell_waiting(now).await;
                 self.commit(then).await?;
                 return Ok(Driven::Parked);
             }

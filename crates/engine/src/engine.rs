@@ -174,6 +174,9 @@ impl Engine {
     /// Asks a run to stop, wherever it is driven.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         let state = self.inner.close(run, by).await?;
+        if let CancelState::Done(row) = &state {
+            self.inner.count_cancelled(row).await?;
+        }
         let CancelState::Asked(row) = &state else {
             return Ok(state);
         };

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Outcome, RunStatus, Skill, SkillId};
+use deft_model::{Body, Outcome, RunStatus, Skill, SkillId};
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -21,6 +21,14 @@ impl Engine {
     /// Stores a job for whoever drives runs.
     pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
+        if let Body::Steps(workflow) = &mut skill.body
+            && workflow.outputs.is_empty()
+        {
+            // What every step gave; a job has nobody else to ask for it.
+            let outputs = workflow.steps.iter();
+            let outputs = outputs.map(|step| (step.id.clone(), format!("{{{{ {} }}}}", step.id)));
+            workflow.outputs = outputs.map(|(id, text)| (id, text.into())).collect();
+        }
         let mut policy = (*skill.policy).clone();
         policy.concurrency = Some(AT_ONCE);
         skill.policy = Arc::new(policy);

@@ -43,6 +43,7 @@ mod ticker;
 mod timed;
 mod tools_ahead;
 mod view;
+mod waiting;
 
 pub use admit::{Admission, Fire, Parent};
 pub use ask::{Answered, Asker, Attention, Question};

@@ -23,6 +23,8 @@ pub enum Kind {
     Disabled,
     /// What failed works again.
     Recovery,
+    /// A run waits for the answer of a person.
+    Question,
     /// Something about deft itself has changed.
     Health,
 }
@@ -47,6 +49,7 @@ impl Kind {
             Self::Interrupted => "interrupted",
             Self::Disabled => "disabled",
             Self::Recovery => "recovery",
+            Self::Question => "question",
             Self::Health => "health",
         }
     }

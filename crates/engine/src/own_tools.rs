@@ -20,8 +20,9 @@ impl Engine {
             let Some(effects) = effects(schema.name) else {
                 continue;
             };
+            // What models get wrong is mended and told by `deft-records`.
             let definition =
-                Definition::new(schema.name, schema.description, effects, schema.input);
+                Definition::new(schema.name, schema.description, effects, schema.input).unchecked();
             // The router belongs to the engine, so that its tools must not keep it alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()

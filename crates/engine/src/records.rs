@@ -3,10 +3,13 @@
 //! What a model wrote is mended and checked by `deft-records`; here it meets the tools and the
 //! store. The tools with these names are in `own_tools.rs`.
 
+use std::path::Path;
+
 use deft_model::{DisabledReason, Object, SkillId};
 use deft_records::{
     Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe, merge, normalise,
 };
+use deft_registry::Loaded;
 use deft_store::{Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::Found;
 use serde_json::Value;
@@ -159,6 +162,28 @@ impl Engine {
         }
     }
 
+    /// Records as skills, by name; one that cannot be read is left out.
+    pub async fn record_skills(&self) -> Result<Vec<Loaded>, Error> {
+        let records = SkillFilter {
+            origin: Some(SkillOrigin::Record),
+            ..SkillFilter::default()
+        };
+        let mut skills = Vec::new();
+        for row in self.list_skills(records).await? {
+            let content = self.store().skill_content(row.id).await?;
+            let (Some(content), Ok(pinned)) = (content, self.inner.pin_row(&row).await) else {
+                continue;
+            };
+            skills.push(Loaded {
+                skill: (*pinned.skill).clone(),
+                revision: record_revision(&content),
+                path: Path::new("").into(),
+                siblings: Vec::new(),
+            });
+        }
+        Ok(skills)
+    }
+
     /// Stored skills, by name.
     pub async fn list_skills(&self, filter: SkillFilter) -> Result<Vec<SkillRow>, Error> {
         Ok(self.store().skills(filter).await?)
@@ -245,6 +270,29 @@ fn taken(found: Option<&SkillRow>, name: &str) -> Error {
 }
 
 impl Inner {
+    /// Planned calls whose arguments the tool would refuse. What is only known when it fires is not
+    /// looked at.
+    fn wrong_arguments(&self, record: &Object) -> Vec<Problem> {
+        let plan = record.get("execution_plan").and_then(Value::as_array);
+        let steps = plan.into_iter().flatten().enumerate();
+        let wrong = |(at, step): (usize, &Value)| {
+            let tool = step["toolName"].as_str()?;
+            let empty = Object::new();
+            let args = step["parameters"].as_object().unwrap_or(&empty);
+            if Value::Object(args.clone()).to_string().contains("{{") {
+                return None;
+            }
+            let failure = self.parts.router.check(tool, args).err()?;
+            let field = format!("execution_plan[{at}].parameters");
+            let problem = Problem::new(field, failure.message);
+            Some(match failure.hint {
+                Some(hint) => problem.hint(hint),
+                None => problem,
+            })
+        };
+        steps.filter_map(wrong).collect()
+    }
+
     /// Holds a record against the tools that there are.
     async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
         let moment = self.moment();
@@ -261,6 +309,7 @@ impl Inner {
         let problems: Vec<Problem> = wrong_check(&checked.record)
             .into_iter()
             .chain(wrong_chats(&checked.record, &self.options.chats))
+            .chain(self.wrong_arguments(&checked.record))
             .collect();
         if problems.is_empty() {
             Ok(checked)

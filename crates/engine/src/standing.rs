@@ -1,9 +1,10 @@
 //! Which skills fire: switched on and off by people, by files that come and go, and by tools that
 //! appear (S0.13 to S0.15, S0.33 under X1).
 
-use deft_model::{DisabledReason, Skill};
+use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
 use deft_store::{
-    NewSkill, Put, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
+    NewSkill, Put, RunRow, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing,
+    Timeline,
 };
 use deft_tools::Found;
 use jiff::Timestamp;
@@ -307,9 +308,12 @@ impl Inner {
         let mut new = self.new_skill(skill, text, content, now);
         new.replaces = Some((row.id, row.version));
         let first = new.standing.disabled;
+        let is_file = new.text.origin == SkillOrigin::File;
         let kept = match row.standing.disabled {
-            // New content is a new chance, except against the wish of a person.
-            Some(DisabledReason::User) if skill.policy.enabled => Some(DisabledReason::User),
+            // A file that says nothing new about it does not overrule the wish of a person.
+            Some(DisabledReason::User) if is_file => Some(DisabledReason::User),
+            // A record that stays off stays off for the same reason.
+            Some(why) if !is_file && !skill.policy.enabled => Some(why),
             _ => first,
         };
         new.standing = Standing {
@@ -373,8 +377,41 @@ impl Inner {
         &self,
         row: &SkillRow,
         run: &str,
-        failure: &deft_model::Failure,
+        failure: &Failure,
     ) -> Result<(), Error> {
+        self.count_end(row, run, Outcome::Error, failure)
+            .await
+            .map(drop)
+    }
+
+    /// A run that was cancelled before anybody drove it means something to its skill all the same:
+    /// one that was to fire once is done.
+    pub(crate) async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
+        if run.slot.is_none() {
+            return Ok(());
+        }
+        let by = run.cancel_by.as_deref().unwrap_or("somebody");
+        let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
+        while let Some(row) = self.parts.store.skill(&run.skill).await? {
+            let id = run.id.as_str();
+            if self
+                .count_end(&row, id, Outcome::Cancelled, &failure)
+                .await?
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an end means for a skill that no driver saw. False if the skill has changed meanwhile.
+    async fn count_end(
+        &self,
+        row: &SkillRow,
+        run: &str,
+        outcome: Outcome,
+        failure: &Failure,
+    ) -> Result<bool, Error> {
         let timed = row.text.timing.as_deref().and_then(Timed::read);
         let policy = deft_model::Policy::default();
         let terms = Terms {
@@ -385,7 +422,7 @@ impl Inner {
         let ended = Ended {
             run,
             by_slot: true,
-            outcome: deft_model::Outcome::Error,
+            outcome,
             failure: Some(failure),
             summary: failure.message.clone(),
             told: false,
@@ -395,12 +432,12 @@ impl Inner {
         let store = &self.parts.store;
         let changed = store.change_skill(row.id, row.version, decision.change);
         if changed.await?.is_none() {
-            return Ok(());
+            return Ok(false);
         }
         for notice in decision.notices {
             let key = format!("{run} {}", notice.kind.word());
             self.leave(key, &notice).await?;
         }
-        Ok(())
+        Ok(true)
     }
 }

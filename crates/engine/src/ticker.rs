@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, RunId};
+use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
 use deft_schedule::{Due, LATE, due, pace};
 use deft_store::{PassedSlots, SkillRow, SlotStep};
 use futures_util::StreamExt;
@@ -225,7 +225,7 @@ impl Engine {
             cause: "schedule".to_owned(),
             slot: Some(slot),
             step: Some(coming.step.clone()),
-            overlap: coming.queues.then_some(Overlap::Queue),
+            overlap: overlap(&coming, &pinned.skill.policy),
             ..Fire::default()
         };
         // The skill of the row and no other: a file may have the same name.
@@ -334,6 +334,13 @@ struct Coming {
     step: SlotStep,
 }
 
+/// Late slots of `misfire: all` wait for each other whatever the skill says; the one that is on time
+/// waits behind them, unless the skill says otherwise.
+fn overlap(coming: &Coming, policy: &Policy) -> Option<Overlap> {
+    let waits = coming.queues && (coming.late || policy.overlap.is_none());
+    waits.then_some(Overlap::Queue)
+}
+
 /// A skill whose timing nobody understands has no slots.
 fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
     SlotStep {
@@ -398,7 +405,7 @@ impl Inner {
         Some(Coming {
             slot: fire.map(|slot| slot.at),
             late,
-            queues: late && timed.rule().misfire == Misfire::All,
+            queues: timed.rule().misfire == Misfire::All,
             preflight: timed.preflight,
             step: SlotStep {
                 id: row.id,

@@ -71,6 +71,16 @@ pub enum State {
 }
 
 impl Snapshot {
+    /// The same with skills that were written elsewhere. A file of the same name counts more.
+    #[must_use]
+    pub fn joined(mut self, others: impl IntoIterator<Item = Loaded>) -> Self {
+        for other in others {
+            let id = other.skill.id.clone();
+            self.skills.entry(id).or_insert_with(|| Arc::new(other));
+        }
+        self
+    }
+
     /// Reads all roots once, without following them.
     pub fn load(options: &Options, moment: &Moment) -> Self {
         Self::index(Tree::default().rescan(options, moment, false), options)

@@ -202,6 +202,17 @@ impl Router {
         }
     }
 
+    /// What is wrong with the arguments of a call, as far as is known without making it.
+    pub fn check(&self, name: &str, arguments: &Object) -> Result<(), Failure> {
+        match self.inner.index.load().lookup(name) {
+            Lookup::One(entry) => entry
+                .checker
+                .check(name, arguments.clone(), &crate::Plain)
+                .map(drop),
+            Lookup::Many(_) | Lookup::None => Ok(()),
+        }
+    }
+
     /// What repeating a call of the tool would do, if that is known.
     pub fn effects(&self, name: &str) -> Option<Effects> {
         match self.inner.index.load().lookup(name) {

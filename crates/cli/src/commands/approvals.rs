@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Approvals, Global};
+use crate::commands::up::Lock;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, local, table};
 
@@ -108,10 +109,11 @@ fn answer(app: &App, id: &str, given: Answer, always: bool, output: &Output) -> 
     if output.json {
         output.document(&json!({ "approval": shown(&row) }))?;
     } else {
-        output.note(&format!(
-            "{said}: `deft runs resume {}` goes on from there",
-            row.run
-        ));
+        let next = match Lock::holder(app.home()) {
+            Some(_) => "`deft up` goes on from there".to_owned(),
+            None => format!("`deft runs resume {}` goes on from there", row.run),
+        };
+        output.note(&format!("{said}: {next}"));
         if always {
             output.note("it will not be asked again for this revision and operation");
         }

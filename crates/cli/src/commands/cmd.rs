@@ -14,6 +14,7 @@ use deft_workflow::read_input;
 use serde_json::{Value, json};
 
 use super::run::{INTERRUPTED, Watch};
+use super::skills::stored::join;
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
@@ -24,7 +25,7 @@ pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -
     let lines = split(text);
     let library = Library::open(global, roots)?;
     let shell = Shell {
-        snapshot: library.load(),
+        snapshot: join(library.load(), global, roots)?,
         global,
         roots,
         interrupted: Cell::new(false),

@@ -185,26 +185,17 @@ fn check_skills(home: &Home, found: &mut Findings) {
 }
 
 fn check_channel(home: &Home, found: &mut Findings) {
-    use crate::channels::{ChannelKind, kind};
-    let telegram = &home.config.tools.telegram;
-    let nowhere = home.config.notify.target.is_none() && telegram.primary_chat().is_none();
-    match kind(&home.config) {
-        ChannelKind::Log => found.note(
+    use crate::channels::{ChannelKind, kind, problem};
+    match (kind(&home.config), problem(&home.config)) {
+        (ChannelKind::Log, _) => found.note(
             "notify.channel",
             "notices go to `logs/notices.log` only",
             "set `notify.channel` and `notify.target` to be told elsewhere",
         ),
-        _ if nowhere => found.bad(
-            "notify.channel",
-            "notices have nowhere to go: `notify.target` is not set",
-            Some("`deft config set notify.target CHAT_OR_URL`".to_owned()),
-        ),
-        ChannelKind::Telegram if telegram.token.is_none() => found.bad(
-            "notify.channel",
-            "notices go to Telegram, and `telegram.token` is not set",
-            Some("`deft config set telegram.token env:TELEGRAM_TOKEN`".to_owned()),
-        ),
-        _ => found.good("notify.channel", "notices have a way to people"),
+        (_, Some((problem, hint))) => {
+            found.bad("notify.channel", problem, Some(hint.to_owned()));
+        }
+        (_, None) => found.good("notify.channel", "notices have a way to people"),
     }
 }
 

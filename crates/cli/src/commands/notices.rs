@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Global, Notices};
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
 use crate::output::{Output, counted, table};
 
 pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
@@ -83,6 +83,12 @@ fn line(row: &NoticeRow, app: &App) -> Vec<String> {
 fn retry(app: &App, id: Option<i64>, output: &Output) -> Done {
     let retried = app.block_on(app.engine.store().retry_notices(id, Timestamp::now()));
     let retried = retried.map_err(|error| app::store(&error))?;
+    if let (Some(id), 0) = (id, retried) {
+        let message = format!("there is no message {id} that was given up");
+        return Err(
+            Failure::input("unknown_notice", message).hint("`deft notices list --dead` shows them")
+        );
+    }
     if output.json {
         output.document(&json!({ "queued": retried }))?;
     } else {

@@ -173,6 +173,8 @@ pub(crate) const KEYS: &[Key] = &[
         "The token of the bot, as `env:NAME` or `file:PATH`; with it there is `telegram_send_message`"),
     key("telegram.base_url", Kind::Url, Value("\"https://api.telegram.org\""), Runs,
         "The address of the bot API"),
+    key("telegram.timeout", Kind::Duration, Value("\"30s\""), Runs,
+        "The longest a message to the bot API may take"),
     key("telegram.allowed_chats", Kind::Chats, Value("[]"), Runs,
         "The chats that the bot listens to"),
 

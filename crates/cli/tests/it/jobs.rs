@@ -53,13 +53,13 @@ fn a_job_is_queued_run_and_looked_after() {
     let text = world.run(&["jobs", "show", &id]);
     assert!(text.contains("Look at the clock  completed"), "{text}");
 
-    let args = json!({"name": "Fails", "action": {"type": "tool_call", "toolName": "log", "parameters": {"level": "loud"}}});
+    let args = json!({"name": "Fails", "action": {"type": "tool_call", "toolName": "time.now", "parameters": {"zone": "Mars/Base"}}});
     let args = args.to_string();
     let queued = world.json(&["tools", "call", "queue_task", "--args", &args, "--json"]);
     let failed = over(&world, queued["value"]["taskId"].as_str().unwrap());
     assert_eq!(failed["status"], "failed", "{failed:#}");
     assert!(
-        failed["error"].as_str().unwrap().contains("level"),
+        failed["error"].as_str().unwrap().contains("Mars/Base"),
         "{failed:#}"
     );
     let listed = world.json(&["jobs", "list", "--json"]);

@@ -319,3 +319,64 @@ fn a_one_shot_fires_once() {
         "{changed:#}"
     );
 }
+
+/// What a model says about being on counts, and what stays off stays so for the same reason.
+#[test]
+fn an_update_switches_on_and_off() {
+    let world = World::new();
+    store(
+        &world,
+        &reminder("Drink water", &json!({"schedule": "0 9 * * *"})),
+    );
+    let standing = |change: Value| {
+        let (code, changed) = call(&world, "memory_update_skill", &change);
+        assert_eq!(code, 0, "{changed:#}");
+        changed["value"]["skill"]["disabled_reason"].clone()
+    };
+    assert_eq!(standing(json!({"id": 1, "enabled": false})), "user");
+    assert_eq!(
+        standing(json!({"id": 1, "instructions": "Drink more"})),
+        "user"
+    );
+    assert_eq!(standing(json!({"id": 1, "enabled": true})), Value::Null);
+    let next = skill(&world, "drink-water")["trigger"]["next"].clone();
+    assert_eq!(next.as_array().unwrap().len(), 1);
+}
+
+/// Everything that is wrong is said when it is stored, not when it fires at night.
+#[test]
+fn what_a_tool_would_refuse_is_refused_at_once() {
+    let world = World::new();
+    let refused = |args: Value| {
+        let (code, refused) = call(&world, "memory_store_skill", &args);
+        assert_eq!(code, 2, "{refused:#}");
+        refused["error"]["message"].as_str().unwrap().to_owned()
+    };
+    let mut wrong = reminder("Typo", &json!({"in_minutes": 5}));
+    wrong["execution_plan"][0]["parameters"] = json!({"mesage": "Drink water!"});
+    let message = refused(wrong);
+    assert!(
+        message.contains("execution_plan[0].parameters"),
+        "{message}"
+    );
+    assert!(message.contains("message"), "{message}");
+    let mut check = reminder("Check", &json!({"in_minutes": 5}));
+    check["preflight"] = json!({"weather": "fine"});
+    assert!(refused(check).contains("there is no check `weather`"));
+    // Sloppy words reach the one who mends them.
+    let sloppy =
+        json!({"Name": "Tea", "prompt": "Say tea", "every": "5 minutes", "tools": "notify"});
+    assert_eq!(store(&world, &sloppy)["skill"]["name"], "Tea");
+}
+
+/// A model finds records where it finds files.
+#[test]
+fn records_are_pages_like_files() {
+    let world = World::new();
+    store(
+        &world,
+        &json!({"name": "Tea time", "instructions": "Boil water first.", "trigger_type": "manual"}),
+    );
+    let page = world.run(&["cmd", "get_skill: tea-time"]);
+    assert!(page.contains("Boil water first."), "{page}");
+}

@@ -93,6 +93,26 @@ fn a_connection_that_breaks_leaves_the_message_for_later() {
     assert!(notice["next_try_at"].is_string());
 }
 
+/// A service that does not answer at all is given up on for now, and asked again.
+#[test]
+fn a_service_that_hangs_is_asked_again() {
+    let bot = BotApi::start();
+    bot.script([BotAnswer::Hang]);
+    let world = world(&bot);
+    world.write(
+        "home/config.toml",
+        format!("{}timeout = \"200ms\"\n", world.read("home/config.toml")),
+    );
+    notify(&world, "anybody?");
+    let notice = the_notice(&world);
+    assert_eq!(
+        (&notice["status"], &notice["attempts"]),
+        (&json!("queued"), &json!(1))
+    );
+    let error = notice["error"].as_str().unwrap();
+    assert!(error.starts_with("timeout: "), "{error}");
+}
+
 /// What cannot get better is given up at once, is shown by doctor, and can be sent again.
 #[test]
 fn a_wrong_chat_is_given_up_and_told() {

@@ -171,6 +171,19 @@ fn ctrl_c_stops_the_run() {
     );
 }
 
+/// A first start in colours: it says that it is ready and what to try, and ends when the terminal is
+/// closed.
+#[test]
+fn up_shows_life_in_a_terminal() {
+    let world = World::new();
+    let mut terminal = Terminal::start(&world, &["up"]);
+    terminal.until("ready after").until("deft run countdown");
+    terminal.signal("-HUP");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("stopped"), "{screen}");
+}
+
 /// The server does not even notice that it is to end, so that closing it takes a while.
 #[test]
 fn a_second_ctrl_c_does_not_wait_for_a_frozen_server() {

@@ -1,10 +1,13 @@
 //! What came of an action becomes an event.
 
+use std::sync::Arc;
+
 use deft_workflow::Event;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Driver;
 use crate::perform::Done;
+use crate::waiting;
 
 /// How often a run looks whether a tool is back, should nobody tell it.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
@@ -85,5 +88,22 @@ impl Driver {
         let last = self.patient_until.filter(|last| *last > now)?;
         let look = now.saturating_add(LOOK_AGAIN).ok()?;
         Some(look.min(last))
+    }
+
+    /// Whoever could help is told what an unattended run waits for: an answer, or a tool.
+    pub(super) async fn tell_waiting(&mut self, now: Timestamp) {
+        if !self.attention.parks {
+            return;
+        }
+        let (engine, run) = (Arc::clone(&self.engine), self.run.clone());
+        for question in &self.unanswered {
+            let write = waiting::question(&run, question, now);
+            self.journal.write([write]);
+        }
+        if let Some(what) = &self.blocked_by
+            && let Some(write) = engine.alert_blocked(&run, what, now).await
+        {
+            self.journal.write([write]);
+        }
     }
 }

@@ -44,7 +44,17 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
         t.world.clock.set(at("13:37"));
         t.drain().await;
         assert_eq!(t.slots("waits").await, ["13:30 success"]);
-        assert_eq!(t.notices().await, Vec::<String>::new());
+        // People were told when it began to wait, once, and that it works again.
+        let notices = t.notices().await;
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        assert!(
+            notices[0].starts_with("blocked: `waits` waits: "),
+            "{notices:?}"
+        );
+        assert!(
+            notices[1].starts_with("recovery: `waits` works again"),
+            "{notices:?}"
+        );
     })
     .await;
 }
@@ -72,11 +82,34 @@ async fn a_run_is_blocked_no_longer_than_its_window_and_counts_to_no_streak() {
         let notices = t.notices().await;
         assert_eq!(notices.len(), 1, "{notices:?}");
         assert!(
-            notices[0].starts_with("blocked: `waits` could not run: "),
+            notices[0].starts_with("blocked: `waits` waits: "),
             "{notices:?}"
         );
     })
     .await;
+}
+
+/// A run that asks something in the night says so, and one that is cancelled while it waits is the
+/// end of a skill that was to fire once.
+#[tokio::test]
+async fn a_question_is_told_and_a_cancelled_one_shot_is_done() {
+    let asks = "name: asks\ndescription: d\ntrigger_config: {at: \"2026-01-26T13:30:00Z\"}\nsteps:\n  - {id: danger, tool: act}\nconfirmations:\n  - {step: danger, message: Really?}\n";
+    let folder = tempfile::tempdir().unwrap();
+    for store in [Arc::new(Memory::new()) as _, file(&folder)] {
+        let t = Times::over(store, &[("asks.yaml", asks)]);
+        t.world.engine.sync_files().await.unwrap();
+        t.tick("13:30").await;
+        let run = t.runs("asks").await.remove(0);
+        assert_eq!(run.status, RunStatus::Waiting);
+        let notices = t.notices().await;
+        assert_eq!(notices.len(), 1, "{notices:?}");
+        assert!(
+            notices[0].starts_with("question: `asks` asks: Really?\n`deft approvals approve apr_"),
+            "{notices:?}"
+        );
+        t.world.engine.cancel(&run.id, "a person").await.unwrap();
+        assert_eq!(t.standing("asks").await, "off (one_shot_done)");
+    }
 }
 
 #[tokio::test]

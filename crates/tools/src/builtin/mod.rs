@@ -64,6 +64,8 @@ pub struct Definition {
     pub schema: Value,
     /// What repeating a call would do.
     pub effects: Effects,
+    /// Whether arguments are held against the schema before the call.
+    pub checked: bool,
 }
 
 impl Definition {
@@ -74,7 +76,15 @@ impl Definition {
             description: description.to_owned(),
             schema,
             effects,
+            checked: true,
         }
+    }
+
+    /// The same for a tool that mends and checks its arguments itself, and better.
+    #[must_use]
+    pub fn unchecked(mut self) -> Self {
+        self.checked = false;
+        self
     }
 }
 
@@ -104,7 +114,11 @@ impl Installed {
                 annotations: Annotations::of(definition.effects),
                 builtin: true,
             },
-            checker: Arc::new(Checker::new(schema)),
+            checker: Arc::new(if definition.checked {
+                Checker::new(schema)
+            } else {
+                Checker::lenient(schema)
+            }),
             handler,
             available: |_| true,
             effects_of: |_| None,

@@ -1,7 +1,7 @@
 //! The Telegram Bot API: a client that sends messages.
 //!
 //! Every method of the API is a POST with a JSON body to a path that holds the
-//! token, so nothing of a URL may ever be shown. [`Client::call`] is the one
+//! token, so nothing of a URL may ever be shown. `Client::call` is the one
 //! way out; what is asked for and read of it is up to the methods.
 //!
 //! Not here: retries and waiting (the outbox does that, told by the failure),

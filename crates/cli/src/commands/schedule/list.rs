@@ -45,7 +45,7 @@ fn next(entry: &Entry, now: Timestamp) -> Option<Timestamp> {
     entry
         .disabled
         .is_none()
-        .then(|| entry.timed.schedule.next_after(now))
+        .then(|| entry.next.or_else(|| entry.timed.schedule.next_after(now)))
         .flatten()
 }
 
@@ -54,6 +54,7 @@ fn document(entry: &Entry, next: Option<Timestamp>) -> Value {
         timed,
         zone,
         disabled,
+        ..
     } = entry;
     json!({
         "skill": timed.name,

@@ -28,6 +28,9 @@ pub(super) struct Entry {
     pub zone: TimeZone,
     /// Why it does not fire.
     pub disabled: Option<&'static str>,
+    /// The slot that it stands at, where the store knows that: a one-shot that failed is tried
+    /// again at another instant than its own.
+    pub next: Option<Timestamp>,
 }
 
 /// A skill of the store: its schedule with the grid where it really is.
@@ -36,6 +39,7 @@ fn stored(row: &SkillRow, host: &TimeZone) -> Option<Entry> {
     Some(Entry {
         zone: plan.zone,
         disabled: row.standing.disabled.map(Choice::word),
+        next: row.timeline.next_at,
         timed: Timed {
             name: row.text.skill.clone(),
             schedule: plan.schedule,
@@ -145,6 +149,7 @@ impl Source {
         Some(Entry {
             zone: view::zone(skill, &moment),
             disabled: (!skill.policy.enabled).then_some("user"),
+            next: None,
             timed: Timed {
                 name: skill.id.to_string(),
                 schedule,

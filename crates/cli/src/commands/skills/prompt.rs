@@ -8,6 +8,7 @@ use deft_registry::{MAX_FILE_BYTES, read_regular};
 use deft_skillfile::{Place, Profile, parse};
 use serde_json::json;
 
+use super::stored::join;
 use crate::args::{Global, Prompt, PromptFormat};
 use crate::failure::{Done, Failure};
 use crate::home::{Library, system_moment};
@@ -18,7 +19,8 @@ pub(crate) fn run(args: &Prompt, global: &Global, output: &Output) -> Done {
         output.data(&named(&args.paths)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let snapshot = Library::open(global, &args.roots)?.load();
+    let files = Library::open(global, &args.roots)?.load();
+    let snapshot = join(files, global, &args.roots)?;
     match args.format {
         PromptFormat::Tool => {
             let tool = skill_tool(&snapshot).ok_or_else(|| {

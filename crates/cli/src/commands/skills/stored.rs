@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use deft_model::DisabledReason;
-use deft_registry::Loaded;
+use deft_registry::{Loaded, Snapshot};
 use deft_skillfile::Moment;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Found, Router};
@@ -15,6 +15,17 @@ use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::view;
+
+/// The skills of files and the records of the store, which models see alike.
+pub(crate) fn join(snapshot: Snapshot, global: &Global, roots: &Roots) -> Done<Snapshot> {
+    if !roots.roots.is_empty() {
+        return Ok(snapshot);
+    }
+    let app = App::to_read(global)?;
+    let records = app.block_on(app.engine.record_skills());
+    let records = records.map_err(|error| app::failure(&error))?;
+    Ok(snapshot.joined(records))
+}
 
 /// What the store says about skills.
 #[derive(Default)]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deft_engine::{Engine, Pool};
+use deft_registry::State;
 use deft_store::SkillFilter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -82,6 +83,7 @@ async fn serve(
         let channel = channel.clone();
         async move { engine.serve(&pool, channel, stop, grace).await }
     });
+    warn(registry, home);
     let mut followers = follow::start(engine, registry, home, channel, &stop);
     say_ready(app, home, begun, seeded).await?;
     systemd::tell("READY=1");
@@ -95,6 +97,28 @@ async fn serve(
         .is_err();
     tracing::info!("stopped");
     Ok(Ended { code, unfinished })
+}
+
+/// What does not work is said at the start, not when somebody misses it.
+fn warn(registry: &deft_registry::Registry, home: &Home) {
+    for file in registry.snapshot().files() {
+        let path = file.path.display();
+        match &file.state {
+            State::Broken { .. } => {
+                let why = file.diagnostics.first();
+                let why = why.map_or("it cannot be read", |one| one.message.as_str());
+                tracing::warn!(%path, why, "a skill file is broken and does not fire");
+            }
+            State::Shadowed { id, by } => {
+                let by = by.display();
+                tracing::warn!(%path, id, %by, "a skill file is hidden by another one");
+            }
+            _ => {}
+        }
+    }
+    if let Some((problem, hint)) = channels::problem(&home.config) {
+        tracing::warn!(hint, "{problem}");
+    }
 }
 
 /// The one line that says that everything works, and for a new home what to try next.
@@ -142,6 +166,8 @@ fn greet(seeded: usize) {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    /// The terminal was closed.
+    hangup: Signal,
 }
 
 impl Signals {
@@ -154,6 +180,7 @@ impl Signals {
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
+            hangup: listen(SignalKind::hangup())?,
         })
     }
 
@@ -162,6 +189,7 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => ExitCode::from(130),
             _ = self.terminate.recv() => ExitCode::SUCCESS,
+            _ = self.hangup.recv() => ExitCode::SUCCESS,
         }
     }
 }

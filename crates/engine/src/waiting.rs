@@ -1,0 +1,80 @@
+//! What people are told while a run waits: that it asks something, or that something it needs is
+//! not there.
+//!
+//! A run that waits in silence is as good as lost to whoever trusts it overnight.
+
+use deft_store::{RunRow, SkillChange, Standing, Write};
+use jiff::Timestamp;
+
+use crate::aftermath;
+use crate::ask::Question;
+use crate::engine::Inner;
+use crate::notice::{Kind, Notice};
+
+/// The message about a question. It is the same one however often the run parks with it.
+pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Write {
+    let id = &question.approval;
+    let notice = Notice {
+        kind: Kind::Question,
+        title: run.skill.clone(),
+        text: format!(
+            "`{}` asks: {}\n`deft approvals approve {id}` or `deft approvals reject {id}`",
+            run.skill, question.message
+        ),
+        skill: Some(run.skill.clone()),
+        run: Some(run.id.to_string()),
+        target: None,
+    };
+    Write::Notice {
+        key: format!("question {id}"),
+        body: notice.body(),
+        at,
+    }
+}
+
+impl Inner {
+    /// The message that a scheduled run waits for a tool, unless people know of the incident.
+    pub(crate) async fn alert_blocked(
+        &self,
+        run: &RunRow,
+        what: &str,
+        at: Timestamp,
+    ) -> Option<Write> {
+        run.slot?;
+        let store = &self.parts.store;
+        let row = store.skill(&run.skill).await.ok()??;
+        if aftermath::is_folded(row.standing.alerted_at, at) {
+            return None;
+        }
+        let change = SkillChange {
+            standing: Standing {
+                alerted_at: Some(at),
+                ..row.standing.clone()
+            },
+            timeline: None,
+            at,
+        };
+        // Whoever changed it at the same time has told people, or the next look does.
+        store
+            .change_skill(row.id, row.version, change)
+            .await
+            .ok()??;
+        tracing::warn!(skill = %run.skill, run = %run.id, %what, "a run waits");
+        let notice = Notice {
+            kind: Kind::Blocked,
+            title: row.text.name.clone(),
+            text: format!(
+                "`{}` waits: {what}\nit goes on when that is there, and ends after its misfire window",
+                run.skill
+            ),
+            skill: Some(run.skill.clone()),
+            run: Some(run.id.to_string()),
+            target: None,
+        };
+        Some(Write::Notice {
+            key: Kind::Blocked.word().to_owned(),
+            body: notice.body(),
+            at,
+        })
+    }
+}
