@@ -58,8 +58,14 @@ fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     let Some(slot) = run.slot else {
         return Ok(None);
     };
-    let which = "skill = ?1 AND slot = ?2";
-    known(db, which, params![run.skill, micros(slot)])
+    let values = params![run.skill, micros(slot)];
+    // Nearly every slot is new, and one short question says so.
+    let sql = "SELECT 1 FROM run WHERE skill = ?1 AND slot = ?2 \
+               UNION ALL SELECT 1 FROM spent WHERE skill = ?1 AND slot = ?2";
+    if !db.prepare_cached(sql)?.exists(values)? {
+        return Ok(None);
+    }
+    known(db, "skill = ?1 AND slot = ?2", values)
 }
 
 /// A run that is there, or what is left of one that was deleted.
@@ -151,8 +157,7 @@ impl Place {
     fn admits(&self, db: &Connection, wish: &FirstClaim) -> Result<bool, Fault> {
         let first = !self.in_turn || self.turn == Some(1);
         Ok(first
-            && !claim::is_held(db, &self.row.skill)?
-            && claim::room_in_all(db, wish.global_limit)?
+            && claim::room_for(db, &self.row.skill, wish.global_limit)?
             && claim::room_in_skill(db, &self.row.skill, self.limit)?)
     }
 

@@ -91,7 +91,7 @@ impl Counts {
 }
 
 /// Whether somebody has halted the runs of a skill.
-pub(super) fn is_held(db: &Connection, skill: &str) -> Result<bool, Fault> {
+fn is_held(db: &Connection, skill: &str) -> Result<bool, Fault> {
     let mut held = db.prepare_cached("SELECT 1 FROM hold WHERE skill = ?1")?;
     Ok(held.exists([skill])?)
 }
@@ -193,6 +193,15 @@ fn lease(db: &Connection, n: i64, wish: Claim) -> Result<Claimed, Fault> {
 pub(super) fn row(db: &Connection, n: i64) -> Result<RunRow, Fault> {
     let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE n = ?1");
     Ok(db.prepare_cached(sql)?.query_row([n], row::run)?)
+}
+
+/// Whether there is room in all and nobody has halted the skill, in one question.
+pub(super) fn room_for(db: &Connection, skill: &str, limit: Option<u32>) -> Result<bool, Fault> {
+    let sql = "SELECT NOT EXISTS (SELECT 1 FROM hold WHERE skill = ?1) AND \
+               (?2 IS NULL OR (SELECT count(*) FROM run INDEXED BY run_active \
+               WHERE status = 'running' AND turn IS NOT NULL) < ?2)";
+    let mut room = db.prepare_cached(sql)?;
+    Ok(room.query_row(params![skill, limit], |row| row.get(0))?)
 }
 
 pub(super) fn room_in_all(db: &Connection, limit: Option<u32>) -> Result<bool, Fault> {
