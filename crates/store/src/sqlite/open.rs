@@ -65,9 +65,12 @@ pub(super) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection,
 /// A connection that only reads.
 pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(|e| translate(&e, path))?;
-    db.busy_timeout(options.busy_timeout)
-        .map_err(|e| translate(&e, path))?;
+    let sql = |error: rusqlite::Error| translate(&error, path);
+    let db = Connection::open_with_flags(path, flags).map_err(sql)?;
+    db.busy_timeout(options.busy_timeout).map_err(sql)?;
+    // Half a megabyte: what is read again soon is in the cache of the system, and a daemon that
+    // waits should be small.
+    db.pragma_update(None, "cache_size", -512).map_err(sql)?;
     Ok(db)
 }
 
