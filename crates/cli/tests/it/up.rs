@@ -41,7 +41,7 @@ fn the_first_start_shows_life() {
     let world = World::new();
     world.write("home/skills/ticking.yaml", TICKING);
     let mut daemon = Daemon::start(&world);
-    daemon.until("this home is new: 25 files were put into its `skills` folder");
+    daemon.until("this home is new: 24 files were put into its `skills` folder");
     daemon.until("deft run countdown");
     daemon.until("notice: ticking: tick, tock");
     let line = wait_for("the log of notices", || {
@@ -53,6 +53,8 @@ fn the_first_start_shows_life() {
         (&line["kind"], &line["title"]),
         (&json!("message"), &json!("ticking"))
     );
+    let hello = world.json(&["skills", "show", "hello-deft", "--json"]);
+    assert_eq!(hello["skill"]["tier"], "direct", "{hello:#}");
     let hello = schedule(&world, "hello-deft");
     assert_eq!(
         (&hello["enabled"], &hello["words"]),
@@ -67,11 +69,9 @@ fn the_first_start_shows_life() {
 
     // What a person deletes stays deleted, and a second start greets nobody.
     assert_eq!(world.code(&["skills", "delete", "hello-deft"]), 0);
-    let deleted = schedule(&world, "hello-deft");
-    assert_eq!(deleted["disabled_reason"], "file_removed", "{deleted}");
     let said = Daemon::start(&world).stop();
     assert!(!said.contains("this home is new"), "{said}");
-    assert!(!world.path("home/skills/hello-deft.yaml").exists());
+    assert_eq!(schedule(&world, "hello-deft"), Value::Null);
 }
 
 #[test]

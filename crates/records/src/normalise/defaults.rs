@@ -4,6 +4,7 @@ use deft_model::{Choice, Trigger};
 use serde_json::{Value, json};
 
 use super::Draft;
+use super::fields::is_blank;
 use super::plan::tools;
 use crate::json;
 
@@ -99,7 +100,9 @@ pub(super) fn description(draft: &mut Draft<'_>) {
         return;
     }
     let instructions = draft.record.get("instructions").and_then(Value::as_str);
-    if let Some(line) = instructions.and_then(first_sentence) {
+    let line = instructions.and_then(first_sentence);
+    // A sentence that says nothing would be left out again.
+    if let Some(line) = line.filter(|line| !is_blank(&json!(line))) {
         draft.record.insert("description".to_owned(), line.into());
         draft.note("took description from instructions");
     }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     if !for_people {
         say_in_log();
     }
-    let seeded = if for_people { seeded } else { 0 };
+    let seeded = for_people.then_some(seeded);
     let (app, registry) = App::live(&home)?;
     let result = app.block_on_only(serve(&app, &registry, &home, args, begun, seeded));
     match &result {
@@ -64,7 +64,7 @@ async fn serve(
     home: &Home,
     args: &Up,
     begun: Instant,
-    seeded: usize,
+    seeded: Option<usize>,
 ) -> Done<Ended> {
     let engine = &app.engine;
     let stop = CancellationToken::new();
@@ -76,6 +76,7 @@ async fn serve(
         .sync_files()
         .await
         .map_err(|error| app::failure(&error))?;
+    let is_new = seed::hello(home, engine).await?;
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
     let channel = channels::Live::of(home);
     let serving = tokio::spawn({
@@ -85,7 +86,10 @@ async fn serve(
     });
     warn(registry, home);
     let mut followers = follow::start(engine, registry, home, channel, &stop);
-    say_ready(app, home, begun, seeded).await?;
+    say_ready(app, home, begun).await?;
+    if let (true, Some(seeded)) = (is_new, seeded) {
+        greet(seeded);
+    }
     systemd::tell("READY=1");
     let code = wait_for_the_end(&stop, signals, args).await;
     systemd::tell("STOPPING=1");
@@ -122,7 +126,7 @@ fn warn(registry: &deft_registry::Registry, home: &Home) {
 }
 
 /// The one line that says that everything works, and for a new home what to try next.
-async fn say_ready(app: &App, home: &Home, begun: Instant, seeded: usize) -> Done<()> {
+async fn say_ready(app: &App, home: &Home, begun: Instant) -> Done<()> {
     let store = app.engine.store();
     let timed = SkillFilter {
         enabled: Some(true),
@@ -142,15 +146,16 @@ async fn say_ready(app: &App, home: &Home, begun: Instant, seeded: usize) -> Don
         home.path.display(),
         std::process::id(),
     );
-    if seeded > 0 {
-        greet(seeded);
-    }
     Ok(())
 }
 
 fn greet(seeded: usize) {
+    let first = match seeded {
+        0 => "this is the first start".to_owned(),
+        _ => format!("this home is new: {seeded} files were put into its `skills` folder"),
+    };
     let text = format!(
-        "\nthis home is new: {seeded} files were put into its `skills` folder.\n\
+        "\n{first}.\n\
          `hello-deft` fires every minute and leaves a notice here; `deft skills delete hello-deft` ends that.\n\
          try next, in another terminal:\n  \
          deft run countdown          a workflow that runs anywhere\n  \

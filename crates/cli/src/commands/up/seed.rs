@@ -6,6 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use deft_engine::Engine;
+
+use crate::app;
 use crate::failure::{Done, Failure};
 use crate::home::{Home, create_folder};
 
@@ -18,7 +21,6 @@ macro_rules! files {
 /// Every file of a new home, by its path under `skills`.
 const FILES: &[(&str, &str)] = files![
     "examples/countdown.yaml",
-    "examples/hello-deft.yaml",
     "skills/contact-lookup/SKILL.md",
     "skills/cron-scheduling/SKILL.md",
     "skills/daily-briefing/SKILL.md",
@@ -44,6 +46,33 @@ const FILES: &[(&str, &str)] = files![
     "skills/weekly-digest/SKILL.md",
 ];
 
+/// A skill as an assistant would store it: one call, no model.
+const HELLO: &str = include_str!("../../../defaults/examples/hello-deft.json");
+
+/// Stores a skill that shows life at once, in a home that was never up. Says whether it did.
+pub(super) async fn hello(home: &Home, engine: &Engine) -> Done<bool> {
+    let mark = home.path.join(MARK);
+    if !fs::read_to_string(&mark).is_ok_and(|text| text == NEVER_UP) {
+        return Ok(false);
+    }
+    let record = serde_json::from_str(HELLO)
+        .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))?;
+    match engine.store_skill(&record).await {
+        // Whoever has a skill of that name already knows that deft works.
+        Ok(_) | Err(deft_engine::Error::NameTaken { .. }) => {}
+        Err(error) => return Err(app::failure(&error)),
+    }
+    write_mark(&mark, concat!(env!("CARGO_PKG_VERSION"), "\n"))?;
+    Ok(true)
+}
+
+fn write_mark(mark: &Path, text: &str) -> Done<()> {
+    fs::write(mark, text).map_err(|problem| Failure::file(mark, "write", &problem))
+}
+
+/// What the mark says until the first start; then it is the version of that.
+const NEVER_UP: &str = "never up\n";
+
 /// The file that says that a home was seeded.
 const MARK: &str = "data/seeded";
 
@@ -60,8 +89,7 @@ pub(crate) fn if_new(home: &Home) -> Done<usize> {
     if let Some(folder) = mark.parent() {
         create_folder(folder)?;
     }
-    let version = concat!(env!("CARGO_PKG_VERSION"), "\n");
-    fs::write(&mark, version).map_err(|problem| Failure::file(&mark, "write", &problem))?;
+    write_mark(&mark, NEVER_UP)?;
     Ok(written)
 }
 
