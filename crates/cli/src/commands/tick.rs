@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use deft_engine::{Pool, Ticked};
 use deft_model::{Outcome, RunId};
+use deft_schedule::LATE;
 use deft_store::RunRow;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -23,6 +24,12 @@ pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
         Some(text) => Some(instant(text, &app)?),
         None => None,
     };
+    if let Some(at) = at.filter(|at| at.duration_since(Timestamp::now()) > LATE) {
+        let until = deft_schedule::show(at, &app.zone);
+        output.note(&format!(
+            "warning: slots up to {until} are settled now; those that have not come yet will not fire again"
+        ));
+    }
     let report = app.block_on(tick(&app, &home, at))?;
     let failed = report.fired.iter().any(|run| {
         matches!(run.outcome, Some(outcome) if !matches!(outcome, Outcome::Success | Outcome::Skipped))
