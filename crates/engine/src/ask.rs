@@ -187,11 +187,8 @@ pub(crate) async fn find_answer(
     question: &Question,
 ) -> Option<(Answer, String)> {
     let store = &engine.parts.store;
-    let known = store.approvals(true).await.ok()?;
-    let decided = known
-        .into_iter()
-        .find(|row| row.asked.id == question.approval)
-        .and_then(|row| row.decision);
+    let known = store.approval(&question.approval).await.ok()?;
+    let decided = known.and_then(|row| row.decision);
     if let Some(decision) = decided {
         return Some((answer(&decision.answer), decision.by));
     }

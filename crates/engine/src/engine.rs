@@ -11,7 +11,6 @@ use deft_store::{CancelState, Lease, RunRow, Store};
 use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
@@ -243,7 +242,7 @@ impl Inner {
     }
 
     pub(crate) fn moment(&self) -> Moment {
-        let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
+        let zone = self.host_zone();
         Moment {
             now: self.now(),
             zone,

@@ -7,7 +7,6 @@ use deft_store::{
 };
 use deft_workflow::{Event, Finished, Machine, RunError};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::aftermath::{self, Ended, Terms};
@@ -220,7 +219,7 @@ impl Inner {
         let Some(folder) = &self.options.sessions else {
             return;
         };
-        let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
+        let zone = self.host_zone();
         let error = finished.error.as_ref();
         let written = session_log::append(
             folder,

@@ -4,7 +4,6 @@ use deft_command::{cast_by_schema, check, fill_flags};
 use deft_model::{Body, Handler, Object};
 use deft_tools::Found;
 use deft_workflow::check_inputs;
-use jiff::tz::TimeZone;
 
 use crate::Error;
 use crate::engine::Inner;
@@ -27,7 +26,7 @@ impl Inner {
         let table = deft_skillfile::flags(&text.read());
         let mut flags = check(&table, given.clone()).map_err(Error::Flags)?;
         // `{today}` is the day on which the run begins, also when it is resumed later.
-        let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
+        let zone = self.host_zone();
         fill_flags(&mut flags, &self.now().to_zoned(zone));
         match handler_tool(pinned) {
             Some(tool) => self.cast(&tool, flags),

@@ -13,7 +13,6 @@ use deft_store::{PassedSlots, SkillRow, SlotStep};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
@@ -383,7 +382,7 @@ impl Inner {
     /// Decides about the slots of a skill; none if its timing cannot be read.
     fn coming(&self, row: &SkillRow, now: Timestamp) -> Option<Coming> {
         let timed = Timed::read(row.text.timing.as_deref()?)?;
-        let zone = TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC);
+        let zone = self.host_zone();
         let schedule = timed.schedule(row.timeline.anchor, &zone)?;
         let from = row.timeline.next_at?;
         let Due { passed, fire, next } = due(

@@ -90,6 +90,9 @@ pub trait Store: Records + Outbox + Send + Sync + 'static {
     /// Questions, the oldest first; only open ones unless told otherwise.
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>>;
 
+    /// One question by its name, answered or not.
+    fn approval(&self, id: &str) -> Answer<'_, Option<ApprovalRow>>;
+
     /// Keeps a standing permission.
     fn grant(&self, grant: Grant) -> Answer<'_, ()>;
 

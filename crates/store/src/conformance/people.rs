@@ -40,6 +40,8 @@ pub(super) async fn the_first_answer_counts(store: &dyn Store) {
         _ => None,
     });
     let first = first.unwrap();
+    assert_eq!(store.approval("p1").await.unwrap(), Some(first.clone()));
+    assert_eq!(store.approval("p9").await.unwrap(), None);
     let already = Ok(Decided::Already(first));
     let late = answers.iter().filter(|answer| **answer == already).count();
     assert_eq!(late, 9);

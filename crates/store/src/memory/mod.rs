@@ -140,6 +140,13 @@ impl Store for Memory {
         self.read(|state| state.people.approvals(all))
     }
 
+    fn approval(&self, id: &str) -> Answer<'_, Option<ApprovalRow>> {
+        self.read(|state| {
+            let mut all = state.people.approvals(true).into_iter();
+            all.find(|row| row.asked.id == id)
+        })
+    }
+
     fn grant(&self, grant: Grant) -> Answer<'_, ()> {
         self.write(|state| {
             state.people.grant(grant);

@@ -122,6 +122,11 @@ impl Store for Sqlite {
         self.readers.read(move |db| people::approvals(db, all))
     }
 
+    fn approval(&self, id: &str) -> Answer<'_, Option<ApprovalRow>> {
+        let id = id.to_owned();
+        self.readers.read(move |db| people::approval(db, &id))
+    }
+
     fn grant(&self, grant: Grant) -> Answer<'_, ()> {
         self.writer.write(move |db| people::grant(db, &grant))
     }

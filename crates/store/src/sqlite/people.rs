@@ -85,6 +85,14 @@ pub(super) fn approvals(db: &Connection, all: bool) -> Result<Vec<ApprovalRow>, 
     Ok(approvals.collect::<Result<_, _>>()?)
 }
 
+pub(super) fn approval(db: &Connection, id: &str) -> Result<Option<ApprovalRow>, Fault> {
+    let sql = format!(
+        "SELECT {APPROVAL} FROM approval JOIN run ON run.n = approval.run WHERE approval.id = ?1"
+    );
+    let mut found = db.prepare_cached(&sql)?;
+    Ok(found.query_row([id], row::approval).optional()?)
+}
+
 pub(super) fn grant(db: &Connection, grant: &Grant) -> Result<(), Fault> {
     let sql = "INSERT INTO grant_ \
                (id, skill, revision, operation, describes, given_by, given_at) \
