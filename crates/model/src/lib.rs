@@ -5,6 +5,7 @@
 //! store anything, knows no file system and no clock, and takes a type only
 //! when two crates share it.
 
+mod chat;
 mod choice;
 mod failure;
 mod flag;
@@ -18,6 +19,10 @@ mod step;
 mod text;
 mod trigger;
 
+pub use chat::{
+    CallArgs, Message, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage, ToolCall,
+    ToolChoice, ToolSpec, estimate_tokens,
+};
 pub use choice::{Choice, nearest};
 pub use failure::Failure;
 pub use flag::{Flag, FlagValue};

@@ -53,6 +53,7 @@ impl Machine {
             Event::Answered { path, answer, by } => self.answered(at, path, *answer, by),
             Event::Begun(begun) => self.begun(at, begun),
             Event::Ended(ended) => self.ended(at, ended),
+            Event::Agent { path, .. } => self.thought(path),
             Event::Healed {
                 path, error, next, ..
             } => self.mended(at, path, error.as_ref(), next),
@@ -122,6 +123,16 @@ impl Machine {
         };
         self.open(at);
         self.over(at, phase)
+    }
+
+    /// What an agent does is its own machine's business; here it only has to be at work. Its step
+    /// may be between two tries.
+    fn thought(&mut self, path: &Path) -> Result<(), Diverged> {
+        let at = self.locate(path)?;
+        if self.tried(at)?.state.is_over() {
+            return Err(misplaced(path, "goes on after it has ended"));
+        }
+        Ok(())
     }
 
     fn skipped(&mut self, path: &Path) -> Result<(), Diverged> {

@@ -79,6 +79,13 @@ pub enum Event {
     Begun(Begun),
     /// It was done, or it failed.
     Ended(Ended),
+    /// Something happened to the agent of a step that has begun and not ended.
+    Agent {
+        /// The step or item.
+        path: Path,
+        /// What.
+        event: Box<deft_agent::Event>,
+    },
     /// A remedy was tried.
     Healed {
         /// The step or item that it is for.
@@ -377,6 +384,7 @@ impl Event {
             Self::Answered { .. } => "answered",
             Self::Begun(_) => "begun",
             Self::Ended(_) => "ended",
+            Self::Agent { .. } => "agent",
             Self::Healed { .. } => "healed",
             Self::Woken { .. } => "woken",
             Self::Entered { .. } => "entered",

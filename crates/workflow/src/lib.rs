@@ -19,6 +19,7 @@ mod inputs;
 #[cfg(test)]
 mod inputs_tests;
 mod machine;
+mod mind;
 mod order;
 mod path;
 mod plan;

@@ -86,6 +86,7 @@ pub fn public(event: &Event) -> Option<(&'static str, Object)> {
             "step_retried",
             json!({ "step_id": path, "step_type": "skill", "attempt": attempt }),
         ),
+        Event::Agent { path, event } => return crate::mind::public(path, event),
         Event::Resumed { by } => ("skill_resumed", json!({ "by": by })),
         Event::Finished(finished) => finish(finished),
         Event::Prepared(_)
@@ -111,7 +112,7 @@ impl Answer {
     }
 }
 
-fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static str, Object)> {
+pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static str, Object)> {
     match fields {
         Value::Object(fields) => Some((kind, fields)),
         _ => None,

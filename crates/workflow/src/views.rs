@@ -121,7 +121,8 @@ impl<'a> Views<'a> {
                 self.stopped(at, "", "the run was stopped before an answer");
                 self.abandoned(at, finished);
             }
-            Event::Prepared(_)
+            Event::Agent { .. }
+            | Event::Prepared(_)
             | Event::Started(_)
             | Event::Stopped { .. }
             | Event::Resumed { .. } => {}

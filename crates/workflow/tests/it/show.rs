@@ -144,6 +144,7 @@ fn line(start: Timestamp, event: &Event) -> String {
         ),
         Event::Stopped { failure } => why(Some(failure)),
         Event::Resumed { by } => by.clone(),
+        Event::Agent { path, event } => format!("agent {path} {:?}", event.what),
         Event::Finished(finished) => format!("{} {}ms", finished.outcome, finished.ms),
     };
     clip(format!("{kind} {text}").trim_end())

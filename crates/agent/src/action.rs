@@ -1,0 +1,105 @@
+//! What an agent asks of the world, and what it has to be told about it.
+
+use deft_model::{Effects, Failure, ModelRequest, Object, ToolCall};
+
+use crate::{Address, Dispatch, Offer, Setup};
+
+/// What a machine asks of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Ask the model.
+    CallModel {
+        /// Which agent.
+        agent: Address,
+        /// The turn.
+        turn: u32,
+        /// The model, by its name in the configuration.
+        model: String,
+        /// The question.
+        request: Box<ModelRequest>,
+    },
+    /// Call a tool. Its intent must be stored first unless it has no effects.
+    CallTool {
+        /// Which agent.
+        agent: Address,
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// The tool, by its name in the router.
+        tool: String,
+        /// Its arguments.
+        args: Object,
+        /// What repeating it would do.
+        effects: Effects,
+    },
+    /// Ask a person before a call.
+    Ask {
+        /// Which agent.
+        agent: Address,
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        args: Object,
+        /// The question.
+        message: String,
+    },
+    /// Put together what an agent that is sent out begins with: [`What::Began`] or
+    /// [`What::Unable`] for that address.
+    ///
+    /// [`What::Began`]: crate::What::Began
+    /// [`What::Unable`]: crate::What::Unable
+    Prepare {
+        /// The new agent.
+        agent: Address,
+        /// Its mission.
+        dispatch: Dispatch,
+    },
+}
+
+/// Something that a model wants done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted<'a> {
+    /// A call of a tool that was offered.
+    Tool(&'a Offer, &'a ToolCall),
+    /// A line of a `cmd` block.
+    Command(&'a str),
+}
+
+/// What it comes down to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resolved {
+    /// A text: a help page, the body of a skill, a list.
+    Text(String),
+    /// It makes no sense, and the model is told why.
+    Mistaken(String),
+    /// It is not allowed, and the model is told so.
+    Refused(String),
+    /// A call of a tool.
+    Tool {
+        /// The tool, by its name in the router.
+        tool: String,
+        /// Arguments, mended and checked.
+        args: Object,
+        /// What repeating it would do.
+        effects: Effects,
+        /// True when a person has to agree.
+        approve: bool,
+        /// The skill whose command it is.
+        skill: Option<String>,
+    },
+    /// Another agent.
+    Dispatch(Dispatch),
+    /// What it needs is not there; the agent ends with this.
+    Blocked(Failure),
+}
+
+/// What a machine has to be told about the world before it decides.
+pub trait Facts {
+    /// What a call or a command comes down to. Whether a tool was offered is known already.
+    fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved;
+}

@@ -1,0 +1,223 @@
+//! What is recorded of an agent. These events are enough to rebuild a machine without asking a
+//! model, calling a tool or judging anything again.
+
+use std::fmt;
+
+use deft_model::{Effects, Failure, ModelReply, Object};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Dispatch, Setup};
+
+/// Which agent of a step: empty for the step's own, `3.1` for the one that call 1 of turn 3 sent
+/// out, `3.1/2.0` for one below that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Address(String);
+
+impl Address {
+    /// The agent of the step itself.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// The agent that a call of this one sends out.
+    #[must_use]
+    pub fn child(&self, turn: u32, call: u32) -> Self {
+        match self.0.as_str() {
+            "" => Self(format!("{turn}.{call}")),
+            above => Self(format!("{above}/{turn}.{call}")),
+        }
+    }
+
+    /// The agent that sent this one out, with turn and call.
+    pub fn parent(&self) -> Option<(Self, u32, u32)> {
+        let (above, last) = self.0.rsplit_once('/').unwrap_or(("", &self.0));
+        let (turn, call) = last.split_once('.')?;
+        Some((
+            Self(above.to_owned()),
+            turn.parse().ok()?,
+            call.parse().ok()?,
+        ))
+    }
+
+    /// How many agents are above it.
+    pub fn depth(&self) -> usize {
+        match self.0.as_str() {
+            "" => 0,
+            text => text.split('/').count(),
+        }
+    }
+
+    /// True for the agent of the step itself.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Something that happened to an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Which agent.
+    #[serde(default, skip_serializing_if = "Address::is_root")]
+    pub agent: Address,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened. Turns count from 1, calls of a turn from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// It began.
+    Began(Box<Setup>),
+    /// A call of another agent could not become one.
+    Unable {
+        /// Why.
+        failure: Failure,
+    },
+    /// The model is about to be asked.
+    Asked {
+        /// The turn.
+        turn: u32,
+    },
+    /// The model answered.
+    Replied {
+        /// The turn.
+        turn: u32,
+        /// The answer.
+        reply: ModelReply,
+        /// The model that gave it.
+        model: String,
+        /// What it cost, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost_usd: Option<f64>,
+        /// How long it took.
+        ms: u64,
+    },
+    /// The model gave no answer, with all retries and fallbacks.
+    Silent {
+        /// The turn.
+        turn: u32,
+        /// Why.
+        failure: Failure,
+    },
+    /// What a call comes down to, where it costs nothing outside: a help page, the text of a
+    /// skill, or the reason why it is refused. The model is shown the text.
+    Told {
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// What the model asked for.
+        name: String,
+        /// How it is meant.
+        how: Interpretation,
+        /// What it is shown.
+        text: String,
+    },
+    /// A person is asked before a call.
+    Question {
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        args: Object,
+        /// The question.
+        message: String,
+    },
+    /// The question was answered.
+    Answered {
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// True for yes.
+        yes: bool,
+        /// Who gave it.
+        by: String,
+    },
+    /// A tool is about to be called. Stored before it is.
+    Called {
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// The tool, by its name in the router.
+        tool: String,
+        /// Its arguments, as they are sent.
+        args: Object,
+        /// What repeating it would do.
+        effects: Effects,
+        /// The skill whose command it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skill: Option<String>,
+    },
+    /// An agent is about to be sent out.
+    Dispatched {
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// The mission.
+        dispatch: Dispatch,
+    },
+    /// A call ended.
+    Returned {
+        /// The turn.
+        turn: u32,
+        /// The call.
+        call: u32,
+        /// The value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Value>,
+        /// The failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+        /// How long it took.
+        ms: u64,
+    },
+    /// The engine says something in the place of the person: a reminder.
+    Reminded {
+        /// The turn after which it is said.
+        turn: u32,
+        /// What.
+        text: String,
+    },
+    /// It is over.
+    Finished(Finished),
+}
+
+/// How a call that needs nothing outside was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interpretation {
+    /// It asked for a text: help, a skill.
+    Text,
+    /// It was refused: outside of what the agent may use.
+    Refused,
+    /// It made no sense: arguments that cannot be read, a flag that does not exist.
+    Mistaken,
+    /// A person said no.
+    Declined,
+}
+
+/// How an agent ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// What it says at the end.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Why it did not succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}

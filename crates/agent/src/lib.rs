@@ -1,0 +1,16 @@
+//! The agent as a value: replies of models and results of calls in, questions and calls out.
+//!
+//! A [`Machine`] is driven like the interpreter of workflows: [`Machine::advance`] says what follows
+//! from its state, those events are stored, the [`Action`]s performed, and what came of them is
+//! handed back as events. Replaying the events gives the same machine and calls nobody.
+//!
+//! Not here: I/O, clocks, async, a store, which tools and skills there are (a trait), models and
+//! their wires, money.
+
+mod action;
+mod event;
+mod setup;
+
+pub use action::{Action, Facts, Resolved, Wanted};
+pub use event::{Address, Event, Finished, Interpretation, What};
+pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup};

@@ -1,0 +1,119 @@
+//! What an agent is given when it begins. All of it is recorded, so that what the model was told
+//! can be read afterwards and a replay needs nobody.
+
+use std::sync::Arc;
+
+use deft_model::{Message, Object, PromptPart, ToolSpec};
+use serde::{Deserialize, Serialize};
+
+/// Everything an agent works with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Its name.
+    pub agent: String,
+    /// The model it asks, by the name in the configuration.
+    pub model: String,
+    /// How the model says what it wants done.
+    pub mode: Mode,
+    /// The system prompt, stable parts first.
+    pub system: Arc<[PromptPart]>,
+    /// The conversation that it goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<ConversationRef>,
+    /// What was said in it before. It is in the store once and not in every journal: whoever
+    /// replays puts it back.
+    #[serde(skip)]
+    pub history: Arc<[Message]>,
+    /// What is asked of it now.
+    pub task: String,
+    /// What it may call, and nothing else (S0.53).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Offer>,
+    /// Skills that its commands may name; none means all that the host shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<String>>,
+    /// Tools (by their names in the router) that must have succeeded before it may end; it is
+    /// reminded once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub must_call: Vec<String>,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+/// How a model says what it wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// By tool calls.
+    Tools,
+    /// By `cmd` blocks in its text (S2.36).
+    Cmd,
+}
+
+/// A tool that is offered to the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// As the model is told of it.
+    pub spec: ToolSpec,
+    /// Its name in the router.
+    pub tool: String,
+    /// True when a person has to agree to each call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approve: bool,
+}
+
+/// A stretch of a stored conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversationRef {
+    /// Its id.
+    pub id: String,
+    /// The first message of it that the model is told.
+    pub from: u64,
+    /// The last message of it that came before.
+    pub upto: u64,
+}
+
+/// How far an agent may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The most times the model is asked (S0.5).
+    pub max_steps: u32,
+    /// How deep agents may dispatch agents.
+    pub max_depth: u32,
+    /// How many agents one turn may dispatch.
+    pub fan_out: u32,
+    /// How often the same call with the same result may be made before the loop is broken.
+    pub repeats: u32,
+    /// How many characters of a result the model is shown.
+    pub max_shown: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_steps: 10,
+            max_depth: 2,
+            fan_out: 4,
+            repeats: 3,
+            max_shown: 20_000,
+        }
+    }
+}
+
+/// An agent that another one sends out (S2.59).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dispatch {
+    /// What it is called.
+    pub agent_id: String,
+    /// What it is to do.
+    pub mission: String,
+    /// The skills and tools it may use.
+    #[serde(default)]
+    pub skills: Vec<String>,
+    /// What it should know.
+    #[serde(default)]
+    pub context: String,
+    /// Everything else that was passed.
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    pub extra: Object,
+}

@@ -1,0 +1,64 @@
+//! Settings of a model (`[llm.NAME]` in the configuration).
+
+use std::time::Duration;
+
+use deft_model::Object;
+
+/// Which wire a model speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderKind {
+    /// Chat completions of any compatible server.
+    OpenAi,
+    /// The Messages API of Anthropic.
+    Anthropic,
+    /// Google's Gemini.
+    Gemini,
+    /// Ollama's own API.
+    Ollama,
+}
+
+/// A model that can be asked.
+#[derive(Clone)]
+pub struct ModelOptions {
+    /// What the configuration calls it.
+    pub name: String,
+    /// The wire.
+    pub provider: ProviderKind,
+    /// What the provider calls it.
+    pub model: String,
+    /// Where the provider is; its usual place when absent.
+    pub base_url: Option<String>,
+    /// The key; never printed.
+    pub api_key: Option<String>,
+    /// False for models that cannot call tools and write `cmd` blocks instead.
+    pub tools: bool,
+    /// The most tokens of an answer, unless the request says so.
+    pub max_tokens: u32,
+    /// How many tokens fit into it in all.
+    pub context_tokens: Option<u64>,
+    /// How freely it writes.
+    pub temperature: Option<f64>,
+    /// The longest one try may take.
+    pub timeout: Duration,
+    /// How often a try that failed for a passing reason is made again.
+    pub retries: u32,
+    /// Models that are asked when this one does not answer, in order.
+    pub fallback: Vec<String>,
+    /// How many calls may be under way at once.
+    pub concurrency: usize,
+    /// What it costs.
+    pub price: Option<Price>,
+    /// Further fields of the request, as the provider spells them.
+    pub extra: Object,
+}
+
+/// What a million tokens cost, in US dollars.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Price {
+    /// Tokens that are read.
+    pub input: f64,
+    /// Tokens that are read from the provider's cache.
+    pub cached: Option<f64>,
+    /// Tokens that are written.
+    pub output: f64,
+}

@@ -1,0 +1,120 @@
+//! What an agent did, as the world sees it: its calls, its replies, what it was refused.
+//!
+//! Texts of prompts and results stay in the journal; the public form says what happened and how
+//! long it took. Not here: deciding anything.
+
+use deft_agent::{Event, Interpretation, What};
+use deft_model::Object;
+use serde_json::{Value, json};
+
+use crate::Path;
+use crate::public::{OPTIONS, with_fields};
+use crate::scope::{failure, seconds};
+
+/// The public form of an event of an agent; some have none.
+pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object)> {
+    let (kind, mut fields) = match &event.what {
+        What::Began(setup) => (
+            "agent_started",
+            json!({ "agent": setup.agent, "model": setup.model,
+                "tools": setup.tools.iter().map(|offer| &offer.tool).collect::<Vec<_>>() }),
+        ),
+        What::Replied {
+            turn,
+            reply,
+            model,
+            cost_usd,
+            ms,
+        } => (
+            "model_replied",
+            json!({ "turn": turn, "model": model, "text": reply.text, "calls": reply.calls.len(),
+                "usage": { "input_tokens": reply.usage.input, "output_tokens": reply.usage.output,
+                    "cost_usd": cost_usd }, "duration": seconds(*ms) }),
+        ),
+        What::Silent { turn, failure: why } => (
+            "model_failed",
+            json!({ "turn": turn, "error": failure(why) }),
+        ),
+        What::Told {
+            turn,
+            call,
+            name,
+            how,
+            text,
+        } => (
+            told(*how),
+            json!({ "turn": turn, "call": call, "tool": name, "reason": text }),
+        ),
+        What::Question {
+            turn,
+            call,
+            tool,
+            args,
+            message,
+        } => (
+            "confirmation_required",
+            json!({ "turn": turn, "call": call, "message": message, "options": OPTIONS,
+                "operation": { "kind": "tool", "name": tool, "args": args } }),
+        ),
+        What::Answered {
+            turn,
+            call,
+            yes,
+            by,
+        } => (
+            "confirmation_answered",
+            json!({ "turn": turn, "call": call, "answer": if *yes { OPTIONS[0] } else { OPTIONS[1] },
+                "by": by }),
+        ),
+        What::Called {
+            turn,
+            call,
+            tool,
+            args,
+            ..
+        } => (
+            "tool_called",
+            json!({ "turn": turn, "call": call, "tool": tool, "args": args }),
+        ),
+        What::Dispatched {
+            turn,
+            call,
+            dispatch,
+        } => (
+            "agent_dispatched",
+            json!({ "turn": turn, "call": call, "agent": dispatch.agent_id, "mission": dispatch.mission }),
+        ),
+        What::Returned {
+            turn,
+            call,
+            value,
+            error,
+            ms,
+        } => (
+            "tool_returned",
+            json!({ "turn": turn, "call": call, "success": error.is_none(), "result": value,
+                "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
+        ),
+        What::Finished(finished) if !event.agent.is_root() => (
+            "agent_finished",
+            json!({ "text": finished.text, "error": finished.error.as_ref().map(failure) }),
+        ),
+        What::Unable { .. } | What::Asked { .. } | What::Reminded { .. } | What::Finished(_) => {
+            return None;
+        }
+    };
+    fields["step_id"] = json!(path);
+    if !event.agent.is_root() {
+        fields["agent_path"] = Value::String(event.agent.to_string());
+    }
+    with_fields(kind, fields)
+}
+
+fn told(how: Interpretation) -> &'static str {
+    match how {
+        Interpretation::Text => "tool_answered",
+        Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
+            "tool_refused"
+        }
+    }
+}
