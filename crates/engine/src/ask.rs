@@ -280,6 +280,7 @@ fn grant(row: &ApprovalRow, by: &str, at: Timestamp) -> Grant {
         skill: row.skill.clone(),
         revision: row.revision.clone(),
         operation: digest,
+        pattern: None,
         describes: format!("{}: {}", row.asked.path, row.asked.message),
         by: by.to_owned(),
         at,

@@ -53,7 +53,12 @@ impl RunRow {
 pub(crate) fn questions(writes: &[Write]) -> impl Iterator<Item = &NewApproval> {
     writes.iter().filter_map(|write| match write {
         Write::Ask(question) => Some(question),
-        Write::Cache { .. } | Write::Notice { .. } | Write::Fact(_) => None,
+        Write::Cache { .. }
+        | Write::Notice { .. }
+        | Write::Fact(_)
+        | Write::Say { .. }
+        | Write::Spend(_)
+        | Write::Unreserve { .. } => None,
     })
 }
 

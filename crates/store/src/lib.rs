@@ -7,12 +7,15 @@
 mod common;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod conversations;
 mod error;
+mod ledger;
 mod memory;
 mod outbox;
 mod records;
 mod rows;
 mod sqlite;
+mod words;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,7 +23,11 @@ use std::pin::Pin;
 use deft_model::RunId;
 use jiff::Timestamp;
 
+pub use conversations::*;
 pub use error::Error;
+pub use ledger::{
+    Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow, bucket,
+};
 pub use memory::Memory;
 pub use outbox::*;
 pub use records::*;
@@ -35,7 +42,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 
 /// Each method is one transaction: all of it happened or none of it. Writes of different callers
 /// may share a commit, yet a bad one never takes others with it. Whoever drops an answer without
 /// waiting for it does not know whether it happened. Instants are kept to the microsecond.
-pub trait Store: Records + Outbox + Send + Sync + 'static {
+pub trait Store: Records + Outbox + Conversations + Ledger + Send + Sync + 'static {
     /// Inserts a run under its key and slot, and applies the overlap rule. If it answers to a slot
     /// of a stored skill, the skill moves on to its next slot in the same transaction.
     ///

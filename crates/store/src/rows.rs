@@ -5,7 +5,7 @@
 use deft_model::{Outcome, Overlap, RunId, RunStatus};
 use jiff::Timestamp;
 
-use crate::{Aftermath, NewFact, SlotStep};
+use crate::{Aftermath, NewFact, NewMessage, SlotStep, Spend};
 
 /// A run that is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,6 +215,23 @@ pub enum Write {
     },
     /// Keeps a fact.
     Fact(NewFact),
+    /// Says something in a conversation; dropped if that is not there any more.
+    Say {
+        /// The conversation.
+        conversation: String,
+        /// The place of the first message among all that the run says in the conversation. What
+        /// the run has said at a place is never said again.
+        first: u32,
+        /// The messages, each at the next place.
+        messages: Vec<NewMessage>,
+    },
+    /// Counts what a call of a model used, in the place of what was reserved for it.
+    Spend(Spend),
+    /// Gives back what was reserved for a call that was not answered.
+    Unreserve {
+        /// The key under which it was reserved.
+        key: String,
+    },
 }
 
 /// A question for a person.
@@ -282,6 +299,9 @@ pub struct Grant {
     pub revision: String,
     /// Tool and exact arguments, hashed.
     pub operation: String,
+    /// Which other arguments it allows, a JSON object from names to exact values or texts with `*`;
+    /// none allows exactly the ones it was given for. The store never looks into it.
+    pub pattern: Option<String>,
     /// What it allows, for people.
     pub describes: String,
     /// Who gave it.

@@ -93,6 +93,7 @@ fn grant(id: &str, skill: &str) -> Grant {
         skill: skill.to_owned(),
         revision: "sha256:1".to_owned(),
         operation: "hash".to_owned(),
+        pattern: None,
         describes: "send mail".to_owned(),
         by: "ann".to_owned(),
         at: at(3),

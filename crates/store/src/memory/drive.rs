@@ -142,6 +142,16 @@ impl State {
             Write::Fact(fact) => {
                 self.notes.add_fact(fact);
             }
+            Write::Say {
+                conversation,
+                first,
+                messages,
+            } => {
+                let run = &run.row.id;
+                self.talks.say(run, &conversation, first, messages);
+            }
+            Write::Spend(spend) => self.books.spend(n, spend),
+            Write::Unreserve { key } => self.books.unreserve(n, key),
         }
     }
 
@@ -164,6 +174,7 @@ impl State {
     }
 
     fn park(&mut self, n: usize, wake_at: Option<Timestamp>, waiting_for: String) {
+        self.books.release(n);
         self.change(n, |run| {
             run.row.status = RunStatus::Waiting;
             run.row.wake_at = common::earlier(wake_at, run.nudged.take());
@@ -175,6 +186,7 @@ impl State {
 
     pub(super) fn finish(&mut self, n: usize, finish: Finish) {
         self.people.close(&self.runs[n].asked);
+        self.books.release(n);
         if let Some(after) = finish.aftermath {
             self.skills.change(after.id, after.version, after.change);
         }
@@ -218,6 +230,7 @@ impl State {
         let running = self.index.running.iter().copied();
         let freed: Vec<usize> = running.filter(|n| lost(&self.runs[*n])).collect();
         for n in &freed {
+            self.books.release(*n);
             self.change(*n, |run| {
                 run.row.status = RunStatus::Queued;
                 run.row.owner = None;

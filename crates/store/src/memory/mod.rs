@@ -5,7 +5,9 @@
 
 mod admit;
 mod aside;
+mod conversations;
 mod drive;
+mod ledger;
 mod list;
 mod outbox;
 mod people;
@@ -72,6 +74,8 @@ struct State {
     aside: aside::Aside,
     skills: skills::Skills,
     notes: outbox::Notes,
+    talks: conversations::Talks,
+    books: ledger::Books,
     version: u64,
 }
 

@@ -41,6 +41,7 @@ impl State {
             self.events[place].body.clear();
         }
         self.notes.forget(&self.runs[n].row.id);
+        self.books.forget_run(n);
         self.runs[n].row.empty();
     }
 }

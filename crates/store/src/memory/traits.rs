@@ -1,11 +1,14 @@
-//! Skills and messages behind the lock.
+//! Skills, messages, conversations and budgets behind the lock.
 
+use deft_model::RunId;
 use jiff::Timestamp;
 
 use super::Memory;
 use crate::{
-    Answer, FactFilter, FactRow, NewFact, NewNotice, NewSkill, NoticeEnd, NoticeFilter, NoticeRow,
-    Outbox, Put, Records, SkillChange, SkillFilter, SkillRow, SlotStep,
+    Answer, ConversationFilter, ConversationRow, Conversations, FactFilter, FactRow, Lease, Ledger,
+    MessageRow, NewConversation, NewFact, NewMessage, NewNotice, NewSkill, NoticeEnd, NoticeFilter,
+    NoticeRow, Outbox, Put, Records, Reserve, Reserved, SearchHit, SkillChange, SkillFilter,
+    SkillRow, SlotStep, SpentFilter, SpentRow, UsageRow,
 };
 
 impl Records for Memory {
@@ -132,5 +135,67 @@ impl Outbox for Memory {
             state.notes.keep_setting(name, value);
             Ok(())
         })
+    }
+}
+
+impl Conversations for Memory {
+    fn open_conversation(&self, new: NewConversation) -> Answer<'_, ConversationRow> {
+        self.write(|state| Ok(state.talks.open(new)))
+    }
+
+    fn conversation(&self, id: &str) -> Answer<'_, Option<ConversationRow>> {
+        self.read(|state| state.talks.one(id))
+    }
+
+    fn conversations(&self, filter: ConversationFilter) -> Answer<'_, Vec<ConversationRow>> {
+        self.read(|state| state.talks.list(&filter))
+    }
+
+    fn messages(&self, id: &str, after_seq: u64, limit: u32) -> Answer<'_, Vec<MessageRow>> {
+        self.read(|state| state.talks.messages(id, after_seq, limit))
+    }
+
+    fn append_messages(
+        &self,
+        id: &str,
+        run: Option<&RunId>,
+        messages: Vec<NewMessage>,
+    ) -> Answer<'_, Option<u64>> {
+        self.write(|state| Ok(state.talks.append(id, run, messages)))
+    }
+
+    fn search_conversations(&self, query: &str, limit: u32) -> Answer<'_, Vec<SearchHit>> {
+        self.read(|state| state.talks.search(query, limit))
+    }
+
+    fn rename_conversation(&self, id: &str, title: &str) -> Answer<'_, bool> {
+        let change = |row: &mut ConversationRow| title.clone_into(&mut row.title);
+        self.write(|state| Ok(state.talks.change(id, change)))
+    }
+
+    fn archive_conversation(&self, id: &str, at: Option<Timestamp>) -> Answer<'_, bool> {
+        self.write(|state| Ok(state.talks.change(id, |row| row.archived_at = at)))
+    }
+
+    fn delete_conversation(&self, id: &str) -> Answer<'_, bool> {
+        self.write(|state| Ok(state.talks.delete(id)))
+    }
+}
+
+impl Ledger for Memory {
+    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, Reserved> {
+        self.write(|state| state.reserve(lease, wish))
+    }
+
+    fn spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {
+        self.read(|state| state.books.spent(&filter))
+    }
+
+    fn usage_since(&self, agent: &str, from: Timestamp) -> Answer<'_, Vec<UsageRow>> {
+        self.read(|state| state.books.usage_since(agent, from))
+    }
+
+    fn forget_spent(&self, before: Timestamp) -> Answer<'_, u64> {
+        self.write(|state| Ok(state.books.forget(before)))
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
-use super::{finish, outbox};
+use super::{conversations, finish, ledger, outbox};
 use crate::{
     Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, common,
 };
@@ -99,7 +99,7 @@ fn park(db: &Connection, n: i64, wake_at: Option<i64>, waiting_for: &str) -> Res
                nudged_at = NULL WHERE n = ?1";
     db.prepare_cached(sql)?
         .execute(params![n, wake_at, waiting_for])?;
-    Ok(())
+    ledger::release(db, n)
 }
 
 fn write(db: &Connection, n: i64, write: &Write) -> Result<(), Fault> {
@@ -114,6 +114,13 @@ fn write(db: &Connection, n: i64, write: &Write) -> Result<(), Fault> {
             Ok(())
         }
         Write::Fact(fact) => outbox::add_fact(db, fact).map(|_| ()),
+        Write::Say {
+            conversation,
+            first,
+            messages,
+        } => conversations::say(db, n, conversation, *first, messages),
+        Write::Spend(spend) => ledger::spend(db, n, spend),
+        Write::Unreserve { key } => ledger::unreserve(db, n, key),
         Write::Cache {
             key,
             value,

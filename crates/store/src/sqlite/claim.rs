@@ -9,9 +9,9 @@ use deft_model::{RunId, RunStatus};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::append;
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
+use super::{append, ledger};
 use crate::{Claim, Claimed, Lease, RunRow};
 
 pub(super) fn claim(db: &Connection, wish: Claim) -> Result<Option<Claimed>, Fault> {
@@ -286,6 +286,7 @@ pub(super) fn release(
     let mut free = db.prepare_cached(sql)?;
     for (n, _) in &lost {
         free.execute([n])?;
+        ledger::release(db, *n)?;
     }
     Ok(lost.into_iter().map(|(_, id)| id).collect())
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
-use super::{admit, append, claim, skills};
+use super::{admit, append, claim, ledger, skills};
 use crate::{CancelState, Error, Finish, NewEvent, RunRow, common};
 
 pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fault> {
@@ -32,7 +32,7 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fau
          WHERE run = ?1 AND decided_at IS NULL AND closed_at IS NULL",
     )?
     .execute(params![n, micros(finish.at)])?;
-    Ok(())
+    ledger::release(db, n)
 }
 
 pub(super) fn cancel(

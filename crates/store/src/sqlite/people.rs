@@ -95,8 +95,8 @@ pub(super) fn approval(db: &Connection, id: &str) -> Result<Option<ApprovalRow>,
 
 pub(super) fn grant(db: &Connection, grant: &Grant) -> Result<(), Fault> {
     let sql = "INSERT INTO grant_ \
-               (id, skill, revision, operation, describes, given_by, given_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
+               (id, skill, revision, operation, describes, given_by, given_at, pattern) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
     db.prepare_cached(sql)?.execute(params![
         grant.id,
         grant.skill,
@@ -105,6 +105,7 @@ pub(super) fn grant(db: &Connection, grant: &Grant) -> Result<(), Fault> {
         grant.describes,
         grant.by,
         micros(grant.at),
+        grant.pattern,
     ])?;
     Ok(())
 }
@@ -122,7 +123,7 @@ pub(super) fn grants(db: &Connection, skill: Option<&str>) -> Result<Vec<Grant>,
         ""
     };
     let sql = format!(
-        "SELECT id, skill, revision, operation, describes, given_by, given_at \
+        "SELECT id, skill, revision, operation, describes, given_by, given_at, pattern \
          FROM grant_ {which} ORDER BY n"
     );
     let mut grants = db.prepare_cached(&sql)?;
@@ -135,6 +136,7 @@ pub(super) fn grants(db: &Connection, skill: Option<&str>) -> Result<Vec<Grant>,
             describes: row.get(4)?,
             by: row.get(5)?,
             at: row::instant(row, 6)?,
+            pattern: row.get(7)?,
         })
     })?;
     Ok(grants.collect::<Result<_, _>>()?)

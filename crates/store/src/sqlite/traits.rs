@@ -1,11 +1,14 @@
-//! Which thread does what for skills and messages.
+//! Which thread does what for skills, messages, conversations and budgets.
 
+use deft_model::RunId;
 use jiff::Timestamp;
 
-use super::{Sqlite, outbox, skills};
+use super::{Sqlite, conversations, ledger, outbox, skills};
 use crate::{
-    Answer, FactFilter, FactRow, NewFact, NewNotice, NewSkill, NoticeEnd, NoticeFilter, NoticeRow,
-    Outbox, Put, Records, SkillChange, SkillFilter, SkillRow, SlotStep,
+    Answer, ConversationFilter, ConversationRow, Conversations, FactFilter, FactRow, Lease, Ledger,
+    MessageRow, NewConversation, NewFact, NewMessage, NewNotice, NewSkill, NoticeEnd, NoticeFilter,
+    NoticeRow, Outbox, Put, Records, Reserve, Reserved, SearchHit, SkillChange, SkillFilter,
+    SkillRow, SlotStep, SpentFilter, SpentRow, UsageRow,
 };
 
 impl Records for Sqlite {
@@ -126,5 +129,83 @@ impl Outbox for Sqlite {
         let (name, value) = (name.to_owned(), value.to_owned());
         self.writer
             .write(move |db| outbox::keep_setting(db, &name, &value))
+    }
+}
+
+impl Conversations for Sqlite {
+    fn open_conversation(&self, new: NewConversation) -> Answer<'_, ConversationRow> {
+        self.writer.write(move |db| conversations::open(db, &new))
+    }
+
+    fn conversation(&self, id: &str) -> Answer<'_, Option<ConversationRow>> {
+        let id = id.to_owned();
+        self.readers.read(move |db| conversations::one(db, &id))
+    }
+
+    fn conversations(&self, filter: ConversationFilter) -> Answer<'_, Vec<ConversationRow>> {
+        self.readers
+            .read(move |db| conversations::list(db, &filter))
+    }
+
+    fn messages(&self, id: &str, after_seq: u64, limit: u32) -> Answer<'_, Vec<MessageRow>> {
+        let id = id.to_owned();
+        self.readers
+            .read(move |db| conversations::messages(db, &id, after_seq, limit))
+    }
+
+    fn append_messages(
+        &self,
+        id: &str,
+        run: Option<&RunId>,
+        messages: Vec<NewMessage>,
+    ) -> Answer<'_, Option<u64>> {
+        let (id, run) = (id.to_owned(), run.cloned());
+        self.writer
+            .write(move |db| conversations::append(db, &id, run.as_ref(), &messages))
+    }
+
+    fn search_conversations(&self, query: &str, limit: u32) -> Answer<'_, Vec<SearchHit>> {
+        let query = query.to_owned();
+        self.readers
+            .read(move |db| conversations::search(db, &query, limit))
+    }
+
+    fn rename_conversation(&self, id: &str, title: &str) -> Answer<'_, bool> {
+        let (id, title) = (id.to_owned(), title.to_owned());
+        self.writer
+            .write(move |db| conversations::rename(db, &id, &title))
+    }
+
+    fn archive_conversation(&self, id: &str, at: Option<Timestamp>) -> Answer<'_, bool> {
+        let id = id.to_owned();
+        self.writer
+            .write(move |db| conversations::archive(db, &id, at))
+    }
+
+    fn delete_conversation(&self, id: &str) -> Answer<'_, bool> {
+        let id = id.to_owned();
+        self.writer.write(move |db| conversations::delete(db, &id))
+    }
+}
+
+impl Ledger for Sqlite {
+    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, Reserved> {
+        let lease = lease.clone();
+        self.writer
+            .write(move |db| ledger::reserve(db, &lease, &wish))
+    }
+
+    fn spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {
+        self.readers.read(move |db| ledger::spent(db, &filter))
+    }
+
+    fn usage_since(&self, agent: &str, from: Timestamp) -> Answer<'_, Vec<UsageRow>> {
+        let agent = agent.to_owned();
+        self.readers
+            .read(move |db| ledger::usage_since(db, &agent, from))
+    }
+
+    fn forget_spent(&self, before: Timestamp) -> Answer<'_, u64> {
+        self.writer.write(move |db| ledger::forget(db, before))
     }
 }

@@ -269,6 +269,7 @@ impl Pair {
                     skill: "skill0".to_owned(),
                     revision: "sha256:1".to_owned(),
                     operation: "hash".to_owned(),
+                    pattern: None,
                     describes: "send".to_owned(),
                     by: format!("at {now}"),
                     at: now,

@@ -1,0 +1,182 @@
+//! What is reserved and what was spent.
+//!
+//! Reservations are few, one per call in flight and scope, so that they are added up when somebody
+//! asks. What was spent is a sum that is kept.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::fault::Fault;
+use super::row::{self, micros, signed};
+use crate::ledger::{Balance, amount, bucket, bucket_end};
+use crate::{Error, Lease, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow};
+
+pub(super) fn reserve(db: &Connection, lease: &Lease, wish: &Reserve) -> Result<Reserved, Fault> {
+    let sql = "SELECT n FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
+    let mut held = db.prepare_cached(sql)?;
+    let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
+        row.get(0)
+    });
+    let Some(n) = held.optional()? else {
+        return Err(Error::fenced(&lease.run).into());
+    };
+    for limit in &wish.scopes {
+        let balance = balance(db, &limit.scope, n, &wish.key)?;
+        if let Some(refusal) = balance.refuse(limit, wish) {
+            return Ok(Reserved::Refused(refusal));
+        }
+    }
+    unreserve(db, n, &wish.key)?;
+    let sql = "INSERT INTO reservation (run, key, scope, tokens, micros) \
+               VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    let mut insert = db.prepare_cached(sql)?;
+    for limit in &wish.scopes {
+        let (tokens, micros) = (number(wish.tokens), number(wish.micros));
+        insert.execute(params![n, wish.key, limit.scope, tokens, micros])?;
+    }
+    Ok(Reserved::Granted)
+}
+
+/// How a scope stands without what is reserved under a key.
+fn balance(db: &Connection, scope: &str, n: i64, key: &str) -> Result<Balance, Fault> {
+    let sql = "SELECT tokens_in + tokens_out, micros FROM ledger WHERE scope = ?1";
+    let spent = db
+        .prepare_cached(sql)?
+        .query_row([scope], pair)
+        .optional()?;
+    let sql = "SELECT coalesce(sum(tokens), 0), coalesce(sum(micros), 0) FROM reservation \
+               WHERE scope = ?1 AND NOT (run = ?2 AND key = ?3)";
+    let mut reserved = db.prepare_cached(sql)?;
+    Ok(Balance {
+        spent: spent.unwrap_or_default(),
+        reserved: reserved.query_row(params![scope, n, key], pair)?,
+    })
+}
+
+fn pair(row: &Row<'_>) -> rusqlite::Result<(u64, u64)> {
+    Ok((natural(row, 0)?, natural(row, 1)?))
+}
+
+fn natural(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)?.unsigned_abs())
+}
+
+fn number(wanted: u64) -> i64 {
+    signed(amount(wanted))
+}
+
+/// Puts what a call used in the place of what was reserved for it.
+pub(super) fn spend(db: &Connection, n: i64, spend: &Spend) -> Result<(), Fault> {
+    unreserve(db, n, &spend.key)?;
+    let sql = "INSERT INTO counted (run, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    if db.prepare_cached(sql)?.execute(params![n, spend.key])? == 0 {
+        return Ok(());
+    }
+    let [tokens_in, tokens_out] = [spend.tokens_in, spend.tokens_out].map(number);
+    let [cost, calls] = [spend.micros, spend.calls].map(number);
+    let sql = "INSERT INTO ledger (scope, tokens_in, tokens_out, micros, calls, at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET \
+               tokens_in = tokens_in + ?2, tokens_out = tokens_out + ?3, micros = micros + ?4, \
+               calls = calls + ?5, at = max(at, ?6)";
+    let mut add = db.prepare_cached(sql)?;
+    for (place, scope) in spend.scopes.iter().enumerate() {
+        if !spend.scopes[..place].contains(scope) {
+            let at = micros(spend.at);
+            add.execute(params![scope, tokens_in, tokens_out, cost, calls, at])?;
+        }
+    }
+    let sql = "INSERT INTO usage (agent, bucket, tokens, micros, calls) \
+               VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET \
+               tokens = tokens + ?3, micros = micros + ?4, calls = calls + ?5";
+    let bucket = micros(bucket(spend.at));
+    let tokens = tokens_in + tokens_out;
+    db.prepare_cached(sql)?
+        .execute(params![spend.agent, bucket, tokens, cost, calls])?;
+    Ok(())
+}
+
+/// Gives back what is reserved for a call.
+pub(super) fn unreserve(db: &Connection, n: i64, key: &str) -> Result<(), Fault> {
+    let sql = "DELETE FROM reservation WHERE run = ?1 AND key = ?2";
+    db.prepare_cached(sql)?.execute(params![n, key])?;
+    Ok(())
+}
+
+/// The lease of a run has ended, and with it what was reserved under it.
+///
+/// Most runs have nothing reserved: then one look at the root of a table that is empty or nearly
+/// so is all, and no page is written.
+pub(super) fn release(db: &Connection, n: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM reservation WHERE run = ?1";
+    db.prepare_cached(sql)?.execute([n])?;
+    Ok(())
+}
+
+pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRow>, Fault> {
+    // Scopes of one beginning follow each other, so that reading starts at the first of them and
+    // stops behind the last.
+    let (from, to) = match (&filter.scope, &filter.prefix) {
+        (Some(scope), _) => (scope.as_str(), Some(scope.as_str())),
+        (None, Some(prefix)) => (prefix.as_str(), None),
+        (None, None) => ("", None),
+    };
+    // One statement, so that both tables are seen as of one instant.
+    let sql = "SELECT scope, sum(a), sum(b), sum(c), sum(d), sum(e), sum(f) FROM (\
+               SELECT scope, tokens_in a, tokens_out b, micros c, calls d, 0 e, 0 f FROM ledger \
+               WHERE scope >= ?1 AND (?2 IS NULL OR scope <= ?2) UNION ALL \
+               SELECT scope, 0, 0, 0, 0, tokens, micros FROM reservation \
+               WHERE scope >= ?1 AND (?2 IS NULL OR scope <= ?2)) GROUP BY scope ORDER BY scope";
+    let mut rows = db.prepare_cached(sql)?;
+    let mut rows = rows.query(params![from, to])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let scope: String = row.get(0)?;
+        if filter
+            .prefix
+            .as_ref()
+            .is_some_and(|prefix| !scope.starts_with(prefix))
+        {
+            break;
+        }
+        if filter.fits(&scope) {
+            found.push(SpentRow {
+                scope,
+                tokens_in: natural(row, 1)?,
+                tokens_out: natural(row, 2)?,
+                micros: natural(row, 3)?,
+                calls: natural(row, 4)?,
+                reserved_tokens: natural(row, 5)?,
+                reserved_micros: natural(row, 6)?,
+            });
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn usage_since(
+    db: &Connection,
+    agent: &str,
+    from: Timestamp,
+) -> Result<Vec<UsageRow>, Fault> {
+    let sql = "SELECT bucket, tokens, micros, calls FROM usage \
+               WHERE agent = ?1 AND bucket >= ?2 ORDER BY bucket";
+    let mut rows = db.prepare_cached(sql)?;
+    let rows = rows.query_map(params![agent, micros(bucket(from))], |row| {
+        Ok(UsageRow {
+            bucket: row::instant(row, 0)?,
+            tokens: natural(row, 1)?,
+            micros: natural(row, 2)?,
+            calls: natural(row, 3)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn forget(db: &Connection, before: Timestamp) -> Result<u64, Fault> {
+    let sql = "DELETE FROM ledger WHERE at < ?1";
+    let scopes = db.prepare_cached(sql)?.execute([micros(before)])?;
+    let length = micros(bucket_end(Timestamp::UNIX_EPOCH));
+    let sql = "DELETE FROM usage WHERE bucket + ?2 <= ?1";
+    let buckets = db.prepare_cached(sql)?.execute([micros(before), length])?;
+    Ok((scopes + buckets) as u64)
+}
