@@ -95,6 +95,9 @@ pub enum What {
         reply: ModelReply,
         /// The model that gave it.
         model: String,
+        /// Its commands, where it writes commands: found once, here.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        commands: Vec<Written>,
         /// What it cost, if that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
@@ -134,6 +137,11 @@ pub enum What {
         args: Object,
         /// The question.
         message: String,
+        /// What repeating the call would do.
+        effects: Effects,
+        /// The skill whose command it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skill: Option<String>,
     },
     /// The question was answered.
     Answered {
@@ -195,6 +203,19 @@ pub enum What {
     },
     /// It is over.
     Finished(Finished),
+    /// It failed and goes on where it was: the model is asked again, or the call that could not be
+    /// made is made. What has ended stays ended.
+    Reopened,
+}
+
+/// A command as a model wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// The command.
+    pub line: String,
+    /// Why it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// How a call that needs nothing outside was meant.

@@ -9,8 +9,10 @@
 
 mod action;
 mod event;
+mod machine;
 mod setup;
 
 pub use action::{Action, Facts, Resolved, Wanted};
-pub use event::{Address, Event, Finished, Interpretation, What};
+pub use event::{Address, Event, Finished, Interpretation, What, Written};
+pub use machine::{Diverged, Machine, RESULT_TAG, Spent};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup};

@@ -77,14 +77,24 @@ impl Extracted {
     /// Behind a quote that is never closed nothing counts, in later blocks neither: a quoted text
     /// with a fence in it ends its block, and what follows may be the rest of that text (X22).
     pub fn lines(&self) -> Vec<Result<Line, Problem>> {
-        let mut lines = Vec::new();
-        for block in &self.blocks {
-            lines.extend(split(&block.commands));
-            if lines.last().is_some_and(is_torn) {
-                break;
-            }
-        }
-        lines
+        self.placed().map(|(_, line)| line).collect()
+    }
+
+    /// The same commands, each as it was written, also when it cannot be read; a block that was cut
+    /// off is the last one.
+    pub fn written(&self) -> Vec<(String, Option<Problem>)> {
+        let mut written: Vec<_> = self.placed().map(as_written).collect();
+        let unclosed = self.unclosed.iter();
+        written.extend(unclosed.map(|problem| ("```cmd".to_owned(), Some(problem.clone()))));
+        written
+    }
+
+    /// The commands, each with its block.
+    fn placed(&self) -> impl Iterator<Item = (&Block, Result<Line, Problem>)> {
+        let mut torn = false;
+        let lines = |block| split_block(block).map(move |line| (block, line));
+        let placed = self.blocks.iter().flat_map(lines);
+        placed.take_while(move |(_, line)| !std::mem::replace(&mut torn, is_torn(line)))
     }
 
     fn finish(&mut self, reply: &str, block: Block) {
@@ -92,6 +102,24 @@ impl Extracted {
             self.blocks.push(block);
         } else {
             self.unclosed = Some(Problem::at(ProblemKind::UnclosedBlock, block.span));
+        }
+    }
+}
+
+fn split_block(block: &Block) -> impl Iterator<Item = Result<Line, Problem>> + use<> {
+    split(&block.commands).into_iter()
+}
+
+/// A command that cannot be read is the whole line in which the reading stopped.
+fn as_written((block, line): (&Block, Result<Line, Problem>)) -> (String, Option<Problem>) {
+    match line {
+        Ok(line) => (line.raw, None),
+        Err(problem) => {
+            let text = &block.commands;
+            let at = problem.span.as_ref().map_or(0, |span| span.start);
+            let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let line = text[start..].lines().next().unwrap_or_default();
+            (line.trim().to_owned(), Some(problem))
         }
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
             model,
             cost_usd,
             ms,
+            ..
         } => (
             "model_replied",
             json!({ "turn": turn, "model": model, "text": reply.text, "calls": reply.calls.len(),
@@ -51,6 +52,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
             tool,
             args,
             message,
+            ..
         } => (
             "confirmation_required",
             json!({ "turn": turn, "call": call, "message": message, "options": OPTIONS,
@@ -99,9 +101,11 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
             "agent_finished",
             json!({ "text": finished.text, "error": finished.error.as_ref().map(failure) }),
         ),
-        What::Unable { .. } | What::Asked { .. } | What::Reminded { .. } | What::Finished(_) => {
-            return None;
-        }
+        What::Unable { .. }
+        | What::Asked { .. }
+        | What::Reminded { .. }
+        | What::Finished(_)
+        | What::Reopened => return None,
     };
     fields["step_id"] = json!(path);
     if !event.agent.is_root() {

@@ -1,0 +1,358 @@
+//! How an event changes a machine. Nothing is decided here, and nothing is asked of anybody, so a
+//! replay is the agent that lived. Events that do not fit the state are refused.
+
+use deft_model::{Failure, ModelReply};
+use serde_json::Value;
+
+use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
+use super::{Diverged, Machine, Place};
+use crate::event::{Address, Event, Interpretation, What, Written};
+use crate::setup::{Mode, Setup};
+
+impl Machine {
+    /// Folds an event into the state.
+    pub fn apply(&mut self, event: &Event) -> Result<(), Diverged> {
+        let agent = &event.agent;
+        match &event.what {
+            What::Began(setup) => self.begin(agent, setup),
+            What::Unable { failure } => {
+                self.prepared(agent)?.state = CallState::Unable(failure.clone());
+                Ok(())
+            }
+            What::Asked { turn } => self.asked(agent, *turn),
+            What::Replied {
+                turn,
+                reply,
+                commands,
+                cost_usd,
+                ms,
+                ..
+            } => self.has_replied(agent, *turn, reply, commands, *cost_usd, *ms),
+            What::Silent { turn, failure } => {
+                let turn = self.turn(agent, *turn, |state| *state == TurnState::Asked)?;
+                turn.state = TurnState::Silent(failure.clone());
+                self.spent.llm_calls += 1;
+                Ok(())
+            }
+            What::Returned {
+                turn,
+                call,
+                value,
+                error,
+                ms,
+            } => self.has_returned(agent, (*turn, *call), value.as_ref(), error.as_ref(), *ms),
+            What::Reminded { turn, text } => self.reminded(agent, *turn, text),
+            What::Finished(finished) => {
+                let agent = self.living(agent)?;
+                self.agents[agent].finished = Some(finished.clone());
+                Ok(())
+            }
+            What::Reopened => self.reopened(agent),
+            What::Told { .. }
+            | What::Question { .. }
+            | What::Answered { .. }
+            | What::Called { .. }
+            | What::Dispatched { .. } => self.call_moves(agent, &event.what),
+        }
+    }
+
+    /// What happens to a call before it ends.
+    fn call_moves(&mut self, agent: &Address, what: &What) -> Result<(), Diverged> {
+        match what {
+            What::Told {
+                turn,
+                call,
+                how,
+                text,
+                ..
+            } => {
+                let told = End::Told {
+                    how: *how,
+                    text: text.clone(),
+                };
+                self.told(agent, (*turn, *call), told)
+            }
+            What::Question {
+                turn,
+                call,
+                tool,
+                args,
+                message,
+                effects,
+                skill,
+            } => {
+                let target = Target::Tool {
+                    tool: tool.clone(),
+                    args: args.clone(),
+                    effects: *effects,
+                    skill: skill.clone(),
+                };
+                let message = message.clone();
+                self.begins(agent, (*turn, *call), target, CallState::Asking { message })
+            }
+            What::Called {
+                turn,
+                call,
+                tool,
+                args,
+                effects,
+                skill,
+            } => {
+                let target = Target::Tool {
+                    tool: tool.clone(),
+                    args: args.clone(),
+                    effects: *effects,
+                    skill: skill.clone(),
+                };
+                self.begins(agent, (*turn, *call), target, CallState::Calling)
+            }
+            What::Dispatched {
+                turn,
+                call,
+                dispatch,
+            } => {
+                let target = Target::Dispatch(dispatch.clone());
+                self.begins(agent, (*turn, *call), target, CallState::Preparing)
+            }
+            What::Answered {
+                turn,
+                call,
+                yes,
+                by,
+            } => {
+                let asking = |state: &CallState| matches!(state, CallState::Asking { .. });
+                let call = self.call(agent, (*turn, *call), asking)?;
+                call.state = CallState::Answered {
+                    yes: *yes,
+                    by: by.clone(),
+                };
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, address: &Address, setup: &Setup) -> Result<(), Diverged> {
+        if self.places.contains_key(address) {
+            return Err(misplaced(address, "begins twice"));
+        }
+        if !address.is_root() {
+            self.prepared(address)?.state = CallState::Inside;
+        }
+        self.places.insert(address.clone(), self.agents.len());
+        self.agents.push(Agent::new(address.clone(), setup));
+        Ok(())
+    }
+
+    /// The call whose agent is being prepared.
+    fn prepared(&mut self, address: &Address) -> Result<&mut Call, Diverged> {
+        let unknown = || misplaced(address, "was not sent out");
+        let (parent, turn, call) = address.parent().ok_or_else(unknown)?;
+        self.call(&parent, (turn, call), |state| {
+            *state == CallState::Preparing
+        })
+    }
+
+    fn asked(&mut self, address: &Address, turn: u32) -> Result<(), Diverged> {
+        let place = self.living(address)?;
+        let agent = &mut self.agents[place];
+        let open = agent
+            .turns
+            .last()
+            .is_some_and(|turn| turn.reply().is_none());
+        if open || agent.turns.len() + 1 != turn as usize {
+            return Err(misplaced(address, "asks out of turn"));
+        }
+        agent.turns.push(Turn::asked());
+        self.note(place, None);
+        Ok(())
+    }
+
+    fn has_replied(
+        &mut self,
+        address: &Address,
+        turn: u32,
+        reply: &ModelReply,
+        commands: &[Written],
+        cost_usd: Option<f64>,
+        ms: u64,
+    ) -> Result<(), Diverged> {
+        let asked = |state: &TurnState| *state == TurnState::Asked;
+        self.turn(address, turn, asked)?.replied(reply, commands);
+        let place = self.living(address)?;
+        self.agents[place].ms = self.agents[place].ms.saturating_add(ms);
+        let spent = &mut self.spent;
+        spent.llm_calls += 1;
+        spent.input_tokens = spent.input_tokens.saturating_add(reply.usage.input);
+        spent.output_tokens = spent.output_tokens.saturating_add(reply.usage.output);
+        spent.cost_usd += cost_usd.unwrap_or_default();
+        Ok(())
+    }
+
+    fn told(&mut self, address: &Address, at: (u32, u32), told: End) -> Result<(), Diverged> {
+        let answers = matches!(&told, End::Told { how, .. } if *how == Interpretation::Text);
+        let open = |state: &CallState| {
+            matches!(
+                state,
+                CallState::Pending | CallState::Answered { yes: false, .. }
+            )
+        };
+        self.call(address, at, open)?.state = CallState::Over(told);
+        let place = self.living(address)?;
+        if answers && self.agents[place].setup.mode == Mode::Tools {
+            self.agents[place].succeeded(at.1 as usize);
+        }
+        Ok(())
+    }
+
+    fn has_returned(
+        &mut self,
+        address: &Address,
+        at: (u32, u32),
+        value: Option<&Value>,
+        error: Option<&Failure>,
+        ms: u64,
+    ) -> Result<(), Diverged> {
+        let call = self.call(address, at, |state| {
+            matches!(
+                state,
+                CallState::Calling | CallState::Inside | CallState::Unable(_)
+            )
+        })?;
+        call.state = CallState::Over(match error {
+            Some(failure) => End::Failed(failure.clone()),
+            None => End::Value(value.cloned().unwrap_or_default()),
+        });
+        let place = self.living(address)?;
+        let agent = &mut self.agents[place];
+        agent.ms = agent.ms.saturating_add(ms);
+        if error.is_none() {
+            agent.succeeded(at.1 as usize);
+        }
+        Ok(())
+    }
+
+    fn reminded(&mut self, address: &Address, turn: u32, text: &str) -> Result<(), Diverged> {
+        let place = self.living(address)?;
+        let agent = &self.agents[place];
+        let required = !agent.reminded_of_calls && !self.missing(agent).is_empty();
+        let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
+        self.turn(address, turn, replied)?.reminder = Some(Reminder {
+            text: text.to_owned(),
+            required,
+        });
+        let agent = &mut self.agents[place];
+        agent.reminded_of_calls |= required;
+        agent.reminded_to_speak |= !required;
+        Ok(())
+    }
+
+    fn reopened(&mut self, address: &Address) -> Result<(), Diverged> {
+        let place = self.places.get(address).copied();
+        let place = place.filter(|place| self.agents[*place].failure().is_some());
+        let place = place.ok_or_else(|| misplaced(address, "has not failed"))?;
+        self.agents[place].reopen();
+        self.rewind(place);
+        Ok(())
+    }
+
+    /// What was under way when an agent was ended from outside begins again, also below it. Agents
+    /// that were sent out are there already, and only go on.
+    fn rewind(&mut self, place: usize) {
+        self.agents[place].rewind();
+        let turns = self.agents[place].turns.len();
+        let calls = self.agents[place].turns.last();
+        for index in 0..calls.map_or(0, |turn| turn.calls.len()) {
+            let below = super::child(&self.agents[place], turns, index);
+            let Some(below) = self.places.get(&below).copied() else {
+                continue;
+            };
+            if let Some(call) = self.agents[place].last_call(index)
+                && call.state == CallState::Again
+            {
+                call.state = CallState::Inside;
+            }
+            if self.agents[below].finished.is_none() {
+                self.rewind(below);
+            }
+        }
+    }
+
+    fn begins(
+        &mut self,
+        address: &Address,
+        at: (u32, u32),
+        target: Target,
+        state: CallState,
+    ) -> Result<(), Diverged> {
+        let call = self.call(address, at, can_begin)?;
+        call.target = Some(target);
+        call.state = state;
+        let place = self.living(address)?;
+        self.note(place, Some(at.1 as usize));
+        Ok(())
+    }
+
+    fn note(&mut self, agent: usize, call: Option<usize>) {
+        let place = Place { agent, call };
+        if !self.fresh.contains(&place) {
+            self.fresh.push(place);
+        }
+    }
+
+    /// The place of an agent that has not ended.
+    fn living(&self, address: &Address) -> Result<usize, Diverged> {
+        let place = self.places.get(address).copied();
+        let place = place.ok_or_else(|| misplaced(address, "has not begun"))?;
+        match self.agents[place].finished {
+            None => Ok(place),
+            Some(_) => Err(misplaced(address, "goes on after it has ended")),
+        }
+    }
+
+    /// The last turn of an agent, which must be this one.
+    fn turn(
+        &mut self,
+        address: &Address,
+        number: u32,
+        fits: impl Fn(&TurnState) -> bool,
+    ) -> Result<&mut Turn, Diverged> {
+        let place = self.living(address)?;
+        let turns = &mut self.agents[place].turns;
+        let last = turns.len() == number as usize;
+        let turn = turns.last_mut().filter(|turn| last && fits(&turn.state));
+        turn.ok_or_else(|| misplaced(address, &format!("is not at this point of turn {number}")))
+    }
+
+    fn call(
+        &mut self,
+        address: &Address,
+        (turn, call): (u32, u32),
+        fits: impl Fn(&CallState) -> bool,
+    ) -> Result<&mut Call, Diverged> {
+        let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
+        let calls = &mut self.turn(address, turn, replied)?.calls;
+        let call_at = calls.get_mut(call as usize);
+        call_at.filter(|call| fits(&call.state)).ok_or_else(|| {
+            misplaced(
+                address,
+                &format!("is not at this point of call {turn}.{call}"),
+            )
+        })
+    }
+}
+
+fn can_begin(state: &CallState) -> bool {
+    matches!(
+        state,
+        CallState::Pending | CallState::Again | CallState::Answered { yes: true, .. }
+    )
+}
+
+fn misplaced(address: &Address, what: &str) -> Diverged {
+    if address.is_root() {
+        Diverged(format!("the agent {what}"))
+    } else {
+        Diverged(format!("the agent `{address}` {what}"))
+    }
+}

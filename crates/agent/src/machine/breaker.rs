@@ -1,0 +1,79 @@
+//! Notices that an agent goes in circles: the same call with the same result again and again, or a
+//! few calls in turn, always with the same results.
+//!
+//! Calls that were refused or made no sense count like others: a model that insists is in a loop too.
+//! What a call gives is part of it, so asking whether something is ready ends when it is not by then,
+//! but reading a file that changes does not count. Not here: limits of steps.
+
+use deft_model::{Failure, FailureClass};
+
+use super::state::{Agent, End, Target, Want};
+use super::words;
+
+/// The longest circle that is looked for.
+const LONGEST: usize = 4;
+
+/// A call that has ended.
+#[derive(Clone, Copy)]
+pub(super) struct Made<'a> {
+    pub want: Want<'a>,
+    pub target: Option<&'a Target>,
+    pub end: &'a End,
+}
+
+/// Why the agent must not go on, if it goes in circles. Looks at what has ended, latest first.
+pub(super) fn tripped(agent: &Agent) -> Option<Failure> {
+    // One call is no circle.
+    let repeats = match agent.setup.limits.repeats as usize {
+        0 => return None,
+        repeats => repeats.max(2),
+    };
+    let latest: Vec<Made<'_>> = latest(agent).take(repeats * LONGEST).collect();
+    let length = (1..=LONGEST).find(|length| is_circle(&latest, *length, repeats))?;
+    let names: Vec<String> = latest[..length].iter().rev().map(words::call).collect();
+    let message = match names.as_slice() {
+        [name] => format!("the call `{name}` was made {repeats} times with the same result"),
+        names => format!(
+            "the calls `{}` were made in turn {repeats} times with the same results",
+            names.join("`, `")
+        ),
+    };
+    let failure = Failure::new(FailureClass::Limit, message);
+    Some(failure.hint("say in the instructions what to do when a call brings nothing new"))
+}
+
+/// What has ended, the latest first, back to where watching began.
+fn latest(agent: &Agent) -> impl Iterator<Item = Made<'_>> {
+    let mode = agent.setup.mode;
+    let turns = agent.turns.iter().enumerate().rev();
+    let calls = turns.flat_map(move |(number, turn)| {
+        let calls = turn.calls.iter().enumerate().rev();
+        calls.filter_map(move |(index, call)| {
+            let ended = Made {
+                want: turn.want(index, mode)?,
+                target: call.target.as_ref(),
+                end: call.end()?,
+            };
+            Some(((number, index), ended))
+        })
+    });
+    let watched = calls.take_while(|(place, _)| *place >= agent.watched_from);
+    watched.map(|(_, made)| made)
+}
+
+/// Whether the latest calls are the same few, so many times.
+fn is_circle(latest: &[Made<'_>], length: usize, repeats: usize) -> bool {
+    let all = length * repeats;
+    latest.len() >= all && (length..all).all(|at| latest[at].is_like(latest[at % length]))
+}
+
+impl Made<'_> {
+    fn is_like(self, other: Self) -> bool {
+        let same = match (self.target, other.target) {
+            (Some(one), Some(two)) => one == two,
+            (None, None) => self.want.is_like(other.want),
+            _ => false,
+        };
+        same && self.end == other.end
+    }
+}

@@ -1,0 +1,252 @@
+//! What follows from the calls of a reply: which of them begins next, and what it comes down to.
+//!
+//! Calls begin in the order in which the model wrote them. Neighbours that change nothing outside
+//! run together, and so do agents; everything else waits for all before it and is waited for.
+//!
+//! Not here: whether they go in circles (`breaker.rs`), how results are shown (`shown.rs`).
+
+use deft_model::{CallArgs, Effects, Failure, ModelReply, StopReason, ToolCall};
+use serde_json::Value;
+
+use super::settle::returned;
+use super::state::{Agent, Call, CallState, Target, Turn, Want};
+use super::turn::{ask, failed, of, out_of_steps, spoken};
+use super::{Machine, breaker, child, commands, ordinal, words};
+use crate::action::{Facts, Resolved, Wanted};
+use crate::event::{Event, Interpretation, What};
+use crate::setup::Dispatch;
+
+/// The calls of the last turn of an agent.
+struct Calls<'a> {
+    agent: &'a Agent,
+    turn: &'a Turn,
+    reply: &'a ModelReply,
+}
+
+impl Machine {
+    pub(super) fn decide_calls(
+        &self,
+        agent: &Agent,
+        turn: &Turn,
+        reply: &ModelReply,
+        facts: &dyn Facts,
+    ) -> Option<Event> {
+        if let Some(event) = self.decide_below(agent, turn, facts) {
+            return Some(event);
+        }
+        let calls = Calls { agent, turn, reply };
+        calls.decide(facts).map(|what| of(agent, what))
+    }
+
+    /// What follows for agents that were sent out, and what their ends mean for the calls.
+    fn decide_below(&self, agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<Event> {
+        let number = agent.turns.len();
+        turn.calls.iter().enumerate().find_map(|(index, call)| {
+            let end = |result, ms| {
+                let what = returned(ordinal(number), ordinal(index), result, ms);
+                Some(of(agent, what))
+            };
+            match &call.state {
+                CallState::Unable(failure) => end(Err(failure.clone()), 0),
+                CallState::Inside => {
+                    let below = self.agent(&child(agent, number, index))?;
+                    let Some(finished) = &below.finished else {
+                        return self.decide_agent(below, facts);
+                    };
+                    match &finished.error {
+                        Some(failure) => end(Err(failure.clone()), below.ms),
+                        None => end(Ok(Value::String(finished.text.clone())), below.ms),
+                    }
+                }
+                _ => None,
+            }
+        })
+    }
+}
+
+impl Calls<'_> {
+    fn decide(&self, facts: &dyn Facts) -> Option<What> {
+        let calls = &self.turn.calls;
+        let busy = calls.iter().any(Call::is_busy);
+        if let Some(failure) = calls.iter().find_map(Call::fatal) {
+            return (!busy).then(|| self.fail(failure.clone()));
+        }
+        if !busy && let Some(failure) = breaker::tripped(self.agent) {
+            return Some(self.fail(failure));
+        }
+        let Some(next) = calls
+            .iter()
+            .position(|call| !call.is_over() && !call.is_busy())
+        else {
+            return (!busy).then(|| ask(self.agent));
+        };
+        let untouched = calls.iter().all(|call| call.state == CallState::Pending);
+        if untouched && !self.agent.may_ask() {
+            return Some(out_of_steps(self.agent));
+        }
+        let running: Vec<&Call> = calls.iter().filter(|call| call.is_busy()).collect();
+        if !running.iter().all(|call| is_free(call)) {
+            return None;
+        }
+        self.begin(next, &running, facts)
+    }
+
+    /// Begins a call beside those that are running, if it may.
+    fn begin(&self, index: usize, running: &[&Call], facts: &dyn Facts) -> Option<What> {
+        let call = &self.turn.calls[index];
+        match (&call.state, &call.target) {
+            (CallState::Answered { yes: false, by }, Some(Target::Tool { tool, .. })) => {
+                let text = words::declined(tool, by);
+                Some(self.told(index, Interpretation::Declined, text))
+            }
+            (_, Some(target)) => self.go(index, target.clone(), running),
+            (_, None) => match self.resolve(index, facts) {
+                Resolved::Text(text) => Some(self.told(index, Interpretation::Text, text)),
+                Resolved::Mistaken(text) => Some(self.told(index, Interpretation::Mistaken, text)),
+                Resolved::Refused(text) => Some(self.told(index, Interpretation::Refused, text)),
+                Resolved::Tool {
+                    tool,
+                    args,
+                    effects,
+                    approve,
+                    skill,
+                } => {
+                    if approve {
+                        return running.is_empty().then(|| What::Question {
+                            turn: self.number(),
+                            call: ordinal(index),
+                            message: words::question(&tool, &args),
+                            tool,
+                            args,
+                            effects,
+                            skill,
+                        });
+                    }
+                    let target = Target::Tool {
+                        tool,
+                        args,
+                        effects,
+                        skill,
+                    };
+                    self.go(index, target, running)
+                }
+                Resolved::Dispatch(dispatch) => Some(self.dispatch(index, dispatch)),
+                Resolved::Blocked(failure) => {
+                    running.is_empty().then(|| self.fail(failure.blocked()))
+                }
+            },
+        }
+    }
+
+    /// Makes a call, unless it has to wait. Two that are alike never run together, so that the
+    /// breaker sees each of them.
+    fn go(&self, index: usize, target: Target, running: &[&Call]) -> Option<What> {
+        let like = |call: &&Call| call.target.as_ref() == Some(&target);
+        if !running.is_empty() && (!is_free_target(&target) || running.iter().any(like)) {
+            return None;
+        }
+        let (turn, call) = (self.number(), ordinal(index));
+        Some(match target {
+            Target::Tool {
+                tool,
+                args,
+                effects,
+                skill,
+            } => What::Called {
+                turn,
+                call,
+                tool,
+                args,
+                effects,
+                skill,
+            },
+            Target::Dispatch(dispatch) => What::Dispatched {
+                turn,
+                call,
+                dispatch,
+            },
+        })
+    }
+
+    fn dispatch(&self, index: usize, dispatch: Dispatch) -> What {
+        let limits = &self.agent.setup.limits;
+        let sent = |call: &&Call| matches!(call.target, Some(Target::Dispatch(_)));
+        let sent = self.turn.calls.iter().filter(sent).count();
+        let refusal = if self.agent.address.depth() >= limits.max_depth as usize {
+            words::too_deep(limits.max_depth)
+        } else if sent >= limits.fan_out as usize {
+            words::too_many(limits.fan_out)
+        } else {
+            return What::Dispatched {
+                turn: self.number(),
+                call: ordinal(index),
+                dispatch,
+            };
+        };
+        self.told(index, Interpretation::Refused, refusal)
+    }
+
+    fn resolve(&self, index: usize, facts: &dyn Facts) -> Resolved {
+        let setup = &self.agent.setup;
+        match self.turn.want(index, setup.mode) {
+            Some(Want::Command(written)) => match &written.problem {
+                Some(problem) => Resolved::Mistaken(problem.clone()),
+                None => commands::allowed(setup, &written.line)
+                    .unwrap_or_else(|| facts.resolve(setup, Wanted::Command(&written.line))),
+            },
+            Some(Want::Call(call)) => self.resolve_call(call, index, facts),
+            Some(Want::Stray(call)) => Resolved::Refused(words::no_tools(&call.name)),
+            // There is a want for every call.
+            None => Resolved::Mistaken(words::no_tools("")),
+        }
+    }
+
+    /// Only what was offered is looked at, whatever else the host has (S0.53).
+    fn resolve_call(&self, call: &ToolCall, index: usize, facts: &dyn Facts) -> Resolved {
+        let setup = &self.agent.setup;
+        let offered = |offer: &&crate::Offer| offer.spec.name == call.name;
+        let Some(offer) = setup.tools.iter().find(offered) else {
+            return Resolved::Refused(words::not_offered(setup, &call.name));
+        };
+        let last = index + 1 == self.turn.calls.len();
+        if last && self.reply.stop == StopReason::Length {
+            return Resolved::Mistaken(words::cut_off_call(&call.name));
+        }
+        match &call.args {
+            CallArgs::Invalid(raw) => Resolved::Mistaken(words::unreadable(&call.name, raw)),
+            CallArgs::Object(_) => facts.resolve(setup, Wanted::Tool(offer, call)),
+        }
+    }
+
+    fn told(&self, index: usize, how: Interpretation, text: String) -> What {
+        let want = self.turn.want(index, self.agent.setup.mode);
+        What::Told {
+            turn: self.number(),
+            call: ordinal(index),
+            name: want.map(Want::name).unwrap_or_default().to_owned(),
+            how,
+            text,
+        }
+    }
+
+    fn fail(&self, failure: Failure) -> What {
+        failed(spoken(self.agent, self.reply), failure)
+    }
+
+    fn number(&self) -> u32 {
+        ordinal(self.agent.turns.len())
+    }
+}
+
+/// Whether others may run beside a call that is running.
+fn is_free(call: &Call) -> bool {
+    let asking = matches!(call.state, CallState::Asking { .. });
+    !asking && call.target.as_ref().is_some_and(is_free_target)
+}
+
+fn is_free_target(target: &Target) -> bool {
+    match target {
+        Target::Tool { effects, .. } => *effects == Effects::None,
+        Target::Dispatch(_) => true,
+    }
+}

@@ -1,0 +1,50 @@
+//! Which commands an agent may write, where its skills are named (S2.60).
+//!
+//! Not here: whether there is such a skill, its flags, its page; whoever resolves commands knows.
+
+use deft_command::{Routed, route, split};
+
+use super::words;
+use crate::action::Resolved;
+use crate::setup::Setup;
+
+/// What there is to say about a command without looking it up: that it names a skill outside of what
+/// the agent may use, or which ones those are. `None` when it may be looked up.
+pub(super) fn allowed(setup: &Setup, line: &str) -> Option<Resolved> {
+    let skills = setup.skills.as_deref()?;
+    let name = match named(line) {
+        Named::Skill(name) => name,
+        Named::All => return Some(Resolved::Text(words::skills(skills))),
+        Named::Unreadable => return None,
+    };
+    let known = skills.contains(&name);
+    (!known).then(|| Resolved::Refused(words::not_allowed(&name, skills)))
+}
+
+enum Named {
+    Skill(String),
+    /// `get_skill` alone.
+    All,
+    /// Whoever resolves it says what is wrong.
+    Unreadable,
+}
+
+fn named(line: &str) -> Named {
+    let Some(Ok(line)) = split(line).into_iter().next() else {
+        return Named::Unreadable;
+    };
+    // Without flags nothing but the name is read.
+    let name_only = deft_command::Line {
+        words: line.words.iter().take(1).cloned().collect(),
+        ..line.clone()
+    };
+    match (
+        route(&line, |_| Ok(Vec::new())),
+        route(&name_only, |_| Ok(Vec::new())),
+    ) {
+        (Ok(Routed::GetSkill { topic }), _) if topic.is_empty() => Named::All,
+        (Ok(Routed::GetSkill { topic }), _) => Named::Skill(topic),
+        (_, Ok(Routed::Command(command))) => Named::Skill(command.skill_name),
+        _ => Named::Unreadable,
+    }
+}

@@ -1,0 +1,292 @@
+//! The agent as a value: events in, actions out.
+//!
+//! A machine performs nothing, reads no clock and knows no store. Whoever drives it calls
+//! [`Machine::advance`] for what follows from its state, stores those events, performs the
+//! [`Action`]s, and hands back what came of them as events (`settle.rs`). The agents that an agent
+//! sends out are in the same machine, each under its [`Address`].
+//!
+//! Not here: what follows from a reply (`turn.rs`) or from its calls (`calls.rs`), and how events
+//! change a state (`apply.rs`).
+
+mod apply;
+mod breaker;
+mod calls;
+mod commands;
+mod settle;
+mod shown;
+mod state;
+mod transcript;
+mod turn;
+mod words;
+
+pub use shown::RESULT_TAG;
+
+use std::collections::HashMap;
+
+use deft_model::{Message, ModelRequest, ToolChoice};
+
+use crate::action::{Action, Facts};
+use crate::event::{Address, Event, Finished, What};
+use crate::setup::Mode;
+use state::{Agent, CallState, Target, TurnState};
+
+/// The stored events do not fit an agent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the recorded events do not fit an agent: {0}")]
+pub struct Diverged(pub(crate) String);
+
+/// What models took, over all agents of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Tokens that were read.
+    pub input_tokens: u64,
+    /// Tokens that were written.
+    pub output_tokens: u64,
+    /// Money, as far as it is known.
+    pub cost_usd: f64,
+    /// How often a model was asked.
+    pub llm_calls: u64,
+}
+
+/// An agent and those it sent out, as far as they have come.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// In the order in which they began; the first is the root.
+    agents: Vec<Agent>,
+    places: HashMap<Address, usize>,
+    /// What has begun and was not taken yet.
+    fresh: Vec<Place>,
+    spent: Spent,
+}
+
+/// A model call or a call of the last turn of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    agent: usize,
+    call: Option<usize>,
+}
+
+/// Two machines are equal when they will act alike; which actions were taken is not part of that.
+impl PartialEq for Machine {
+    fn eq(&self, other: &Self) -> bool {
+        self.agents == other.agents && self.spent == other.spent
+    }
+}
+
+impl Machine {
+    /// An agent that has not begun.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An agent rebuilt from its events; whoever replays has put the history back into
+    /// [`What::Began`].
+    pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, Diverged> {
+        let mut machine = Self::new();
+        for event in events {
+            machine.apply(event)?;
+        }
+        machine.fresh.clear();
+        Ok(machine)
+    }
+
+    /// Everything that follows from the state. The events are applied already; nothing may be
+    /// performed before they are stored.
+    pub fn advance(&mut self, facts: &dyn Facts) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(event) = self.decide(facts) {
+            // What was just decided fits the state it was decided from.
+            if self.apply(&event).is_err() {
+                break;
+            }
+            events.push(event);
+        }
+        events
+    }
+
+    fn decide(&self, facts: &dyn Facts) -> Option<Event> {
+        self.decide_agent(self.agents.first()?, facts)
+    }
+
+    /// Lets an agent that failed go on where it was, and those below whose failure was its own. The
+    /// events are applied already and must be stored like those of [`advance`](Self::advance), which
+    /// comes next. None for an agent that has not ended, or has ended well.
+    pub fn retry(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut open = vec![Address::root()];
+        while let Some(address) = open.pop() {
+            let Some(agent) = self.agent(&address).filter(|it| it.failure().is_some()) else {
+                continue;
+            };
+            open.extend(self.to_blame(agent));
+            let event = Event {
+                agent: address,
+                what: What::Reopened,
+            };
+            if self.apply(&event).is_ok() {
+                events.push(event);
+            }
+        }
+        events
+    }
+
+    /// The agents below whose failures ended this one.
+    fn to_blame(&self, agent: &Agent) -> Vec<Address> {
+        let number = agent.turns.len();
+        let calls = agent.turns.last().map(|turn| turn.calls.iter());
+        let calls = calls.into_iter().flatten().enumerate();
+        let fatal = calls.filter(|(_, call)| call.fatal().is_some());
+        fatal
+            .map(|(call, _)| child(agent, number, call))
+            .filter(|address| self.places.contains_key(address))
+            .collect()
+    }
+
+    /// Actions that have come up since this was last asked.
+    pub fn take_actions(&mut self) -> Vec<Action> {
+        let fresh = std::mem::take(&mut self.fresh);
+        fresh.into_iter().filter_map(|at| self.action(at)).collect()
+    }
+
+    /// Every action that has begun and not ended, in the order of the calls.
+    pub fn outstanding(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if !self.agents.is_empty() {
+            self.collect(0, &mut actions);
+        }
+        actions
+    }
+
+    fn collect(&self, agent: usize, actions: &mut Vec<Action>) {
+        let one = &self.agents[agent];
+        let Some(turn) = one.turns.last().filter(|_| one.finished.is_none()) else {
+            return;
+        };
+        actions.extend(self.action(Place { agent, call: None }));
+        for (index, call) in turn.calls.iter().enumerate() {
+            let below = child(one, one.turns.len(), index);
+            match self.places.get(&below) {
+                Some(below) if call.state == CallState::Inside => self.collect(*below, actions),
+                _ => {
+                    let call = Some(index);
+                    actions.extend(self.action(Place { agent, call }));
+                }
+            }
+        }
+    }
+
+    fn action(&self, at: Place) -> Option<Action> {
+        let agent = self.agents.get(at.agent)?;
+        let turn = agent.turns.last().filter(|_| agent.finished.is_none())?;
+        let number = ordinal(agent.turns.len());
+        let address = agent.address.clone();
+        let Some(index) = at.call else {
+            return (turn.state == TurnState::Asked).then(|| Action::CallModel {
+                agent: address,
+                turn: number,
+                model: agent.setup.model.clone(),
+                request: Box::new(request(agent)),
+            });
+        };
+        let call = turn.calls.get(index)?;
+        let (turn, index) = (number, ordinal(index));
+        match (&call.state, call.target.clone()?) {
+            (
+                CallState::Calling,
+                Target::Tool {
+                    tool,
+                    args,
+                    effects,
+                    ..
+                },
+            ) => Some(Action::CallTool {
+                agent: address,
+                turn,
+                call: index,
+                tool,
+                args,
+                effects,
+            }),
+            (CallState::Asking { message }, Target::Tool { tool, args, .. }) => Some(Action::Ask {
+                agent: address,
+                turn,
+                call: index,
+                tool,
+                args,
+                message: message.clone(),
+            }),
+            (CallState::Preparing, Target::Dispatch(dispatch)) => Some(Action::Prepare {
+                agent: address.child(turn, index),
+                dispatch,
+            }),
+            _ => None,
+        }
+    }
+
+    /// How the agent of the step ended, if it has.
+    pub fn finished(&self) -> Option<&Finished> {
+        self.agents.first()?.finished.as_ref()
+    }
+
+    /// What models took so far, over all agents.
+    pub fn usage(&self) -> Spent {
+        self.spent
+    }
+
+    /// The tools that were called with success, and the skills whose commands those calls were, over
+    /// all agents.
+    pub fn called(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for name in self.agents.iter().flat_map(|agent| &agent.called) {
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+        all
+    }
+
+    /// What was said since the agent began: its task, replies, results and reminders, without the
+    /// history before it. Empty for an agent that there is not.
+    pub fn messages(&self, agent: &Address) -> Vec<Message> {
+        self.agent(agent).map(transcript::said).unwrap_or_default()
+    }
+
+    fn agent(&self, address: &Address) -> Option<&Agent> {
+        self.agents.get(*self.places.get(address)?)
+    }
+}
+
+/// Everything the model is given for the turn that is asked now.
+fn request(agent: &Agent) -> ModelRequest {
+    let before = agent.turns.iter().rev().nth(1);
+    let reminder = before.and_then(|turn| turn.reminder.as_ref());
+    let required = reminder.is_some_and(|reminder| reminder.required);
+    let can_call = agent.setup.mode == Mode::Tools && !agent.specs.is_empty();
+    let mut messages = agent.setup.history.to_vec();
+    messages.extend(transcript::said(agent));
+    ModelRequest {
+        system: agent.setup.system.clone(),
+        messages,
+        tools: match agent.setup.mode {
+            Mode::Tools => agent.specs.clone(),
+            Mode::Cmd => [].into(),
+        },
+        choice: if required && can_call {
+            ToolChoice::Required
+        } else {
+            ToolChoice::Auto
+        },
+        ..ModelRequest::default()
+    }
+}
+
+/// The address of the agent that a call sends out. Turns count from 1.
+fn child(agent: &Agent, turn: usize, call: usize) -> Address {
+    agent.address.child(ordinal(turn), ordinal(call))
+}
+
+/// Numbers of turns and calls as they are recorded; a reply with more calls than that does not fit
+/// into memory.
+fn ordinal(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}

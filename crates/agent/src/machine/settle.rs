@@ -1,0 +1,129 @@
+//! Events for what came of actions. Making one changes nothing; it is stored, then applied.
+
+use deft_command::extract;
+use deft_model::{Effects, Failure, ModelReply};
+use serde_json::Value;
+
+use super::{Machine, words};
+use crate::action::Action;
+use crate::event::{Address, Event, What, Written};
+use crate::setup::{Mode, Setup};
+
+impl Machine {
+    /// An agent begins: the one of the step, or one that is being prepared.
+    pub fn began(&self, agent: &Address, setup: Setup) -> Event {
+        event(agent, What::Began(Box::new(setup)))
+    }
+
+    /// An agent that was to be prepared cannot be.
+    pub fn unable(&self, agent: &Address, failure: Failure) -> Event {
+        event(agent, What::Unable { failure })
+    }
+
+    /// The model answered. Commands in the answer are found here, once.
+    pub fn replied(
+        &self,
+        agent: &Address,
+        turn: u32,
+        reply: ModelReply,
+        model: String,
+        cost_usd: Option<f64>,
+        ms: u64,
+    ) -> Event {
+        let writes = |setup: &Setup| setup.mode == Mode::Cmd;
+        let commands = match self.agent(agent) {
+            Some(one) if writes(&one.setup) => commands(&reply.text),
+            _ => Vec::new(),
+        };
+        let what = What::Replied {
+            turn,
+            reply,
+            model,
+            commands,
+            cost_usd,
+            ms,
+        };
+        event(agent, what)
+    }
+
+    /// The model gave no answer.
+    pub fn silent(&self, agent: &Address, turn: u32, failure: Failure) -> Event {
+        event(agent, What::Silent { turn, failure })
+    }
+
+    /// A call of a tool ended.
+    pub fn returned(
+        &self,
+        agent: &Address,
+        turn: u32,
+        call: u32,
+        result: Result<Value, Failure>,
+        ms: u64,
+    ) -> Event {
+        event(agent, returned(turn, call, result, ms))
+    }
+
+    /// A person answered.
+    pub fn answered(&self, agent: &Address, turn: u32, call: u32, yes: bool, by: String) -> Event {
+        let what = What::Answered {
+            turn,
+            call,
+            yes,
+            by,
+        };
+        event(agent, what)
+    }
+
+    /// What is recorded, after a crash, of an action that was begun by somebody who is gone. `None`:
+    /// it is performed again. A call that must not be repeated ends in doubt, and its agent with it.
+    pub fn cut_off(&self, action: &Action) -> Option<Event> {
+        match action {
+            Action::CallTool {
+                agent,
+                turn,
+                call,
+                tool,
+                effects: Effects::Once,
+                ..
+            } => Some(self.returned(agent, *turn, *call, Err(words::cut_off(tool)), 0)),
+            Action::CallTool { .. }
+            | Action::CallModel { .. }
+            | Action::Ask { .. }
+            | Action::Prepare { .. } => None,
+        }
+    }
+}
+
+fn event(agent: &Address, what: What) -> Event {
+    Event {
+        agent: agent.clone(),
+        what,
+    }
+}
+
+pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms: u64) -> What {
+    let (value, error) = match result {
+        Ok(value) => (Some(value), None),
+        Err(failure) => (None, Some(failure)),
+    };
+    What::Returned {
+        turn,
+        call,
+        value,
+        error,
+        ms,
+    }
+}
+
+/// The commands of a reply, which is the model's own text and nothing else (X22).
+fn commands(reply: &str) -> Vec<Written> {
+    let written = extract(reply).written().into_iter();
+    let written = written.map(|(line, problem)| Written {
+        line,
+        problem: problem.map(|problem| match problem.hint() {
+            Some(hint) => format!("{problem}\nhint: {hint}"),
+            None => problem.to_string(),
+        }),
+    });
+    written.collect()
+}

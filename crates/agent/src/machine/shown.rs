@@ -1,0 +1,126 @@
+//! What a model is shown of the end of a call, in both modes.
+//!
+//! Results come from outside and may say anything, also "ignore your instructions". They stand in a
+//! frame that the system prompt speaks of ([`RESULT_TAG`]), and nothing inside can close it. Pages and
+//! lists of skills are the host's own words, which the model asked for to follow them: no frame.
+//!
+//! Not here: who says what the frame means (the prompt), secrets (they are gone before).
+
+use deft_model::Failure;
+use serde_json::Value;
+
+use super::state::End;
+use super::words::clip;
+use crate::event::Interpretation;
+
+/// The tag around everything that comes from outside; what stands in it is data.
+pub const RESULT_TAG: &str = "result";
+
+/// How a call ended, as the model reads it, and whether it failed. At most so many characters of the
+/// result itself are shown.
+pub(super) fn shown(name: &str, end: &End, most: usize) -> (String, bool) {
+    match end {
+        End::Told {
+            how: Interpretation::Text,
+            text,
+        } => (cut(text, most).join(""), false),
+        End::Told { how, text } => (framed(name, &told(*how, text), true, most), true),
+        End::Value(value) => (framed(name, &plain(value), false, most), false),
+        End::Failed(failure) => (framed(name, &failed(failure), true, most), true),
+    }
+}
+
+/// The frame of a call that was not made.
+pub(super) fn not_made(name: &str) -> String {
+    framed(name, "not made: the agent ended before", true, usize::MAX)
+}
+
+fn told(how: Interpretation, text: &str) -> String {
+    match how {
+        Interpretation::Text => text.to_owned(),
+        Interpretation::Refused => format!("refused: {text}"),
+        Interpretation::Mistaken => format!("error (invalid): {text}"),
+        Interpretation::Declined => format!("declined: {text}"),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn failed(failure: &Failure) -> String {
+    let said = format!("error ({}): {}", failure.class, failure.message);
+    match &failure.hint {
+        Some(hint) => format!("{said}\nhint: {hint}"),
+        None => said,
+    }
+}
+
+fn framed(name: &str, content: &str, failed: bool, most: usize) -> String {
+    let name = attribute(name);
+    let status = if failed { " status=\"error\"" } else { "" };
+    let [content, note] = cut(content, most);
+    let content = neutral(&content);
+    format!("<{RESULT_TAG} tool=\"{name}\"{status}>\n{content}\n</{RESULT_TAG}>{note}")
+}
+
+/// As much of a text as may be shown, and a note of what is not, which stands behind the frame
+/// because it is ours.
+fn cut(text: &str, most: usize) -> [String; 2] {
+    match text.char_indices().nth(most) {
+        None => [text.to_owned(), String::new()],
+        Some((end, _)) => {
+            let all = text.chars().count();
+            let note = format!("\n[cut: the first {most} of {all} characters are shown]");
+            [text[..end].to_owned(), note]
+        }
+    }
+}
+
+/// A name as an attribute: one line, without what would end it.
+fn attribute(name: &str) -> String {
+    let tame = |c: char| match c {
+        '"' | '<' | '>' => '\'',
+        c if c.is_control() || c.is_whitespace() => ' ',
+        c => c,
+    };
+    clip(name).chars().map(tame).collect()
+}
+
+/// The text with every tag that looks like the frame's taken apart: `<` becomes `&lt;`.
+pub(super) fn neutral(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        if is_opening(c) && is_frame(&text[at + c.len_utf8()..]) {
+            out.push_str("&lt;");
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// What a model may read as `<`.
+fn is_opening(c: char) -> bool {
+    matches!(c, '<' | '＜' | '﹤')
+}
+
+/// Whether what stands behind a `<` reads as the frame's tag, opening or closing. Letters that cannot
+/// be seen are passed over, and case does not matter, because neither does to a model.
+fn is_frame(behind: &str) -> bool {
+    let seen = behind.chars().filter(|c| !is_unseen(*c));
+    let mut seen = seen.skip_while(|c| matches!(c, '/' | '\\' | '／'));
+    RESULT_TAG
+        .chars()
+        .all(|letter| seen.next().is_some_and(|c| c.eq_ignore_ascii_case(&letter)))
+}
+
+fn is_unseen(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}

@@ -1,0 +1,333 @@
+//! How far agents have come. Nothing is decided here.
+
+use std::sync::Arc;
+
+use deft_model::{
+    CallArgs, Effects, Failure, FailureClass, ModelReply, Object, StopReason, ToolCall, ToolSpec,
+};
+use serde_json::Value;
+
+use super::words;
+use crate::event::{Address, Finished, Interpretation, Written};
+use crate::setup::{Dispatch, Mode, Setup};
+
+/// One agent.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Agent {
+    pub address: Address,
+    pub setup: Arc<Setup>,
+    /// What the model is told of its tools, made once.
+    pub specs: Arc<[ToolSpec]>,
+    pub turns: Vec<Turn>,
+    /// It was reminded of calls that it must make.
+    pub reminded_of_calls: bool,
+    /// It was reminded to say something.
+    pub reminded_to_speak: bool,
+    /// Turns that do not count for the limit, because it was told to go on behind them.
+    pub steps_from: usize,
+    /// Calls before this place do not count for the loop breaker: turn and call.
+    pub watched_from: (usize, usize),
+    /// Names that were called with success, each once.
+    pub called: Vec<String>,
+    /// How long its model and its calls took, one after the other.
+    pub ms: u64,
+    pub finished: Option<Finished>,
+}
+
+/// One question to the model and everything that follows from the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Turn {
+    pub state: TurnState,
+    pub commands: Vec<Written>,
+    /// One for each command and tool call of the reply.
+    pub calls: Vec<Call>,
+    pub reminder: Option<Reminder>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TurnState {
+    Asked,
+    Silent(Failure),
+    Replied(Box<ModelReply>),
+}
+
+/// What is said to the model in the place of the person.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reminder {
+    pub text: String,
+    /// The model has to call something then.
+    pub required: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Call {
+    pub state: CallState,
+    /// What it comes down to, once that is recorded.
+    pub target: Option<Target>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Target {
+    Tool {
+        tool: String,
+        args: Object,
+        effects: Effects,
+        skill: Option<String>,
+    },
+    Dispatch(Dispatch),
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum CallState {
+    /// Nobody has looked at it.
+    #[default]
+    Pending,
+    /// A person is asked.
+    Asking { message: String },
+    /// They answered.
+    Answered { yes: bool, by: String },
+    /// What it comes down to is to be done again.
+    Again,
+    /// A tool is being called.
+    Calling,
+    /// An agent is being prepared.
+    Preparing,
+    /// It could not be.
+    Unable(Failure),
+    /// It works.
+    Inside,
+    /// It has ended.
+    Over(End),
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum End {
+    Told { how: Interpretation, text: String },
+    Value(Value),
+    Failed(Failure),
+}
+
+/// What a model wants done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Want<'a> {
+    Call(&'a ToolCall),
+    /// A tool call of a model that has no tools but commands.
+    Stray(&'a ToolCall),
+    Command(&'a Written),
+}
+
+impl<'a> Want<'a> {
+    /// As the model said it.
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Call(call) | Self::Stray(call) => &call.name,
+            Self::Command(written) => &written.line,
+        }
+    }
+
+    /// Whether somebody who reads both would call them the same; ids of calls never are.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        self.name() == other.name() && self.args() == other.args()
+    }
+
+    fn args(self) -> Option<&'a CallArgs> {
+        match self {
+            Self::Call(call) | Self::Stray(call) => Some(&call.args),
+            Self::Command(_) => None,
+        }
+    }
+}
+
+impl Agent {
+    pub(crate) fn new(address: Address, setup: &Setup) -> Self {
+        Self {
+            address,
+            setup: Arc::new(setup.clone()),
+            specs: setup.tools.iter().map(|offer| offer.spec.clone()).collect(),
+            turns: Vec::new(),
+            reminded_of_calls: false,
+            reminded_to_speak: false,
+            steps_from: 0,
+            watched_from: (0, 0),
+            called: Vec::new(),
+            ms: 0,
+            finished: None,
+        }
+    }
+
+    /// Whether the model may be asked once more.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.turns.len() < self.steps_from + self.setup.limits.max_steps as usize
+    }
+
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.finished.as_ref()?.error.as_ref()
+    }
+
+    pub(crate) fn note_called(&mut self, name: &str) {
+        if !self.called.iter().any(|called| called == name) {
+            self.called.push(name.to_owned());
+        }
+    }
+
+    pub(crate) fn last_call(&mut self, call: usize) -> Option<&mut Call> {
+        self.turns.last_mut()?.calls.get_mut(call)
+    }
+
+    /// Notes that a call of the last turn brought something. An agent that was sent out, or a text
+    /// that was asked for, counts by what the model called.
+    pub(crate) fn succeeded(&mut self, call: usize) {
+        let mode = self.setup.mode;
+        let Some(turn) = self.turns.last() else {
+            return;
+        };
+        let target = turn.calls.get(call).and_then(|call| call.target.clone());
+        let want = turn.want(call, mode).map(Want::name).unwrap_or_default();
+        match target {
+            Some(Target::Tool { tool, skill, .. }) => {
+                self.note_called(&tool);
+                skill.iter().for_each(|skill| self.note_called(skill));
+            }
+            Some(Target::Dispatch(_)) | None => {
+                let offer = self.setup.tools.iter().find(|it| it.spec.name == want);
+                let first = want.split_whitespace().next().unwrap_or_default();
+                let name = offer.map_or(first, |offer| offer.tool.as_str()).to_owned();
+                self.note_called(&name);
+            }
+        }
+    }
+
+    /// Goes on after a failure: see [`What::Reopened`](crate::What::Reopened). One that had run into
+    /// a limit has a new allowance.
+    pub(crate) fn reopen(&mut self) {
+        let failure = self.finished.take().and_then(|finished| finished.error);
+        let Some(turn) = self.turns.last_mut() else {
+            return;
+        };
+        let void = turn.is_void();
+        if failure.is_some_and(|failure| failure.class == FailureClass::Limit) {
+            let over = turn.calls.iter().take_while(|call| call.is_over()).count();
+            self.watched_from = (self.turns.len() - 1, over);
+            self.steps_from = self.turns.len();
+        }
+        if void {
+            self.turns.pop();
+        }
+    }
+
+    /// Takes back what has no end yet, so that it is begun again.
+    pub(crate) fn rewind(&mut self) {
+        match self.turns.last_mut() {
+            Some(turn) if turn.state == TurnState::Asked => drop(self.turns.pop()),
+            Some(turn) => turn.calls.iter_mut().for_each(Call::rewind),
+            None => {}
+        }
+    }
+}
+
+impl Turn {
+    pub(crate) fn asked() -> Self {
+        Self {
+            state: TurnState::Asked,
+            commands: Vec::new(),
+            calls: Vec::new(),
+            reminder: None,
+        }
+    }
+
+    pub(crate) fn reply(&self) -> Option<&ModelReply> {
+        match &self.state {
+            TurnState::Replied(reply) => Some(reply),
+            TurnState::Asked | TurnState::Silent(_) => None,
+        }
+    }
+
+    pub(crate) fn replied(&mut self, reply: &ModelReply, commands: &[Written]) {
+        self.calls = vec![Call::default(); commands.len() + reply.calls.len()];
+        self.commands = commands.to_vec();
+        self.state = TurnState::Replied(Box::new(reply.clone()));
+    }
+
+    pub(crate) fn want(&self, call: usize, mode: Mode) -> Option<Want<'_>> {
+        if let Some(written) = self.commands.get(call) {
+            return Some(Want::Command(written));
+        }
+        let call = self.reply()?.calls.get(call - self.commands.len())?;
+        Some(match mode {
+            Mode::Tools => Want::Call(call),
+            Mode::Cmd => Want::Stray(call),
+        })
+    }
+
+    /// The model gave nothing to go on with, so that the question is asked again.
+    fn is_void(&self) -> bool {
+        match &self.state {
+            TurnState::Asked | TurnState::Silent(_) => true,
+            TurnState::Replied(reply) => {
+                reply.stop == StopReason::Refused
+                    || self.calls.is_empty() && self.reminder.is_none()
+            }
+        }
+    }
+}
+
+impl Call {
+    pub(crate) fn end(&self) -> Option<&End> {
+        match &self.state {
+            CallState::Over(end) => Some(end),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.end().is_some()
+    }
+
+    /// Somebody is at work on it.
+    pub(crate) fn is_busy(&self) -> bool {
+        match self.state {
+            CallState::Asking { .. }
+            | CallState::Calling
+            | CallState::Preparing
+            | CallState::Unable(_)
+            | CallState::Inside => true,
+            CallState::Pending
+            | CallState::Answered { .. }
+            | CallState::Again
+            | CallState::Over(_) => false,
+        }
+    }
+
+    /// A failure that ends the agent: nothing was tried, or nobody knows whether it happened.
+    pub(crate) fn fatal(&self) -> Option<&Failure> {
+        let Some(End::Failed(failure)) = self.end() else {
+            return None;
+        };
+        let repeatable = match &self.target {
+            Some(Target::Tool { effects, .. }) => *effects != Effects::Once,
+            Some(Target::Dispatch(_)) | None => false,
+        };
+        (failure.blocked || failure.in_doubt && !repeatable).then_some(failure)
+    }
+
+    /// A failure that ended the agent is forgotten. A call that was under way when the agent was
+    /// ended begins again, unless it must not be repeated: then it is in doubt.
+    fn rewind(&mut self) {
+        let next = match (&self.state, &self.target) {
+            (CallState::Over(_), _) if self.fatal().is_some() => CallState::Again,
+            (CallState::Calling, Some(Target::Tool { tool, effects, .. }))
+                if *effects == Effects::Once =>
+            {
+                CallState::Over(End::Failed(words::cut_off(tool)))
+            }
+            (CallState::Calling | CallState::Preparing, _) => CallState::Again,
+            (CallState::Asking { .. }, _) => {
+                self.target = None;
+                CallState::Pending
+            }
+            _ => return,
+        };
+        self.state = next;
+    }
+}

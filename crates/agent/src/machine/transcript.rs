@@ -1,0 +1,86 @@
+//! What was said between the engine and a model since an agent began, as messages.
+//!
+//! Every call of a reply has its result, also those that were not made: a provider refuses a
+//! conversation in which one is missing. Not here: what was said before (the history).
+
+use deft_model::{Message, ModelReply};
+
+use super::shown::{neutral, not_made, shown};
+use super::state::{Agent, Call, Target, Turn, Want};
+use super::words::clip;
+use crate::setup::Mode;
+
+/// The task, replies, results and reminders.
+pub(super) fn said(agent: &Agent) -> Vec<Message> {
+    let mut messages = vec![Message::User {
+        text: agent.setup.task.clone(),
+    }];
+    for turn in &agent.turns {
+        if let Some(reply) = turn.reply() {
+            messages.extend(assistant(agent.setup.mode, reply));
+            results(agent, turn, &mut messages);
+        }
+        let reminder = turn.reminder.iter();
+        messages.extend(reminder.map(|reminder| Message::User {
+            text: reminder.text.clone(),
+        }));
+    }
+    messages
+}
+
+/// What the model said; nothing when it said nothing, which providers refuse to read. Calls of a model
+/// that writes commands are answered like its commands, so they are not repeated as calls.
+fn assistant(mode: Mode, reply: &ModelReply) -> Option<Message> {
+    let mut message = Message::from(reply);
+    let Message::Assistant { text, calls, .. } = &mut message else {
+        return None;
+    };
+    if mode == Mode::Cmd {
+        calls.clear();
+    }
+    let blank = text.trim().is_empty() && calls.is_empty();
+    (!blank).then_some(message)
+}
+
+fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
+    let mode = agent.setup.mode;
+    let most = agent.setup.limits.max_shown;
+    let mut commands = Vec::new();
+    for (index, call) in turn.calls.iter().enumerate() {
+        let Some(want) = turn.want(index, mode) else {
+            continue;
+        };
+        let (text, failed) = match call.end() {
+            Some(end) => shown(label(want, call), end, most),
+            None if agent.finished.is_some() => (not_made(label(want, call)), true),
+            None => continue,
+        };
+        match want {
+            Want::Call(call) => messages.push(Message::Tool {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                text,
+                failed,
+            }),
+            Want::Command(_) | Want::Stray(_) => {
+                let line = neutral(&clip(&want.name().replace('\n', " ")));
+                commands.push(format!("`{line}`:\n{text}"));
+            }
+        }
+    }
+    if !commands.is_empty() {
+        let text = commands.join("\n\n");
+        messages.push(Message::User { text });
+    }
+}
+
+/// What the frame of a result is called: the tool as the model knows it, or the skill.
+fn label<'a>(want: Want<'a>, call: &'a Call) -> &'a str {
+    match (want, &call.target) {
+        (Want::Call(call) | Want::Stray(call), _) => &call.name,
+        (Want::Command(_), Some(Target::Tool { skill, tool, .. })) => {
+            skill.as_ref().unwrap_or(tool)
+        }
+        (Want::Command(written), _) => written.line.split_whitespace().next().unwrap_or_default(),
+    }
+}

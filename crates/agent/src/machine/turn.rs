@@ -1,0 +1,131 @@
+//! What follows from a reply, or from there being none: the next question, a reminder, the end.
+//!
+//! Not here: the calls of a reply (`calls.rs`).
+
+use deft_command::extract;
+use deft_model::{Failure, FailureClass, ModelReply, StopReason};
+
+use super::state::{Agent, Turn, TurnState};
+use super::{Machine, ordinal, words};
+use crate::action::Facts;
+use crate::event::{Address, Event, Finished, What};
+use crate::setup::Mode;
+
+impl Machine {
+    /// What follows from the state of an agent and of those below it.
+    pub(super) fn decide_agent(&self, agent: &Agent, facts: &dyn Facts) -> Option<Event> {
+        if agent.finished.is_some() {
+            return None;
+        }
+        let what = match agent.turns.last() {
+            None => ask(agent),
+            Some(turn) => match &turn.state {
+                TurnState::Asked => return None,
+                TurnState::Silent(failure) => silent(failure),
+                TurnState::Replied(reply) if reply.stop == StopReason::Refused => refused(reply),
+                TurnState::Replied(_) if turn.reminder.is_some() => ask(agent),
+                TurnState::Replied(reply) if turn.calls.is_empty() => self.answer(agent, reply),
+                TurnState::Replied(reply) => {
+                    return self.decide_calls(agent, turn, reply, facts);
+                }
+            },
+        };
+        Some(of(agent, what))
+    }
+
+    /// A reply without calls: the answer, unless something is missing and can be asked for.
+    fn answer(&self, agent: &Agent, reply: &ModelReply) -> What {
+        let turn = ordinal(agent.turns.len());
+        let missing = self.missing(agent);
+        if agent.may_ask() && !agent.reminded_of_calls && !missing.is_empty() {
+            let text = words::must_call(&agent.setup, &missing);
+            return What::Reminded { turn, text };
+        }
+        let text = spoken(agent, reply);
+        if !text.is_empty() {
+            return What::Finished(Finished { text, error: None });
+        }
+        if agent.may_ask() && !agent.reminded_to_speak {
+            let text = words::SPEAK.to_owned();
+            return What::Reminded { turn, text };
+        }
+        failed(String::new(), words::no_answer(reply))
+    }
+
+    /// The tools that must be called and were not, by the agent or by those below it.
+    pub(super) fn missing<'a>(&self, agent: &'a Agent) -> Vec<&'a str> {
+        let must = agent.setup.must_call.iter();
+        let missing = must.filter(|tool| !self.has_called(agent, tool));
+        missing.map(String::as_str).collect()
+    }
+
+    fn has_called(&self, agent: &Agent, tool: &str) -> bool {
+        let below = |other: &&Agent| is_below(&other.address, &agent.address);
+        let mut family = self.agents.iter().filter(below);
+        family.any(|one| one.called.iter().any(|called| called == tool))
+    }
+}
+
+/// Whether an agent is another one, or was sent out by it or by one below it.
+fn is_below(address: &Address, above: &Address) -> bool {
+    address == above
+        || address
+            .parent()
+            .is_some_and(|(parent, ..)| is_below(&parent, above))
+}
+
+/// The model is asked, or has been asked often enough.
+pub(super) fn ask(agent: &Agent) -> What {
+    if !agent.may_ask() {
+        return out_of_steps(agent);
+    }
+    let turn = ordinal(agent.turns.len() + 1);
+    What::Asked { turn }
+}
+
+/// It may not be asked again, so calls would have nobody to read their results.
+pub(super) fn out_of_steps(agent: &Agent) -> What {
+    let reply = agent.turns.last().and_then(Turn::reply);
+    let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();
+    failed(text, words::out_of_steps(agent.turns.len()))
+}
+
+pub(super) fn failed(text: String, failure: Failure) -> What {
+    let error = Some(failure);
+    What::Finished(Finished { text, error })
+}
+
+pub(super) fn of(agent: &Agent, what: What) -> Event {
+    Event {
+        agent: agent.address.clone(),
+        what,
+    }
+}
+
+/// Asking a model changes nothing outside, so a question without an answer leaves nothing in doubt.
+fn silent(failure: &Failure) -> What {
+    let mut failure = failure.clone();
+    failure.in_doubt = false;
+    failed(String::new(), failure)
+}
+
+fn refused(reply: &ModelReply) -> What {
+    let said = reply.text.trim();
+    let message = match said {
+        "" => "the model refused to answer".to_owned(),
+        said => format!("the model refused to answer: {}", words::clip(said)),
+    };
+    failed(said.to_owned(), Failure::new(FailureClass::Other, message))
+}
+
+/// What a reply says to the person.
+pub(super) fn spoken(agent: &Agent, reply: &ModelReply) -> String {
+    let text = match agent.setup.mode {
+        Mode::Tools => reply.text.trim().to_owned(),
+        Mode::Cmd => extract(&reply.text).text.trim().to_owned(),
+    };
+    match reply.stop {
+        StopReason::Length if !text.is_empty() => format!("{text}\n\n{}", words::CUT_OFF),
+        _ => text,
+    }
+}

@@ -1,0 +1,204 @@
+//! What models and people are told, in one place.
+
+use std::fmt::Write;
+
+use deft_model::{CallArgs, Failure, FailureClass, ModelReply, Object, StopReason, nearest};
+
+use super::breaker::Made;
+use super::state::{Target, Want};
+use crate::setup::{Mode, Setup};
+
+/// Said to a model that said nothing.
+pub(super) const SPEAK: &str = "Your last reply was empty. Say what came of the task in a few \
+     sentences, or do what is still to be done.";
+
+/// Stands behind a text that the model could not end.
+pub(super) const CUT_OFF: &str = "[cut off: the model reached its limit of tokens]";
+
+/// How many names are listed before the rest is only counted.
+const MOST_NAMES: usize = 50;
+
+/// As much of a text as fits into a sentence.
+pub(super) fn clip(text: &str) -> String {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let names: Vec<String> = names.take(MOST_NAMES).map(|it| format!("`{it}`")).collect();
+    let mut text = names.join(", ");
+    if more > 0 {
+        let _ = write!(text, " and {more} more");
+    }
+    text
+}
+
+fn offered(setup: &Setup) -> impl ExactSizeIterator<Item = &str> {
+    setup.tools.iter().map(|offer| offer.spec.name.as_str())
+}
+
+pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
+    let called = |offer: &&crate::Offer| offer.tool == name;
+    let known = setup.tools.iter().find(called);
+    let known = known.map(|offer| offer.spec.name.as_str());
+    let near = known.or_else(|| nearest(name, offered(setup)));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let name = clip(name);
+    match offered(setup).len() {
+        0 => format!("`{name}` is not one of your tools\nhint: you have none; answer in words"),
+        _ => format!(
+            "`{name}` is not one of your tools{near}\nhint: you can call {}",
+            list(offered(setup))
+        ),
+    }
+}
+
+pub(super) fn no_tools(name: &str) -> String {
+    format!(
+        "`{}` cannot be called, because you have no tools\nhint: write commands into a ```cmd block",
+        clip(name)
+    )
+}
+
+pub(super) fn skills(skills: &[String]) -> String {
+    match skills {
+        [] => "There are no skills for you.".to_owned(),
+        skills => format!(
+            "Skills that you can use: {}\nUse `get_skill: NAME` for one of them.",
+            list(skills.iter().map(String::as_str))
+        ),
+    }
+}
+
+pub(super) fn not_allowed(name: &str, skills: &[String]) -> String {
+    let near = nearest(name, skills.iter().map(String::as_str));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let name = clip(name);
+    match skills {
+        [] => format!("`{name}` is not one of your skills\nhint: you have none; answer in words"),
+        skills => format!(
+            "`{name}` is not one of your skills{near}\nhint: you can use {}",
+            list(skills.iter().map(String::as_str))
+        ),
+    }
+}
+
+pub(super) fn cut_off_call(name: &str) -> String {
+    format!(
+        "the call of `{name}` was cut off, because your reply reached its limit of tokens; it was \
+         not made\nhint: call it again with shorter arguments"
+    )
+}
+
+/// The raw problem of arguments that are no JSON object, with the beginning of what was written.
+pub(super) fn unreadable(name: &str, raw: &str) -> String {
+    let problem = match serde_json::from_str::<serde_json::Value>(raw) {
+        Err(error) => error.to_string(),
+        Ok(_) => "it is no object".to_owned(),
+    };
+    format!(
+        "the arguments of `{name}` are not a JSON object: {problem}\nhint: you wrote {}",
+        clip(raw)
+    )
+}
+
+pub(super) fn question(tool: &str, args: &Object) -> String {
+    if args.is_empty() {
+        return format!("Call `{tool}`?");
+    }
+    format!("Call `{tool}` with {}?", clip(&json(args)))
+}
+
+pub(super) fn declined(tool: &str, by: &str) -> String {
+    format!(
+        "{by} does not want `{tool}` to be called like this\nhint: do without it, or say why it is \
+         needed"
+    )
+}
+
+pub(super) fn too_deep(most: u32) -> String {
+    match most {
+        0 => "you cannot send out agents\nhint: do it yourself".to_owned(),
+        most => format!(
+            "agents may be sent out by agents {most} deep, and you are there already\nhint: do it \
+             yourself"
+        ),
+    }
+}
+
+pub(super) fn too_many(most: u32) -> String {
+    format!(
+        "more than {most} agents at a time cannot be sent out\nhint: send the others out when these \
+         are back"
+    )
+}
+
+/// The reminder of calls that must be made, by the names the model knows.
+pub(super) fn must_call(setup: &Setup, missing: &[&str]) -> String {
+    let name = |tool: &&str| {
+        let offer = setup.tools.iter().find(|offer| offer.tool == *tool);
+        let known = offer.filter(|_| setup.mode == Mode::Tools);
+        known
+            .map_or(*tool, |offer| offer.spec.name.as_str())
+            .to_owned()
+    };
+    let names: Vec<String> = missing.iter().map(name).collect();
+    format!(
+        "You are not done: {} must be called with success before you answer, and was not. Call it \
+         now, or say what keeps you from it.",
+        list(names.iter().map(String::as_str))
+    )
+}
+
+pub(super) fn no_answer(reply: &ModelReply) -> Failure {
+    match reply.stop {
+        StopReason::Length => Failure::new(
+            FailureClass::Limit,
+            "the model reached its limit of tokens before it said anything",
+        )
+        .hint("raise `max_tokens` of the model"),
+        _ => Failure::new(FailureClass::Other, "the model gave an empty answer"),
+    }
+}
+
+pub(super) fn out_of_steps(steps: usize) -> Failure {
+    let steps = match steps {
+        1 => "1 step".to_owned(),
+        steps => format!("{steps} steps"),
+    };
+    Failure::new(
+        FailureClass::Limit,
+        format!("the agent was stopped after {steps} without an answer"),
+    )
+    .hint("raise `max_steps`, or give it less to do")
+}
+
+/// What is known of a call whose end nobody saw.
+pub(super) fn cut_off(tool: &str) -> Failure {
+    let message = format!("the call of `{tool}` was cut off and may have happened");
+    Failure::new(FailureClass::Interrupted, message)
+        .hint("look whether it did; `deft runs resume` tries it once more")
+        .in_doubt()
+}
+
+/// A call as it is named in a message.
+pub(super) fn call(made: &Made<'_>) -> String {
+    let (name, args) = match (made.target, made.want) {
+        (Some(Target::Tool { tool, args, .. }), _) => (tool.as_str(), json(args)),
+        (Some(Target::Dispatch(dispatch)), _) => (dispatch.agent_id.as_str(), String::new()),
+        (None, Want::Command(written)) => (written.line.as_str(), String::new()),
+        (None, Want::Call(call) | Want::Stray(call)) => match &call.args {
+            CallArgs::Object(args) => (call.name.as_str(), json(args)),
+            CallArgs::Invalid(raw) => (call.name.as_str(), raw.clone()),
+        },
+    };
+    clip(format!("{name} {args}").trim_end())
+}
+
+fn json(args: &Object) -> String {
+    serde_json::to_string(args).unwrap_or_default()
+}
