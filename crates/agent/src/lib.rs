@@ -8,9 +8,12 @@
 //! their wires, money.
 
 mod action;
+mod classify;
 mod event;
+pub mod prompt;
 mod setup;
 
 pub use action::{Action, Facts, Resolved, Wanted};
+pub use classify::{Classified, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
 pub use event::{Address, Event, Finished, Interpretation, What};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup};
