@@ -8,11 +8,14 @@
 //! their wires, money.
 
 mod action;
+mod classify;
 mod event;
 mod machine;
+pub mod prompt;
 mod setup;
 
 pub use action::{Action, Facts, Resolved, Wanted};
+pub use classify::{Classified, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
 pub use event::{Address, Event, Finished, Interpretation, What, Written};
 pub use machine::{Diverged, Machine, RESULT_TAG, Spent};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup};

@@ -5,8 +5,10 @@
 //! store anything, knows no file system and no clock, and takes a type only
 //! when two crates share it.
 
+mod agent;
 mod chat;
 mod choice;
+mod entry;
 mod failure;
 mod flag;
 mod handler;
@@ -19,11 +21,13 @@ mod step;
 mod text;
 mod trigger;
 
+pub use agent::{Agent, AgentMode, fits};
 pub use chat::{
     CallArgs, Message, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage, ToolCall,
     ToolChoice, ToolSpec, estimate_tokens,
 };
 pub use choice::{Choice, nearest};
+pub use entry::PromptEntry;
 pub use failure::Failure;
 pub use flag::{Flag, FlagValue};
 pub use handler::Handler;

@@ -1,0 +1,251 @@
+//! Which playbooks a message calls for, by their keywords (S0.19, S1.2).
+//!
+//! All keywords of all playbooks are one automaton, so that a message costs one pass however many
+//! there are. It is built once for a set of skills and shared.
+//!
+//! Not here: where playbooks come from, their texts, a model's opinion about what is meant.
+
+mod words;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt;
+
+use aho_corasick::AhoCorasick;
+use deft_model::{Role, Skill};
+
+pub(crate) use words::{fold, in_word};
+
+/// The longest stretch of a message that is looked at, in bytes: what calls for a playbook is said
+/// by a person, and what is longer than this was pasted.
+const MAX_LOOKED_AT: usize = 20_000;
+
+/// What has to be known of a playbook to match it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Playbook {
+    /// The skill.
+    pub id: String,
+    /// Words that call for it.
+    pub keywords: Vec<String>,
+    /// Which of several comes first: the higher.
+    pub priority: i64,
+    /// Tools that it brings along (S0.95).
+    pub tools: Vec<String>,
+    /// How long its text is.
+    pub chars: usize,
+}
+
+impl Playbook {
+    /// The playbook that a skill is, if it is one and switched on.
+    pub fn of(skill: &Skill) -> Option<Self> {
+        let is_one = skill.role() == Some(Role::Playbook) && skill.policy.enabled;
+        is_one.then(|| Self {
+            id: skill.id.to_string(),
+            keywords: skill.keywords.clone(),
+            priority: skill.priority,
+            tools: skill.required_tools.clone(),
+            chars: skill.text().map_or(0, |text| text.read().chars().count()),
+        })
+    }
+}
+
+/// How much may be matched at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchLimits {
+    /// How many playbooks.
+    pub count: usize,
+    /// How long they may be together. The first one is taken whatever its length.
+    pub chars: usize,
+}
+
+impl Default for MatchLimits {
+    fn default() -> Self {
+        Self {
+            count: 3,
+            chars: 24_000,
+        }
+    }
+}
+
+/// A playbook that a message calls for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// The skill.
+    pub id: String,
+    /// The keywords that were found, in the order of the message, as they were written.
+    pub keywords: Vec<String>,
+    /// Its priority.
+    pub priority: i64,
+    /// Tools that it brings along.
+    pub tools: Vec<String>,
+    /// How long its text is.
+    pub chars: usize,
+}
+
+impl Match {
+    /// Why it matched, in words.
+    pub fn why(&self) -> String {
+        let quoted: Vec<String> = self
+            .keywords
+            .iter()
+            .map(|keyword| format!("\"{keyword}\""))
+            .collect();
+        format!("matched {}", quoted.join(", "))
+    }
+}
+
+/// The playbooks that a message calls for, the most important first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classified {
+    /// Those that are used.
+    pub matched: Vec<Match>,
+    /// Those that matched too but are beyond the limits.
+    pub left_out: Vec<Match>,
+}
+
+impl Classified {
+    /// The tools that the used ones bring along, each once, in order.
+    pub fn tools(&self) -> Vec<&str> {
+        let mut tools: Vec<&str> = Vec::new();
+        for tool in self.matched.iter().flat_map(|found| &found.tools) {
+            if !tools.contains(&tool.as_str()) {
+                tools.push(tool);
+            }
+        }
+        tools
+    }
+}
+
+/// There are more keywords than can be looked for at once.
+#[derive(Debug, thiserror::Error)]
+#[error("the keywords of the playbooks are too many to be looked for: {0}")]
+pub struct TooManyKeywords(String);
+
+/// All playbooks, ready to be matched.
+pub struct Classifier {
+    playbooks: Vec<Playbook>,
+    automaton: AhoCorasick,
+    /// For each pattern, which playbooks have it, with the place in their list.
+    owners: Vec<Vec<(usize, usize)>>,
+}
+
+impl fmt::Debug for Classifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Classifier")
+            .field("playbooks", &self.playbooks.len())
+            .field("keywords", &self.owners.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Classifier {
+    /// Makes playbooks ready. Blank keywords match nothing.
+    pub fn new(playbooks: impl IntoIterator<Item = Playbook>) -> Result<Self, TooManyKeywords> {
+        let playbooks: Vec<Playbook> = playbooks.into_iter().collect();
+        let mut patterns: Vec<String> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut owners: Vec<Vec<(usize, usize)>> = Vec::new();
+        for (owner, playbook) in playbooks.iter().enumerate() {
+            for (place, keyword) in playbook.keywords.iter().enumerate() {
+                let folded = fold(keyword);
+                if folded.is_empty() {
+                    continue;
+                }
+                let pattern = *known.entry(folded).or_insert_with_key(|folded| {
+                    patterns.push(folded.clone());
+                    owners.push(Vec::new());
+                    patterns.len() - 1
+                });
+                owners[pattern].push((owner, place));
+            }
+        }
+        // The standard kind of match is the one that can report overlaps.
+        let automaton =
+            AhoCorasick::new(&patterns).map_err(|problem| TooManyKeywords(problem.to_string()))?;
+        Ok(Self {
+            playbooks,
+            automaton,
+            owners,
+        })
+    }
+
+    /// How many playbooks there are.
+    pub fn len(&self) -> usize {
+        self.playbooks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.playbooks.is_empty()
+    }
+
+    /// Which playbooks a message calls for.
+    pub fn classify(&self, message: &str, limits: &MatchLimits) -> Classified {
+        let text = fold(&message[..message.floor_char_boundary(MAX_LOOKED_AT)]);
+        let mut found: HashMap<usize, Vec<&str>> = HashMap::new();
+        for pattern in self.found(&text) {
+            for (owner, place) in &self.owners[pattern] {
+                let keyword = self.playbooks[*owner].keywords[*place].trim();
+                found.entry(*owner).or_default().push(keyword);
+            }
+        }
+        let mut matches: Vec<Match> = found
+            .into_iter()
+            .map(|(owner, keywords)| self.describe(owner, &keywords))
+            .collect();
+        matches.sort_by(|a, b| rank(a).cmp(&rank(b)));
+        divide(matches, limits)
+    }
+
+    /// The patterns in a text, each once, in the order in which they begin there.
+    fn found(&self, text: &str) -> Vec<usize> {
+        let mut seen: HashMap<usize, (usize, usize)> = HashMap::new();
+        for hit in self.automaton.find_overlapping_iter(text) {
+            let pattern = hit.pattern().as_usize();
+            if !seen.contains_key(&pattern) && words::is_whole(text, hit.start(), hit.end()) {
+                seen.insert(pattern, (hit.start(), hit.end()));
+            }
+        }
+        let mut patterns: Vec<usize> = seen.keys().copied().collect();
+        patterns.sort_by_key(|pattern| (seen[pattern], *pattern));
+        patterns
+    }
+
+    fn describe(&self, owner: usize, keywords: &[&str]) -> Match {
+        let playbook = &self.playbooks[owner];
+        Match {
+            id: playbook.id.clone(),
+            keywords: keywords.iter().map(|&keyword| keyword.to_owned()).collect(),
+            priority: playbook.priority,
+            tools: playbook.tools.clone(),
+            chars: playbook.chars,
+        }
+    }
+}
+
+/// The higher priority comes first, then more keywords, then the id.
+fn rank(found: &Match) -> (Reverse<i64>, Reverse<usize>, &str) {
+    (
+        Reverse(found.priority),
+        Reverse(found.keywords.len()),
+        &found.id,
+    )
+}
+
+/// Takes matches in their order as long as there is room. One that is too long does not keep a
+/// shorter one behind it out.
+fn divide(matches: Vec<Match>, limits: &MatchLimits) -> Classified {
+    let mut classified = Classified::default();
+    let mut used = 0;
+    for found in matches {
+        let first = classified.matched.is_empty();
+        let fits = classified.matched.len() < limits.count && used + found.chars <= limits.chars;
+        if limits.count > 0 && (first || fits) {
+            used += found.chars;
+            classified.matched.push(found);
+        } else {
+            classified.left_out.push(found);
+        }
+    }
+    classified
+}

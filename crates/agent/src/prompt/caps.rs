@@ -1,0 +1,103 @@
+//! How much room each section of a prompt has.
+
+/// The most characters of each section. Fixed texts of ours have no cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// The agent's own prompt.
+    pub own: usize,
+    /// The overview of domains.
+    pub domains: usize,
+    /// The quick reference.
+    pub quick_reference: usize,
+    /// Tools, where they are called by commands.
+    pub tools: usize,
+    /// The list of skills.
+    pub skills: usize,
+    /// Skills that did not fit into the list but come close to the message.
+    pub near: usize,
+    /// All playbooks together.
+    pub playbooks: usize,
+    /// What is known of the person.
+    pub user: usize,
+    /// Facts from memory.
+    pub memory: usize,
+    /// The task at hand, and what an agent that is sent out is told.
+    pub task: usize,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self {
+            own: 16_000,
+            domains: 4_000,
+            quick_reference: 3_000,
+            tools: 12_000,
+            skills: 12_000,
+            near: 2_000,
+            playbooks: 24_000,
+            user: 4_000,
+            memory: 6_000,
+            task: 8_000,
+        }
+    }
+}
+
+impl Caps {
+    /// All caps together.
+    pub fn total(&self) -> usize {
+        self.fields().iter().sum()
+    }
+
+    /// The same caps, made smaller in proportion where they exceed so many characters: for models
+    /// whose context is small.
+    #[must_use]
+    pub fn within(mut self, chars: usize) -> Self {
+        let total = self.total();
+        if total > chars {
+            for cap in self.fields_mut() {
+                *cap = scaled(*cap, chars, total);
+            }
+        }
+        self
+    }
+
+    fn fields(mut self) -> [usize; 10] {
+        self.fields_mut().map(|cap| *cap)
+    }
+
+    fn fields_mut(&mut self) -> [&mut usize; 10] {
+        [
+            &mut self.own,
+            &mut self.domains,
+            &mut self.quick_reference,
+            &mut self.tools,
+            &mut self.skills,
+            &mut self.near,
+            &mut self.playbooks,
+            &mut self.user,
+            &mut self.memory,
+            &mut self.task,
+        ]
+    }
+}
+
+fn scaled(cap: usize, part: usize, whole: usize) -> usize {
+    let wide = cap as u128 * part as u128 / whole.max(1) as u128;
+    usize::try_from(wide).unwrap_or(cap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Caps;
+
+    #[test]
+    fn caps_shrink_together_and_never_grow() {
+        let caps = Caps::default();
+        assert_eq!(caps.within(caps.total()), caps);
+        assert_eq!(caps.within(usize::MAX), caps);
+        let half = caps.within(caps.total() / 2);
+        assert_eq!((half.own, half.near), (8_000, 1_000));
+        assert!(caps.within(10_000).total() <= 10_000);
+        assert_eq!(caps.within(0).total(), 0);
+    }
+}

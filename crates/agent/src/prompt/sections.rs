@@ -1,0 +1,260 @@
+//! The sections of a prompt, each made to fit.
+
+use deft_model::PromptEntry;
+
+use super::fit::{self, Chosen};
+use super::untrusted::{Framed, frame};
+use super::{Caps, PromptInput, Section, Writer, usage};
+use crate::Mode;
+
+/// A text below its heading.
+pub(super) fn text(writer: &mut Writer, section: Section, heading: &str, text: &str, cap: usize) {
+    if text.trim().is_empty() {
+        return;
+    }
+    let (fitted, missing) = fit::body(text.trim(), cap);
+    if missing > 0 {
+        writer.cut(section, Vec::new(), missing);
+    }
+    writer.add(section, &format!("{heading}{fitted}"));
+}
+
+/// The overview of domains and the quick reference (S2.32).
+pub(super) fn domains(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
+    let how = match input.mode {
+        Mode::Cmd => {
+            "\nUse: get_skill: <domain> for domain details\n\
+             Use: get_skill: <domain>.<command> for specific skill details\n\
+             Use: get_skill: <domain>.all to load all skills in a domain\n"
+        }
+        Mode::Tools => {
+            "\nCall `get_skill` with a domain for its skills, with `domain.command` for the page of a skill, with `domain.all` for every page of a domain. `use_skill` runs one.\n"
+        }
+    };
+    let list = List {
+        section: Section::Domains,
+        head: "Available skill domains:\n\n",
+        tail: how,
+        what: ("domain", "domains"),
+        find: "`get_skill` lists them all",
+    };
+    list.write(writer, input.domains, input.recent, caps.domains);
+    let list = List {
+        section: Section::QuickReference,
+        head: "Quick reference (common skills):\n",
+        tail: "",
+        what: ("command", "commands"),
+        find: "`get_skill` shows them by domain",
+    };
+    list.write(writer, input.commands, input.recent, caps.quick_reference);
+}
+
+/// The tools, where a command is how they are called.
+pub(super) fn tools(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
+    if input.mode != Mode::Cmd {
+        return;
+    }
+    let entries: Vec<PromptEntry> = input.tools.iter().map(usage::entry).collect();
+    let list = List {
+        section: Section::Tools,
+        head: "Tools, called as commands:\n",
+        tail: "",
+        what: ("tool", "tools"),
+        find: "`get_tool_catalog` lists them where it is offered",
+    };
+    list.write(writer, &entries, input.recent, caps.tools);
+}
+
+/// `<available_skills>`, and what was left out of it.
+pub(super) fn skills<'a>(
+    writer: &mut Writer,
+    input: &PromptInput<'a>,
+    caps: &Caps,
+) -> Vec<&'a PromptEntry> {
+    let head = match input.mode {
+        Mode::Tools => {
+            "Skills with instructions for special work. Load one with the `skill` tool when it fits:\n<available_skills>\n"
+        }
+        Mode::Cmd => {
+            "Skills with instructions for special work. Read one with get_skill: NAME when it fits:\n<available_skills>\n"
+        }
+    };
+    let list = List {
+        section: Section::Skills,
+        head,
+        tail: "</available_skills>\n",
+        what: ("skill", "skills"),
+        find: "use `get_skill` to find them",
+    };
+    list.write(writer, input.skills, input.recent, caps.skills)
+}
+
+/// Skills that are not in the list but share words with the message.
+pub(super) fn near(
+    writer: &mut Writer,
+    left_out: &[&PromptEntry],
+    input: &PromptInput<'_>,
+    caps: &Caps,
+) {
+    const HEAD: &str = "Of the skills that are not listed above, these are close to the message:\n";
+    let mut out = String::from(HEAD);
+    let mut room = caps.near.saturating_sub(HEAD.chars().count());
+    for entry in fit::nearest(left_out, input.message) {
+        let about = entry.about.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = format!("  {}: {about}\n", entry.name);
+        let Some(rest) = room.checked_sub(line.chars().count()) else {
+            break;
+        };
+        room = rest;
+        out.push_str(&line);
+    }
+    if out.len() > HEAD.len() {
+        writer.add(Section::Near, &out);
+    }
+}
+
+/// The playbooks in full, each with why it is here (S0.19). The first may take all the room there
+/// is; one for which too little is left is named only.
+pub(super) fn playbooks(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
+    const LEAST: usize = 400;
+    if input.playbooks.is_empty() {
+        return;
+    }
+    let mut out =
+        String::from("Playbooks for this message. Follow the one that fits what is asked:");
+    let mut room = caps.playbooks;
+    let mut unshown: Vec<&str> = Vec::new();
+    let mut missing = 0;
+    for (place, playbook) in input.playbooks.iter().enumerate() {
+        let length = playbook.text.trim().chars().count();
+        if place > 0 && room < length.min(LEAST) {
+            unshown.push(playbook.id);
+            missing += length;
+            continue;
+        }
+        let (text, cut) = fit::body(playbook.text.trim(), room);
+        room = room.saturating_sub(text.chars().count());
+        missing += cut;
+        let (id, why) = (playbook.id, playbook.why);
+        out.push_str(&format!(
+            "\n\n<playbook name=\"{id}\">\nHere because the message {why}.\n\n{text}\n</playbook>"
+        ));
+    }
+    let entries: Vec<String> = unshown.iter().map(|&id| id.to_owned()).collect();
+    unshown.extend(input.also_matched.iter().map(String::as_str));
+    if !unshown.is_empty() {
+        let names = unshown.join(", ");
+        out.push_str(&format!(
+            "\n\n… these match too and are not shown: {names}; read one with `get_skill` if it fits better"
+        ));
+    }
+    if missing > 0 {
+        writer.cut(Section::Playbooks, entries, missing);
+    }
+    writer.add(Section::Playbooks, &out);
+}
+
+/// Facts from memory. Whoever wrote them down may have taken them from anywhere, so they are framed.
+pub(super) fn memory(writer: &mut Writer, facts: &[String], caps: &Caps) {
+    let line = |fact: &String| {
+        let words = fact.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("- {words}\n")
+    };
+    let mut lines: Vec<String> = facts
+        .iter()
+        .filter(|fact| !fact.trim().is_empty())
+        .map(line)
+        .collect();
+    if lines.is_empty() {
+        return;
+    }
+    let mut room = caps.memory;
+    let fitting = lines.iter().take_while(|line| {
+        let rest = room.checked_sub(line.chars().count());
+        room = rest.unwrap_or_default();
+        rest.is_some()
+    });
+    let kept = fitting.count();
+    let left: Vec<String> = lines.split_off(kept);
+    let mut out = String::from("What is remembered:\n");
+    out.push_str(&frame(Framed::Memory, "memory", &lines.concat()));
+    if !left.is_empty() {
+        let chars = left.iter().map(|line| line.chars().count()).sum();
+        out.push_str(&format!("\n… {}", more(left.len(), "fact", "facts")));
+        writer.cut(Section::Memory, Vec::new(), chars);
+    }
+    writer.add(Section::Memory, &out);
+}
+
+/// The task at hand, framed for the same reason.
+pub(super) fn task(writer: &mut Writer, task: &str, caps: &Caps) {
+    if task.trim().is_empty() {
+        return;
+    }
+    let (fitted, missing) = fit::body(task.trim(), caps.task);
+    if missing > 0 {
+        writer.cut(Section::Task, Vec::new(), missing);
+    }
+    let framed = frame(Framed::Document, "tasks", &fitted);
+    writer.add(Section::Task, &format!("Where the tasks stand:\n{framed}"));
+}
+
+/// The time, and whether somebody reads along.
+pub(super) fn now(writer: &mut Writer, now: &str, attended: bool) {
+    let presence = super::rules::presence(attended);
+    let text = match now.trim() {
+        "" => presence.to_owned(),
+        now => format!("It is now {now}.\n{presence}"),
+    };
+    writer.add(Section::Now, &text);
+}
+
+/// A list that loses whole entries, and says how many.
+pub(super) struct List<'a> {
+    pub section: Section,
+    pub head: &'a str,
+    pub tail: &'a str,
+    pub what: (&'a str, &'a str),
+    pub find: &'a str,
+}
+
+impl List<'_> {
+    /// Writes what fits and returns what does not, the best first. Nothing stands for no entries.
+    pub(super) fn write<'e>(
+        &self,
+        writer: &mut Writer,
+        entries: &'e [PromptEntry],
+        recent: &[String],
+        cap: usize,
+    ) -> Vec<&'e PromptEntry> {
+        if entries.is_empty() {
+            return Vec::new();
+        }
+        let frame = self.head.chars().count() + self.tail.chars().count();
+        let room = cap.saturating_sub(frame + self.note(entries.len()).chars().count());
+        let Chosen { kept, left_out } = fit::choose(entries, recent, room);
+        let mut out = String::from(self.head);
+        kept.iter().for_each(|entry| out.push_str(&entry.text));
+        out.push_str(self.tail);
+        if !left_out.is_empty() {
+            out.push_str(&self.note(left_out.len()));
+            let names = left_out.iter().map(|entry| entry.name.to_string());
+            let chars = left_out.iter().map(|entry| entry.text.chars().count());
+            writer.cut(self.section, names.collect(), chars.sum());
+        }
+        writer.add(self.section, &out);
+        left_out
+    }
+
+    fn note(&self, count: usize) -> String {
+        let (one, many) = self.what;
+        format!("… {}; {}\n", more(count, one, many), self.find)
+    }
+}
+
+fn more(count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 more {one}"),
+        count => format!("{count} more {many}"),
+    }
+}

@@ -1,0 +1,112 @@
+//! The tools that every agent with skills has, as a model is told of them.
+//!
+//! The `skill` tool itself depends on the skills there are and is built where they are known.
+
+use deft_model::ToolSpec;
+use serde_json::json;
+
+/// The most agents that are named in the description of `dispatch_agent`.
+const MAX_NAMED: usize = 50;
+
+/// `get_skill`: what there is, in four levels (S2.24).
+pub fn get_skill() -> ToolSpec {
+    ToolSpec {
+        name: "get_skill".to_owned(),
+        description: "Look at the skills there are. Without `topic`: all domains. With a domain (`email`): its skills. With a skill (`email.send`): its full page with flags and examples. With `.all` behind a domain (`email.all`): every page of the domain.".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "topic": {
+                    "type": "string",
+                    "description": "A domain, a skill, or a domain with `.all`",
+                },
+            },
+            "additionalProperties": false,
+        }),
+    }
+}
+
+/// `use_skill`: runs a command as its page describes it (S2.50).
+pub fn use_skill() -> ToolSpec {
+    ToolSpec {
+        name: "use_skill".to_owned(),
+        description:
+            "Run a skill. Look at its page with `get_skill` first if you do not know its flags."
+                .to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "skill": {
+                    "type": "string",
+                    "description": "The skill, such as `email.send`",
+                },
+                "arguments": {
+                    "type": "object",
+                    "description": "Its flags by name, without `--`",
+                },
+            },
+            "required": ["skill"],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+/// `dispatch_agent`: sends another agent out (S2.59). `agents` are ids with what they are for; any
+/// other name is a new agent without a prompt of its own.
+pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) -> ToolSpec {
+    let mut description = String::from(
+        "Send out an agent with a mission. It sees only the mission, the context and the skills you give it, works on its own and returns a summary. Use it for work that changes something, and for work that can go on beside other work.",
+    );
+    let mut agents = agents.into_iter();
+    let named: Vec<String> = agents
+        .by_ref()
+        .take(MAX_NAMED)
+        .map(
+            |(id, about)| match about.lines().next().unwrap_or_default().trim() {
+                "" => format!("`{id}`"),
+                about => format!("`{id}` ({about})"),
+            },
+        )
+        .collect();
+    if !named.is_empty() {
+        description.push_str(&format!(" Agents there are: {}", named.join(", ")));
+        match agents.count() {
+            0 => description.push('.'),
+            more => description.push_str(&format!(", and {more} more.")),
+        }
+    }
+    ToolSpec {
+        name: "dispatch_agent".to_owned(),
+        description,
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "agent_id": {
+                    "type": "string",
+                    "description": "What the agent is called, such as `report_sender`",
+                },
+                "mission": {
+                    "type": "string",
+                    "description": "What it is to do, in full sentences; it knows nothing else",
+                },
+                "skills": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "The skills and tools it may use, such as `tasks.search`",
+                },
+                "context": {
+                    "type": "string",
+                    "description": "What it has to know: names, addresses, results so far",
+                },
+            },
+            "required": ["agent_id", "mission", "skills"],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+/// Whether a skill or a tool only reads, so that an agent may use it without sending another out
+/// (S2.58): by what its tool says of itself, else by the last part of its name.
+pub fn is_read_only(name: &str, read_only_hint: Option<bool>) -> bool {
+    read_only_hint.unwrap_or_else(|| deft_command::reads_only(name))
+}

@@ -1,0 +1,164 @@
+//! An agent: who speaks to the model, with which words, and what it may use.
+
+use crate::choice::choice;
+use crate::{Budget, Text};
+
+choice! {
+    /// How an agent lets its model say what it wants done.
+    AgentMode {
+        /// By tool calls where the model knows them, else by commands.
+        Auto = "auto",
+        /// By tool calls.
+        Tools = "tools",
+        /// By `cmd` blocks.
+        Cmd = "cmd",
+    }
+}
+
+/// An agent as `agents/ID/AGENT.md` defines it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Agent {
+    /// What it is called: the name of its folder.
+    pub id: String,
+    /// Its name as written, which may be prose.
+    pub name: String,
+    /// What it is for, in a line.
+    pub description: Option<String>,
+    /// The provider of its model; the configuration's when absent.
+    pub provider: Option<String>,
+    /// Its model, by the name in the configuration or the provider's; the configuration's when absent.
+    pub model: Option<String>,
+    /// Whether it is offered skills (S4.4).
+    pub allow_skills: bool,
+    /// Names and patterns of tools that it may use; absent means that the host decides.
+    pub tools: Option<Vec<String>>,
+    /// Ids and domains of skills that it may use; absent means all.
+    pub skills: Option<Vec<String>>,
+    /// Names and patterns of tools that need a yes, and the word [`Agent::DESTRUCTIVE`].
+    pub approve: Vec<String>,
+    /// The most turns its model may take.
+    pub max_steps: Option<u32>,
+    /// What it may spend.
+    pub budget: Option<Budget>,
+    /// Whether a run that was not started by a person may create schedules.
+    pub may_schedule: bool,
+    /// How its model says what it wants done.
+    pub mode: AgentMode,
+    /// What the model is told first.
+    pub prompt: Text,
+}
+
+impl Agent {
+    /// Stands in `approve` for every tool that says of itself that it destroys.
+    pub const DESTRUCTIVE: &'static str = "destructive";
+
+    /// An agent of which nothing is said.
+    pub fn new(id: impl Into<String>) -> Self {
+        let id = id.into();
+        Self {
+            name: id.clone(),
+            id,
+            description: None,
+            provider: None,
+            model: None,
+            allow_skills: false,
+            tools: None,
+            skills: None,
+            approve: Vec::new(),
+            max_steps: None,
+            budget: None,
+            may_schedule: false,
+            mode: AgentMode::Auto,
+            prompt: Text::default(),
+        }
+    }
+
+    /// Whether it may use a tool; `None` when it does not say.
+    pub fn may_use_tool(&self, tool: &str) -> Option<bool> {
+        let tools = self.tools.as_ref()?;
+        Some(tools.iter().any(|pattern| fits(pattern, tool)))
+    }
+
+    /// Whether it may use a skill. A domain stands for all skills in it.
+    pub fn may_use_skill(&self, id: &str, domain: Option<&str>) -> bool {
+        let named =
+            |allowed: &String| fits(allowed, id) || domain.is_some_and(|domain| allowed == domain);
+        let listed = |skills: &Vec<String>| skills.iter().any(named);
+        self.allow_skills && self.skills.as_ref().is_none_or(listed)
+    }
+
+    /// Whether a person has to agree to a call of a tool.
+    pub fn needs_yes(&self, tool: &str, destructive: bool) -> bool {
+        self.approve
+            .iter()
+            .any(|word| fits(word, tool) || (destructive && word == Self::DESTRUCTIVE))
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for anything.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = pieces.next_back() else {
+        return rest.is_empty();
+    };
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else {
+            return false;
+        };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Agent, fits};
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        let cases = [
+            ("gmail_send", "gmail_send", true),
+            ("gmail_send", "gmail_send_all", false),
+            ("gmail_*", "gmail_send", true),
+            ("gmail_*", "gmail_", true),
+            ("gmail_*", "gmail", false),
+            ("*_list", "gmail_list", true),
+            ("*_list", "gmail_list_all", false),
+            ("a*b*c", "a-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+            ("*", "anything", true),
+            ("", "", true),
+            ("", "x", false),
+            ("über*", "übermorgen", true),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(fits(pattern, name), expected, "{pattern} on {name}");
+        }
+    }
+
+    #[test]
+    fn what_an_agent_may_use() {
+        let mut agent = Agent::new("a");
+        assert_eq!(agent.may_use_tool("x"), None);
+        assert!(!agent.may_use_skill("email.send", Some("email")));
+        agent.allow_skills = true;
+        assert!(agent.may_use_skill("email.send", Some("email")));
+        agent.skills = Some(vec!["email".into(), "tasks.search".into()]);
+        assert!(agent.may_use_skill("email.send", Some("email")));
+        assert!(agent.may_use_skill("tasks.search", Some("tasks")));
+        assert!(!agent.may_use_skill("tasks.delete", Some("tasks")));
+        agent.tools = Some(vec!["fs_*".into()]);
+        assert_eq!(agent.may_use_tool("fs_read"), Some(true));
+        assert_eq!(agent.may_use_tool("gmail_send"), Some(false));
+        agent.approve = vec!["destructive".into(), "fs_write".into()];
+        assert!(agent.needs_yes("fs_write", false));
+        assert!(agent.needs_yes("fs_remove", true));
+        assert!(!agent.needs_yes("fs_read", false));
+    }
+}
