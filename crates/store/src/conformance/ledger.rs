@@ -101,11 +101,11 @@ fn are(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
 
 pub(super) async fn a_limit_is_reached_and_not_passed(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    let day = limit("all@1", 100);
-    granted(store, &lease, want("k1", 30, &[day.clone()])).await;
+    let day = [limit("all@1", 100)];
+    granted(store, &lease, want("k1", 30, &day)).await;
     settle(store, &lease, spend("k1", 40, &["all@1"])).await;
-    granted(store, &lease, want("k2", 50, &[day.clone()])).await;
-    let refusal = refused(store, &lease, want("k3", 11, &[day.clone()])).await;
+    granted(store, &lease, want("k2", 50, &day)).await;
+    let refusal = refused(store, &lease, want("k3", 11, &day)).await;
     let wanted = Refusal {
         scope: "all@1".to_owned(),
         limit_tokens: Some(100),
@@ -116,26 +116,26 @@ pub(super) async fn a_limit_is_reached_and_not_passed(store: &dyn Store) {
         reserved_micros: 500,
     };
     assert_eq!(refusal, wanted);
-    granted(store, &lease, want("k3", 10, &[day])).await;
+    granted(store, &lease, want("k3", 10, &day)).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 40, 60)]));
 }
 
 pub(super) async fn money_has_limits_too(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    let day = Limit {
+    let day = [Limit {
         scope: "all@1".to_owned(),
         tokens: Some(1000),
         micros: Some(500),
-    };
-    granted(store, &lease, want("k1", 50, &[day.clone()])).await;
-    let refusal = refused(store, &lease, want("k2", 1, &[day.clone()])).await;
+    }];
+    granted(store, &lease, want("k1", 50, &day)).await;
+    let refusal = refused(store, &lease, want("k2", 1, &day)).await;
     assert_eq!(
         (refusal.limit_micros, refusal.reserved_micros),
         (Some(500), 500)
     );
     let for_nothing = Reserve {
         micros: 0,
-        ..want("k2", 1, &[day])
+        ..want("k2", 1, &day)
     };
     granted(store, &lease, for_nothing).await;
 }
@@ -161,17 +161,22 @@ pub(super) async fn all_scopes_or_none(store: &dyn Store) {
 pub(super) async fn the_same_key_replaces(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let other = start(store, "r2", "a").await;
-    let (day, old) = (limit("all@1", 100), free("old"));
-    granted(store, &lease, want("k1", 60, &[day.clone(), old])).await;
-    granted(store, &lease, want("k1", 90, &[day.clone()])).await;
+    let day = [limit("all@1", 100)];
+    granted(
+        store,
+        &lease,
+        want("k1", 60, &[limit("all@1", 100), free("old")]),
+    )
+    .await;
+    granted(store, &lease, want("k1", 90, &day)).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 90)]));
-    let refusal = refused(store, &lease, want("k1", 101, &[day.clone()])).await;
+    let refusal = refused(store, &lease, want("k1", 101, &day)).await;
     assert_eq!(refusal.reserved_tokens, 0);
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 90)]));
     // Keys are those of a run.
-    let refusal = refused(store, &other, want("k1", 11, &[day.clone()])).await;
+    let refusal = refused(store, &other, want("k1", 11, &day)).await;
     assert_eq!(refusal.reserved_tokens, 90);
-    granted(store, &other, want("k1", 10, &[day])).await;
+    granted(store, &other, want("k1", 10, &day)).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 100)]));
 }
 
@@ -218,11 +223,11 @@ pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
 /// Providers count after the fact, so that a call may use more than was thought.
 pub(super) async fn more_than_was_reserved_is_counted_in_full(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    let day = limit("all@1", 100);
-    granted(store, &lease, want("k1", 100, &[day.clone()])).await;
+    let day = [limit("all@1", 100)];
+    granted(store, &lease, want("k1", 100, &day)).await;
     settle(store, &lease, spend("k1", 120, &["all@1"])).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 120, 0)]));
-    let refusal = refused(store, &lease, want("k2", 0, &[day])).await;
+    let refusal = refused(store, &lease, want("k2", 0, &day)).await;
     assert_eq!(refusal.spent_tokens, 120);
 }
 
