@@ -280,7 +280,7 @@ pub(super) async fn conversations_are_found_by_title_and_message(store: &dyn Sto
 
 pub(super) async fn words_are_found(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
-    open(store, "c2", "cli", 1).await;
+    open(store, "c2", "telegram:7", 1).await;
     add(store, "c1", "Remind me to DRINK water", 5).await;
     add(store, "c2", "water the Größe plants, don't forget", 4).await;
     add(store, "c1", "", 6).await;
@@ -313,6 +313,7 @@ pub(super) async fn words_are_found(store: &dyn Store) {
     let hits = store.search_conversations("water", 1).await.unwrap();
     let wanted = SearchHit {
         conversation: "c2".to_owned(),
+        channel: "telegram:7".to_owned(),
         title: "about c2".to_owned(),
         seq: 1,
         role: "user".to_owned(),
@@ -328,6 +329,8 @@ pub(super) async fn a_conversation_can_be_put_away(store: &dyn Store) {
     let away = store.archive_conversation("c2", Some(at(9))).await;
     assert!(away.unwrap());
     assert_eq!(one(store, "c2").await.archived_at, Some(at(9)));
+    add(store, "c2", "still found", 2).await;
+    assert_eq!(find(store, "still").await, [("c2".to_owned(), 1)]);
     let everything = ConversationFilter {
         archived: true,
         ..ConversationFilter::default()
