@@ -38,7 +38,8 @@ pub trait Conversations: Send + Sync {
         messages: Vec<NewMessage>,
     ) -> Answer<'_, Option<u64>>;
 
-    /// Messages whose text fits the query, the one that was stored last first.
+    /// Messages whose text fits the query, the one that was stored last first. Those of
+    /// conversations that were put away are found too.
     fn search_conversations(&self, query: &str, limit: u32) -> Answer<'_, Vec<SearchHit>>;
 
     /// Gives a conversation another title. Says whether there was one.
@@ -144,6 +145,8 @@ pub struct ConversationFilter {
 pub struct SearchHit {
     /// The conversation.
     pub conversation: String,
+    /// Where it takes place.
+    pub channel: String,
     /// What it is about.
     pub title: String,
     /// The place of the message in it.

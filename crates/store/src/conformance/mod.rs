@@ -11,8 +11,10 @@
 mod admission;
 mod aside;
 mod batches;
+mod conversations;
 mod ends;
 mod leases;
+mod ledger;
 mod outbox;
 mod people;
 mod prune;
@@ -109,6 +111,35 @@ pub const RULES: &[Rule] = rules![
     outbox::a_failed_notice_is_tried_again_or_given_up,
     outbox::facts_are_found,
     outbox::settings_are_replaced,
+    conversations::a_conversation_is_opened_once,
+    conversations::messages_are_numbered_without_gaps,
+    conversations::messages_come_with_the_batch,
+    conversations::nothing_is_said_twice,
+    conversations::a_failed_batch_says_nothing,
+    conversations::many_may_speak_at_once,
+    conversations::the_last_one_spoken_in_is_listed_first,
+    conversations::conversations_are_found_by_title_and_message,
+    conversations::words_are_found,
+    conversations::a_conversation_can_be_put_away,
+    conversations::a_deleted_conversation_stays_deleted,
+    conversations::conversations_outlive_their_runs,
+    ledger::a_limit_is_reached_and_not_passed,
+    ledger::money_has_limits_too,
+    ledger::all_scopes_or_none,
+    ledger::the_same_key_replaces,
+    ledger::a_scope_named_twice_counts_once,
+    ledger::what_was_spent_takes_the_place,
+    ledger::more_than_was_reserved_is_counted_in_full,
+    ledger::a_call_without_an_answer_gives_back,
+    ledger::what_is_reserved_ends_with_the_lease,
+    ledger::who_lost_the_lease_reserves_nothing,
+    ledger::a_failed_batch_spends_nothing,
+    ledger::a_wish_to_stop_keeps_what_is_reserved,
+    ledger::twenty_at_once_do_not_overspend,
+    ledger::scopes_are_found_by_their_names,
+    ledger::usage_is_kept_in_buckets,
+    ledger::what_was_spent_is_forgotten_when_it_is_old,
+    ledger::what_was_spent_outlives_the_run,
     prune::only_what_is_over_and_old_goes,
     prune::everything_of_a_run_goes_with_it,
     prune::keys_and_slots_stay_taken,

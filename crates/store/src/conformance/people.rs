@@ -93,7 +93,7 @@ fn grant(id: &str, skill: &str) -> Grant {
         skill: skill.to_owned(),
         revision: "sha256:1".to_owned(),
         operation: "hash".to_owned(),
-        pattern: None,
+        pattern: (id == "g2").then(|| r#"{"to":"*@example.org"}"#.to_owned()),
         describes: "send mail".to_owned(),
         by: "ann".to_owned(),
         at: at(3),

@@ -209,6 +209,16 @@ fn failed(after: Aftermath) -> Batch {
     end
 }
 
+/// A batch that is refused at its very end, after everything else of it was written.
+pub(super) async fn stale_end(store: &dyn Store) -> Batch {
+    let skill = put(store, skill("changed", None)).await;
+    failed(Aftermath {
+        id: skill.id,
+        version: skill.version + 1,
+        change: change(1),
+    })
+}
+
 fn change(streak: u32) -> SkillChange {
     SkillChange {
         standing: Standing {

@@ -116,6 +116,7 @@ impl Talks {
         found.sort_by_key(|(number, _, _)| std::cmp::Reverse(*number));
         let hit = |(_, row, talk): (u64, &MessageRow, &Talk)| SearchHit {
             conversation: row.conversation.clone(),
+            channel: talk.row.channel.clone(),
             title: talk.row.title.clone(),
             seq: row.seq,
             role: row.role.clone(),

@@ -245,7 +245,7 @@ pub(super) fn search(db: &Connection, query: &str, limit: u32) -> Result<Vec<Sea
     let Some(words) = query.fts() else {
         return Ok(Vec::new());
     };
-    let sql = "SELECT conversation.id, title, seq, role, at, text FROM word \
+    let sql = "SELECT conversation.id, channel, title, seq, role, at, text FROM word \
                CROSS JOIN message ON message.n = word.rowid \
                CROSS JOIN conversation ON conversation.n = message.conversation \
                WHERE word MATCH ?1 ORDER BY word.rowid DESC LIMIT ?2";
@@ -253,11 +253,12 @@ pub(super) fn search(db: &Connection, query: &str, limit: u32) -> Result<Vec<Sea
     let hits = hits.query_map(params![words, limit], |row| {
         Ok(SearchHit {
             conversation: row.get(0)?,
-            title: row.get(1)?,
-            seq: row.get::<_, i64>(2)?.unsigned_abs(),
-            role: row.get(3)?,
-            at: row::instant(row, 4)?,
-            snippet: query.snippet(row.get_ref(5)?.as_str()?),
+            channel: row.get(1)?,
+            title: row.get(2)?,
+            seq: row.get::<_, i64>(3)?.unsigned_abs(),
+            role: row.get(4)?,
+            at: row::instant(row, 5)?,
+            snippet: query.snippet(row.get_ref(6)?.as_str()?),
         })
     })?;
     Ok(hits.collect::<Result<_, _>>()?)

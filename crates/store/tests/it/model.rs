@@ -2,6 +2,8 @@
 //!
 //! `Memory` is simple enough to be the model. Time only moves forward, as it does for users.
 
+mod mind;
+
 use std::fmt::Debug;
 
 use deft_model::{Outcome, Overlap, RunId, RunStatus};
@@ -13,6 +15,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use crate::support::at;
+use mind::{Ask, Beside};
 
 /// One request. Numbers choose among a few names, so that requests meet.
 #[derive(Clone, Debug)]
@@ -35,7 +38,9 @@ enum Op {
         then: u8,
         ask: Option<u8>,
         events: u8,
+        beside: Vec<Beside>,
     },
+    Mind(Ask),
     Cancel {
         run: u8,
     },
@@ -75,8 +80,10 @@ fn op() -> impl Strategy<Value = Op> {
             |(skill, overlap, key, slot, limit, claim)| Op::Admit { skill, overlap, key, slot, limit, claim }
         ),
         5 => (few(3), limit(), some(12)).prop_map(|(owner, global, only)| Op::Claim { owner, global, only }),
-        8 => (few(12), few(9), some(8), few(3))
-            .prop_map(|(lease, then, ask, events)| Op::Append { lease, then, ask, events }),
+        8 => (few(12), few(9), some(8), few(3), prop::collection::vec(mind::beside(), 0..3)).prop_map(
+            |(lease, then, ask, events, beside)| Op::Append { lease, then, ask, events, beside }
+        ),
+        8 => mind::ask().prop_map(Op::Mind),
         1 => few(12).prop_map(|run| Op::Cancel { run }),
         1 => few(12).prop_map(|run| Op::Reopen { run }),
         2 => few(8).prop_map(|approval| Op::Decide { approval }),
@@ -142,15 +149,19 @@ impl Pair {
                 then,
                 ask,
                 events,
+                beside,
             } => {
                 let back = usize::from(lease) + 1;
                 let Some(place) = self.leases.len().checked_sub(back) else {
                     return;
                 };
                 let lease = self.leases[place].clone();
-                let batch = self.batch(then, ask, events);
+                let mut batch = self.batch(then, ask, events);
+                let beside = beside.iter().map(|beside| self.beside(beside));
+                batch.writes.extend(beside);
                 let _answer = self.same(|store| store.append(&lease, batch.clone())).await;
             }
+            Op::Mind(ask) => self.ask(ask).await,
             Op::Cancel { run } => {
                 let (run, now) = (self.run(run), self.now());
                 let closing = vec![self.event()];
@@ -269,7 +280,7 @@ impl Pair {
                     skill: "skill0".to_owned(),
                     revision: "sha256:1".to_owned(),
                     operation: "hash".to_owned(),
-                    pattern: None,
+                    pattern: (id > 1).then(|| "{}".to_owned()),
                     describes: "send".to_owned(),
                     by: format!("at {now}"),
                     at: now,
@@ -347,6 +358,7 @@ impl Pair {
         let _answer = self.same(|store| store.grants("skill0")).await;
         let _answer = self.same(Store::all_grants).await;
         let _answer = self.same(Store::owners).await;
+        self.compare_mind().await;
     }
 }
 

@@ -1,0 +1,238 @@
+//! Twenty runs on one budget: whatever they do and in whatever order, it is not overspent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use deft_store::{
+    Batch, Claim, Lease, Limit, Memory, Reserve, Reserved, Spend, SpentFilter, SpentRow, Sqlite,
+    SqliteOptions, Store, Then, Write,
+};
+use proptest::prelude::*;
+
+use crate::support::{at, start, wish};
+
+const RUNS: usize = 20;
+const LIMIT: u64 = 500;
+const SCOPE: &str = "all@2026-11-15";
+
+/// What becomes of a call that was reserved for.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// It used so many tokens less or more than was reserved; recorded once or twice.
+    Settle { more: i64, twice: bool },
+    /// It was not answered.
+    Unreserve,
+    /// It is reserved for again, under the same key, and then settled.
+    Again { tokens: u64 },
+    /// Its driver died, and another one takes over.
+    Crash,
+    /// The run parks and goes on later.
+    Park,
+}
+
+type Script = Vec<(u64, End)>;
+
+/// Scripts of all runs, whose calls use at most so many tokens more than was reserved.
+fn scripts(most: i64) -> impl Strategy<Value = Vec<Script>> {
+    let end = prop_oneof![
+        4 => (-20..=most, any::<bool>()).prop_map(|(more, twice)| End::Settle { more, twice }),
+        2 => Just(End::Unreserve),
+        1 => (1..60_u64).prop_map(|tokens| End::Again { tokens }),
+        1 => Just(End::Crash),
+        1 => Just(End::Park),
+    ];
+    let script = prop::collection::vec((1..60_u64, end), 1..8);
+    prop::collection::vec(script, RUNS)
+}
+
+struct Runner {
+    store: Arc<dyn Store>,
+    lease: Lease,
+    /// What all calls together were recorded to have used.
+    used: Arc<AtomicU64>,
+    /// The most that may be spent and reserved.
+    most: u64,
+}
+
+impl Runner {
+    async fn go(mut self, script: Script) {
+        for (turn, (tokens, end)) in script.into_iter().enumerate() {
+            let key = format!("turn {turn}");
+            if self.reserve(&key, tokens).await {
+                self.check().await;
+                self.end(&key, tokens, end).await;
+            }
+            self.check().await;
+        }
+    }
+
+    async fn reserve(&self, key: &str, tokens: u64) -> bool {
+        let wish = Reserve {
+            key: key.to_owned(),
+            scopes: vec![Limit {
+                scope: SCOPE.to_owned(),
+                tokens: Some(LIMIT),
+                micros: None,
+            }],
+            tokens,
+            micros: 0,
+            at: at(1),
+        };
+        let answer = self.store.reserve(&self.lease, wish).await.unwrap();
+        answer == Reserved::Granted
+    }
+
+    async fn end(&mut self, key: &str, tokens: u64, end: End) {
+        match end {
+            End::Settle { more, twice } => {
+                let used = tokens.saturating_add_signed(more);
+                self.settle(key, used).await;
+                if twice {
+                    self.append(Write::Spend(spend(key, used))).await;
+                }
+            }
+            End::Unreserve => {
+                let key = key.to_owned();
+                self.append(Write::Unreserve { key }).await;
+            }
+            End::Again { tokens: more } => {
+                let most = if self.reserve(key, more).await {
+                    more
+                } else {
+                    tokens
+                };
+                self.settle(key, most).await;
+            }
+            End::Crash => {
+                let dead = vec![self.lease.owner.clone()];
+                self.store.release(dead, at(0)).await.unwrap();
+                self.claim().await;
+            }
+            End::Park => {
+                let park = Then::Park {
+                    wake_at: Some(at(2)),
+                    waiting_for: "time".to_owned(),
+                };
+                let nothing = Batch {
+                    then: park,
+                    ..Batch::default()
+                };
+                self.store.append(&self.lease, nothing).await.unwrap();
+                self.claim().await;
+            }
+        }
+    }
+
+    async fn settle(&self, key: &str, used: u64) {
+        self.used.fetch_add(used, Ordering::SeqCst);
+        self.append(Write::Spend(spend(key, used))).await;
+    }
+
+    async fn append(&self, write: Write) {
+        let batch = Batch {
+            writes: vec![write],
+            ..Batch::default()
+        };
+        self.store.append(&self.lease, batch).await.unwrap();
+    }
+
+    /// Takes the lease back, for an owner of its own, so that no other run dies with this one.
+    async fn claim(&mut self) {
+        let claim = Claim {
+            only: Some(self.lease.run.clone()),
+            ..wish(self.lease.run.as_str())
+        };
+        self.lease = self.store.claim(claim).await.unwrap().unwrap().lease;
+    }
+
+    async fn check(&self) {
+        let row = spent(&*self.store).await;
+        let sum = row.tokens_in + row.tokens_out + row.reserved_tokens;
+        assert!(sum <= self.most, "{row:?} with at most {}", self.most);
+    }
+}
+
+fn spend(key: &str, tokens: u64) -> Spend {
+    Spend {
+        key: key.to_owned(),
+        scopes: vec![SCOPE.to_owned()],
+        tokens_in: tokens,
+        tokens_out: 0,
+        micros: 0,
+        calls: 1,
+        agent: "main".to_owned(),
+        at: at(1),
+    }
+}
+
+async fn spent(store: &dyn Store) -> SpentRow {
+    let filter = SpentFilter {
+        scope: Some(SCOPE.to_owned()),
+        ..SpentFilter::default()
+    };
+    let mut rows = store.spent(filter).await.unwrap();
+    rows.pop().unwrap_or_default()
+}
+
+/// Lets all runs go at once. A call may use up to `over` more than was reserved for it, and each
+/// run has one in flight, so that this is the most by which the budget is overspent.
+async fn race(store: Arc<dyn Store>, scripts: Vec<Script>, over: u64) {
+    let used = Arc::new(AtomicU64::new(0));
+    let mut runners = Vec::new();
+    let most = LIMIT + over * scripts.len() as u64;
+    for n in 0..scripts.len() {
+        let lease = start(&*store, &format!("r{n}")).await;
+        let store = Arc::clone(&store);
+        let used = Arc::clone(&used);
+        let mut runner = Runner {
+            store,
+            lease,
+            used,
+            most,
+        };
+        // Every run has an owner of its own, who can die alone.
+        runner.end("", 0, End::Park).await;
+        runners.push(runner);
+    }
+    let runs = runners.into_iter().zip(scripts);
+    let tasks: Vec<_> = runs
+        .map(|(runner, script)| tokio::spawn(runner.go(script)))
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let row = spent(&*store).await;
+    assert_eq!(row.tokens_in, used.load(Ordering::SeqCst));
+    assert_eq!(row.reserved_tokens, 0);
+    let usage = store.usage_since("main", at(0)).await.unwrap();
+    let tokens: u64 = usage.iter().map(|row| row.tokens).sum();
+    assert_eq!(tokens, row.tokens_in);
+}
+
+fn races(scripts: Vec<Script>, over: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let rt = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .build()
+        .unwrap();
+    let sqlite = Sqlite::open(&path, &SqliteOptions::default()).unwrap();
+    rt.block_on(race(Arc::new(Memory::new()), scripts.clone(), over));
+    rt.block_on(race(Arc::new(sqlite), scripts, over));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Calls that use no more than was reserved never pass the limit, at any instant.
+    #[test]
+    fn a_budget_is_never_overspent(scripts in scripts(0)) {
+        races(scripts, 0);
+    }
+
+    /// Calls that use more pass it by no more than that, once per run.
+    #[test]
+    fn a_budget_is_overspent_by_calls_in_flight_only(scripts in scripts(15)) {
+        races(scripts, 15);
+    }
+}
