@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
 use super::{Diverged, Machine, Place};
-use crate::event::{Address, Event, Interpretation, What, Written};
-use crate::setup::{Mode, Setup};
+use crate::event::{Address, Event, What, Written};
+use crate::setup::Setup;
 
 impl Machine {
     /// Folds an event into the state.
@@ -190,7 +190,6 @@ impl Machine {
     }
 
     fn told(&mut self, address: &Address, at: (u32, u32), told: End) -> Result<(), Diverged> {
-        let answers = matches!(&told, End::Told { how, .. } if *how == Interpretation::Text);
         let open = |state: &CallState| {
             matches!(
                 state,
@@ -198,10 +197,6 @@ impl Machine {
             )
         };
         self.call(address, at, open)?.state = CallState::Over(told);
-        let place = self.living(address)?;
-        if answers && self.agents[place].setup.mode == Mode::Tools {
-            self.agents[place].succeeded(at.1 as usize);
-        }
         Ok(())
     }
 
@@ -226,9 +221,6 @@ impl Machine {
         let place = self.living(address)?;
         let agent = &mut self.agents[place];
         agent.ms = agent.ms.saturating_add(ms);
-        if error.is_none() {
-            agent.succeeded(at.1 as usize);
-        }
         Ok(())
     }
 

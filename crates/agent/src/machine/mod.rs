@@ -237,9 +237,9 @@ impl Machine {
     /// all agents.
     pub fn called(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for name in self.agents.iter().flat_map(|agent| &agent.called) {
-            if !all.contains(name) {
-                all.push(name.clone());
+        for name in self.agents.iter().flat_map(Agent::called) {
+            if !all.iter().any(|known| known == name) {
+                all.push(name.to_owned());
             }
         }
         all

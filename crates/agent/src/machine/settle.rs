@@ -4,6 +4,7 @@ use deft_command::extract;
 use deft_model::{Effects, Failure, ModelReply};
 use serde_json::Value;
 
+use super::turn::failed;
 use super::{Machine, words};
 use crate::action::Action;
 use crate::event::{Address, Event, What, Written};
@@ -49,6 +50,11 @@ impl Machine {
     /// The model gave no answer.
     pub fn silent(&self, agent: &Address, turn: u32, failure: Failure) -> Event {
         event(agent, What::Silent { turn, failure })
+    }
+
+    /// The agent is ended from outside: its time is over, somebody stopped it.
+    pub fn stopped(&self, failure: Failure) -> Event {
+        event(&Address::root(), failed(String::new(), failure))
     }
 
     /// A call of a tool ended.

@@ -27,8 +27,6 @@ pub(crate) struct Agent {
     pub steps_from: usize,
     /// Calls before this place do not count for the loop breaker: turn and call.
     pub watched_from: (usize, usize),
-    /// Names that were called with success, each once.
-    pub called: Vec<String>,
     /// How long its model and its calls took, one after the other.
     pub ms: u64,
     pub finished: Option<Finished>,
@@ -126,6 +124,12 @@ impl<'a> Want<'a> {
         }
     }
 
+    /// The name of a tool, or of the skill of a command.
+    pub(crate) fn first_word(self) -> &'a str {
+        let first = self.name().split_whitespace().next().unwrap_or_default();
+        first.trim_end_matches(':')
+    }
+
     /// Whether somebody who reads both would call them the same; ids of calls never are.
     pub(crate) fn is_like(self, other: Self) -> bool {
         self.name() == other.name() && self.args() == other.args()
@@ -150,7 +154,6 @@ impl Agent {
             reminded_to_speak: false,
             steps_from: 0,
             watched_from: (0, 0),
-            called: Vec::new(),
             ms: 0,
             finished: None,
         }
@@ -165,37 +168,39 @@ impl Agent {
         self.finished.as_ref()?.error.as_ref()
     }
 
-    pub(crate) fn note_called(&mut self, name: &str) {
-        if !self.called.iter().any(|called| called == name) {
-            self.called.push(name.to_owned());
-        }
-    }
-
     pub(crate) fn last_call(&mut self, call: usize) -> Option<&mut Call> {
         self.turns.last_mut()?.calls.get_mut(call)
     }
 
-    /// Notes that a call of the last turn brought something. An agent that was sent out, or a text
-    /// that was asked for, counts by what the model called.
-    pub(crate) fn succeeded(&mut self, call: usize) {
-        let mode = self.setup.mode;
-        let Some(turn) = self.turns.last() else {
-            return;
-        };
-        let target = turn.calls.get(call).and_then(|call| call.target.clone());
-        let want = turn.want(call, mode).map(Want::name).unwrap_or_default();
-        match target {
-            Some(Target::Tool { tool, skill, .. }) => {
-                self.note_called(&tool);
-                skill.iter().for_each(|skill| self.note_called(skill));
+    /// What was called with success, in the order of the calls. An agent that was sent out, or a
+    /// text that was asked for by a tool call, counts by what the model called; a page does not count
+    /// as the command it describes.
+    pub(crate) fn called(&self) -> impl Iterator<Item = &str> {
+        let calls = self.turns.iter().flat_map(|turn| {
+            let calls = turn.calls.iter().enumerate();
+            calls.filter_map(|(index, call)| Some((turn.want(index, self.setup.mode)?, call)))
+        });
+        calls.flat_map(|(want, call)| self.names(want, call).into_iter().flatten())
+    }
+
+    fn names<'a>(&'a self, want: Want<'a>, call: &'a Call) -> [Option<&'a str>; 2] {
+        match (call.end(), &call.target, want) {
+            (Some(End::Value(_)), Some(Target::Tool { tool, skill, .. }), _) => {
+                [Some(tool), skill.as_deref()]
             }
-            Some(Target::Dispatch(_)) | None => {
-                let offer = self.setup.tools.iter().find(|it| it.spec.name == want);
-                let first = want.split_whitespace().next().unwrap_or_default();
-                let name = offer.map_or(first, |offer| offer.tool.as_str()).to_owned();
-                self.note_called(&name);
+            (Some(End::Value(_)), _, Want::Command(_)) => [Some(want.first_word()), None],
+            (Some(End::Value(_)), _, Want::Call(call)) => [self.tool(&call.name), None],
+            (Some(End::Told { how, .. }), _, Want::Call(call)) if *how == Interpretation::Text => {
+                [self.tool(&call.name), None]
             }
+            _ => [None, None],
         }
+    }
+
+    /// The name in the router of a tool that is offered.
+    fn tool(&self, name: &str) -> Option<&str> {
+        let offer = self.setup.tools.iter().find(|it| it.spec.name == name);
+        offer.map(|offer| offer.tool.as_str())
     }
 
     /// Goes on after a failure: see [`What::Reopened`](crate::What::Reopened). One that had run into

@@ -64,7 +64,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             }),
             Want::Command(_) | Want::Stray(_) => {
                 let line = neutral(&clip(&want.name().replace('\n', " ")));
-                commands.push(format!("`{line}`:\n{text}"));
+                commands.push(format!("command: {line}\n{text}"));
             }
         }
     }
@@ -81,6 +81,6 @@ fn label<'a>(want: Want<'a>, call: &'a Call) -> &'a str {
         (Want::Command(_), Some(Target::Tool { skill, tool, .. })) => {
             skill.as_ref().unwrap_or(tool)
         }
-        (Want::Command(written), _) => written.line.split_whitespace().next().unwrap_or_default(),
+        (Want::Command(_), _) => want.first_word(),
     }
 }

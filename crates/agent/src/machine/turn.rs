@@ -62,7 +62,7 @@ impl Machine {
     fn has_called(&self, agent: &Agent, tool: &str) -> bool {
         let below = |other: &&Agent| is_below(&other.address, &agent.address);
         let mut family = self.agents.iter().filter(below);
-        family.any(|one| one.called.iter().any(|called| called == tool))
+        family.any(|one| one.called().any(|called| called == tool))
     }
 }
 

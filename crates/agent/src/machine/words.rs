@@ -131,9 +131,12 @@ pub(super) fn too_deep(most: u32) -> String {
 }
 
 pub(super) fn too_many(most: u32) -> String {
+    let most = match most {
+        1 => "one agent".to_owned(),
+        most => format!("{most} agents"),
+    };
     format!(
-        "more than {most} agents at a time cannot be sent out\nhint: send the others out when these \
-         are back"
+        "no more than {most} can be sent out at a time\nhint: send the others out when these are back"
     )
 }
 
@@ -148,8 +151,8 @@ pub(super) fn must_call(setup: &Setup, missing: &[&str]) -> String {
     };
     let names: Vec<String> = missing.iter().map(name).collect();
     format!(
-        "You are not done: {} must be called with success before you answer, and was not. Call it \
-         now, or say what keeps you from it.",
+        "You are not done. Still to be called with success before you answer: {}. Do that now, or \
+         say what keeps you from it.",
         list(names.iter().map(String::as_str))
     )
 }

@@ -1,0 +1,156 @@
+//! Drives a machine as the engine does. After every event the machine is compared with one that is
+//! rebuilt from the log, and its outstanding actions with those that were handed out.
+
+use deft_agent::{Action, Address, Event, Machine, Setup, What};
+use deft_model::Failure;
+
+use crate::world::World;
+
+/// More events than any case has: an agent that does not end is stopped here.
+const MOST_EVENTS: usize = 5_000;
+
+pub(crate) struct Driver {
+    pub machine: Machine,
+    pub setup: Setup,
+    pub world: World,
+    pub log: Vec<Event>,
+    pub performed: Vec<Action>,
+    pub crashes: Vec<usize>,
+    pub retries: usize,
+    /// Which of the pending actions ends next: the first, or the last.
+    pub late: bool,
+    pub stop: Option<(usize, Failure)>,
+    pending: Vec<Action>,
+}
+
+impl Driver {
+    pub(crate) fn new(setup: Setup, world: World) -> Self {
+        Self {
+            machine: Machine::new(),
+            setup,
+            world,
+            log: Vec::new(),
+            performed: Vec::new(),
+            crashes: Vec::new(),
+            retries: 0,
+            late: false,
+            stop: None,
+            pending: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(&mut self) {
+        let began = self.machine.began(&Address::root(), self.setup.clone());
+        self.record(&began);
+        loop {
+            assert!(self.log.len() < MOST_EVENTS, "the agent does not end");
+            let decided = self.machine.advance(&self.world);
+            self.stored(&decided);
+            if self.crash() || self.halt() {
+                continue;
+            }
+            self.pending.extend(self.machine.take_actions());
+            self.check();
+            if self.machine.finished().is_some() {
+                if self.retries == 0 {
+                    return;
+                }
+                self.retries -= 1;
+                self.world.gone.clear();
+                let reopened = self.machine.retry();
+                assert!(!reopened.is_empty() || self.succeeded());
+                self.stored(&reopened);
+                continue;
+            }
+            let next = if self.late { self.pending.len() - 1 } else { 0 };
+            let action = self.pending.remove(next);
+            let event = self.world.perform(&self.machine, &self.setup, &action);
+            self.performed.push(action);
+            self.record(&event);
+        }
+    }
+
+    pub(crate) fn succeeded(&self) -> bool {
+        let finished = self.machine.finished().unwrap();
+        finished.error.is_none()
+    }
+
+    /// Stores an event, then applies what was stored.
+    fn record(&mut self, event: &Event) {
+        let stored = store(event);
+        assert_eq!(stored, *event, "an event does not survive being stored");
+        self.machine
+            .apply(&stored)
+            .unwrap_or_else(|error| panic!("{error}: {stored:?}"));
+        self.log.push(stored);
+        self.compare();
+    }
+
+    /// Events that are applied already. A replay is compared after each of them.
+    fn stored(&mut self, events: &[Event]) {
+        self.log.extend(events.iter().map(store));
+        self.compare();
+    }
+
+    fn compare(&self) {
+        let replayed = Machine::replay(&self.log).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(replayed, self.machine, "{:#?}", self.log);
+        assert_eq!(replayed.outstanding(), self.machine.outstanding());
+    }
+
+    /// What is outstanding is what was handed out and has not ended, each once.
+    fn check(&self) {
+        let mut pending: Vec<String> = self.pending.iter().map(|it| format!("{it:?}")).collect();
+        let outstanding = self.machine.outstanding();
+        let mut outstanding: Vec<String> = outstanding.iter().map(|it| format!("{it:?}")).collect();
+        pending.sort();
+        outstanding.sort();
+        assert_eq!(pending, outstanding);
+    }
+
+    /// The agent is ended from outside; nobody waits for what is under way.
+    fn halt(&mut self) -> bool {
+        let due = |stop: &mut (usize, Failure)| stop.0 <= self.log.len();
+        let Some((_, failure)) = self.stop.take_if(due) else {
+            return false;
+        };
+        self.give_up();
+        let stopped = self.machine.stopped(failure);
+        self.record(&stopped);
+        true
+    }
+
+    /// What was handed out may have happened, and nobody will say.
+    fn give_up(&mut self) {
+        let fresh = self.machine.take_actions();
+        self.performed.extend(fresh);
+        self.performed.append(&mut self.pending);
+    }
+
+    /// The process dies, and another one goes on from what is stored.
+    fn crash(&mut self) -> bool {
+        let Some(at) = self.crashes.iter().position(|at| *at <= self.log.len()) else {
+            return false;
+        };
+        self.crashes.remove(at);
+        self.give_up();
+        self.machine = Machine::replay(&self.log).unwrap();
+        for action in self.machine.outstanding() {
+            match self.machine.cut_off(&action) {
+                Some(event) => self.record(&event),
+                None => self.pending.push(action),
+            }
+        }
+        true
+    }
+}
+
+/// An event as it comes back from the store; what was said before is put back by whoever replays.
+fn store(event: &Event) -> Event {
+    let text = serde_json::to_string(event).unwrap();
+    let mut stored: Event = serde_json::from_str(&text).unwrap();
+    if let (What::Began(stored), What::Began(setup)) = (&mut stored.what, &event.what) {
+        stored.history = setup.history.clone();
+    }
+    stored
+}

@@ -1,0 +1,140 @@
+//! The world of an agent in tests: models, tools and people by a script, or by chance.
+
+use std::collections::{HashMap, VecDeque};
+
+use deft_agent::{Action, Dispatch, Event, Facts, Machine, Resolved, Setup, Wanted};
+use deft_command::{Routed, route, split};
+use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object};
+use serde_json::Value;
+
+use crate::script::next;
+
+#[derive(Default)]
+pub(crate) struct World {
+    /// What models answer, by the address of the agent.
+    pub replies: HashMap<String, VecDeque<Result<ModelReply, Failure>>>,
+    /// Effects of tools, and whether a person is asked.
+    pub tools: HashMap<String, (Effects, bool)>,
+    /// Tools that are not there; each is when it has been asked for twice.
+    pub gone: Vec<String>,
+    pub results: HashMap<String, VecDeque<Result<Value, Failure>>>,
+    pub answers: VecDeque<bool>,
+    pub unable: HashMap<String, VecDeque<Failure>>,
+}
+
+impl World {
+    /// What comes of an action.
+    pub(crate) fn perform(&mut self, machine: &Machine, setup: &Setup, action: &Action) -> Event {
+        match action {
+            Action::CallModel { agent, turn, .. } => {
+                let replies = self.replies.get_mut(&agent.to_string());
+                match replies.and_then(VecDeque::pop_front) {
+                    Some(Ok(reply)) => {
+                        machine.replied(agent, *turn, reply, "tiny".to_owned(), Some(0.5), 10)
+                    }
+                    Some(Err(failure)) => machine.silent(agent, *turn, failure),
+                    None => {
+                        let message = format!("the script has no reply for agent `{agent}`");
+                        machine.silent(agent, *turn, Failure::new(FailureClass::Other, message))
+                    }
+                }
+            }
+            Action::CallTool {
+                agent,
+                turn,
+                call,
+                tool,
+                ..
+            } => {
+                let result = next(&mut self.results, tool).unwrap_or(Ok(Value::from("done")));
+                machine.returned(agent, *turn, *call, result, 5)
+            }
+            Action::Ask {
+                agent, turn, call, ..
+            } => {
+                let yes = self.answers.pop_front().unwrap_or(true);
+                machine.answered(agent, *turn, *call, yes, "ann".to_owned())
+            }
+            Action::Prepare { agent, dispatch } => {
+                let unable = self.unable.get_mut(&dispatch.agent_id);
+                match unable.and_then(VecDeque::pop_front) {
+                    Some(failure) => machine.unable(agent, failure),
+                    None => machine.began(agent, sent_out(setup, dispatch)),
+                }
+            }
+        }
+    }
+
+    fn call(&self, tool: &str, args: Object, skill: Option<String>) -> Resolved {
+        if self.gone.iter().any(|gone| gone == tool) {
+            let message = format!("the server of `{tool}` is down");
+            return Resolved::Blocked(Failure::new(FailureClass::Network, message));
+        }
+        let known = self.tools.get(tool).copied();
+        let (effects, approve) = known.unwrap_or((Effects::Once, false));
+        Resolved::Tool {
+            tool: tool.to_owned(),
+            args,
+            effects,
+            approve,
+            skill,
+        }
+    }
+}
+
+/// An agent that is sent out has the tools of the one above.
+fn sent_out(setup: &Setup, dispatch: &Dispatch) -> Setup {
+    Setup {
+        agent: dispatch.agent_id.clone(),
+        task: dispatch.mission.clone(),
+        history: [].into(),
+        skills: (!dispatch.skills.is_empty()).then(|| dispatch.skills.clone()),
+        must_call: Vec::new(),
+        ..setup.clone()
+    }
+}
+
+fn dispatch(args: &Object) -> Resolved {
+    match serde_json::from_value(Value::Object(args.clone())) {
+        Ok(dispatch) => Resolved::Dispatch(dispatch),
+        Err(error) => Resolved::Mistaken(error.to_string()),
+    }
+}
+
+impl Facts for World {
+    fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved {
+        match wanted {
+            Wanted::Tool(offer, call) => {
+                assert!(setup.tools.contains(offer) && offer.spec.name == call.name);
+                let CallArgs::Object(args) = &call.args else {
+                    panic!("arguments that are none are not looked at");
+                };
+                match offer.tool.as_str() {
+                    "dispatch" => dispatch(args),
+                    "skill" => Resolved::Text("# A skill\nFollow this.".to_owned()),
+                    _ if args.contains_key("wrong") => {
+                        Resolved::Mistaken("there is no parameter `wrong`".to_owned())
+                    }
+                    tool => self.call(tool, args.clone(), None),
+                }
+            }
+            Wanted::Command(command) => {
+                let line = split(command).remove(0).unwrap();
+                match route(&line, |_| Ok(Vec::new())) {
+                    Ok(Routed::GetSkill { topic }) => Resolved::Text(format!("# {topic}")),
+                    Ok(Routed::Command(command)) if command.help => {
+                        Resolved::Text(format!("# {}\nUsage.", command.skill_name))
+                    }
+                    Ok(Routed::Command(command)) if command.skill_name == "dispatch" => {
+                        dispatch(&command.flags)
+                    }
+                    Ok(Routed::Command(command)) => {
+                        let tool = command.skill_name.replace('.', "_");
+                        self.call(&tool, command.flags, Some(command.skill_name))
+                    }
+                    Err(problems) => Resolved::Mistaken(problems[0].to_string()),
+                }
+            }
+        }
+    }
+}
