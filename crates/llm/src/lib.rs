@@ -4,13 +4,39 @@
 //! wire of each provider, retries what is worth retrying, falls back to the next model, and says
 //! what a reply cost.
 //!
+//! The four wires are written out here, over a plain HTTP client. The libraries that were tried mend
+//! cut-off arguments, end a cut stream without a word, drop a choice of tools, or put keys into
+//! addresses; this crate exists to do none of that. See `docs/models.md`.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | `openai`, `anthropic`, `gemini`, `ollama` | one wire each: pure mappings, no I/O |
+//! | `draft` | a reply in the making, from pieces of any wire |
+//! | `failed` | what a failure of a provider means |
+//! | `frames` | bytes of a stream into events |
+//! | `http` | the only file with a socket |
+//! | `models`, `tries`, `wait` | names, limits, retries, fallbacks |
+//!
 //! Not here: the loop of an agent, which tools there are and what they do, budgets, a store, the
 //! configuration file, and any mending of what a model wrote.
 
+mod address;
+mod anthropic;
+mod draft;
+mod failed;
+mod frames;
+mod gemini;
+mod http;
 mod models;
+mod ollama;
+mod openai;
 mod options;
 mod provider;
+mod tries;
+mod wait;
+pub mod wire;
 
+pub use failed::{Failed, Overflow};
 pub use models::{Answer, Ask, Models};
 pub use options::{ModelOptions, Price, ProviderKind};
-pub use provider::{Delta, Heard, Provider, Reply};
+pub use provider::{Delta, Heard, Pong, Provider, Reply};

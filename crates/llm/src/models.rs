@@ -1,11 +1,17 @@
-//! All models by name: limits, retries, fallbacks and prices.
+//! All models by name: what is asked of them, and what it costs.
+//!
+//! Not here: retries and fallbacks (`tries.rs`).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, ModelReply, ModelRequest};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Heard, ModelOptions};
+use crate::http::{Http, Shared};
+use crate::tries::{Tries, words};
+use crate::{Heard, ModelOptions, Price, Provider};
 
 /// Everything about one question to a model.
 pub struct Ask<'a> {
@@ -34,16 +40,48 @@ pub struct Answer {
     pub tries: u32,
 }
 
-/// The models that there are.
+/// The models that there are. Clones are the same models, with the same limits.
 #[derive(Clone, Default)]
 pub struct Models {
-    all: std::sync::Arc<[ModelOptions]>,
+    all: Arc<[ModelOptions]>,
+    behind: Arc<[Behind]>,
+}
+
+/// What is behind the settings of a model.
+pub(crate) struct Behind {
+    pub(crate) provider: Arc<dyn Provider>,
+    /// A permit for each call that may be under way.
+    pub(crate) places: Semaphore,
 }
 
 impl Models {
     /// Models by their settings.
     pub fn new(all: Vec<ModelOptions>) -> Self {
-        Self { all: all.into() }
+        let client = Shared::default();
+        let with = |options: ModelOptions| {
+            let provider: Arc<dyn Provider> = Arc::new(Http {
+                options: options.clone(),
+                client: client.clone(),
+            });
+            (options, provider)
+        };
+        Self::with_providers(all.into_iter().map(with).collect())
+    }
+
+    /// Models that somebody else speaks to.
+    pub fn with_providers(all: Vec<(ModelOptions, Arc<dyn Provider>)>) -> Self {
+        let (all, behind): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .map(|(options, provider)| {
+                let places = options.concurrency.clamp(1, Semaphore::MAX_PERMITS);
+                let places = Semaphore::new(places);
+                (options, Behind { provider, places })
+            })
+            .unzip();
+        Self {
+            all: all.into(),
+            behind: behind.into(),
+        }
     }
 
     /// The settings of a model.
@@ -58,14 +96,61 @@ impl Models {
 
     /// Asks a model, and the ones behind it if it does not answer.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
-        if ask.cancel.is_cancelled() {
-            return Err(Failure::new(
-                FailureClass::Cancelled,
-                "nobody waits for the answer",
-            ));
+        let cancelled = || Failure::new(FailureClass::Cancelled, "nobody waits for the answer");
+        tokio::select! {
+            biased;
+            () = ask.cancel.cancelled() => Err(cancelled()),
+            answer = Box::pin(Tries::new(self, &ask).run()) => answer,
         }
-        tokio::task::yield_now().await;
-        let message = format!("there is no model `{}`", ask.model);
-        Err(Failure::new(FailureClass::Invalid, message))
     }
+
+    /// Whether the provider of a model is there (S0.68). Asks the model nothing and costs nothing.
+    pub async fn ping(&self, name: &str, timeout: Duration) -> Result<(), Failure> {
+        let Some((_, behind)) = self.find(name) else {
+            return Err(unknown(name));
+        };
+        let pinged = tokio::time::timeout(timeout, behind.provider.ping()).await;
+        let failure = match pinged {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(failed)) => failed.failure,
+            Err(_) => {
+                let message = format!("no answer within {}", words(timeout));
+                Failure::new(FailureClass::Timeout, message)
+            }
+        };
+        Err(named(name, failure))
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<(&ModelOptions, &Behind)> {
+        let place = self.all.iter().position(|model| model.name == name)?;
+        Some((self.all.get(place)?, self.behind.get(place)?))
+    }
+}
+
+impl Price {
+    /// What a reply cost.
+    pub(crate) fn of(self, reply: &ModelReply) -> f64 {
+        let usage = reply.usage;
+        let fresh = usage.input.saturating_sub(usage.cached);
+        let cached = self.cached.unwrap_or(self.input);
+        let tokens = [
+            (fresh, self.input),
+            (usage.cached, cached),
+            (usage.output, self.output),
+        ];
+        #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^52 tokens")]
+        let parts = tokens.map(|(count, price)| count as f64 * price);
+        parts.iter().sum::<f64>() / 1e6
+    }
+}
+
+pub(crate) fn unknown(name: &str) -> Failure {
+    Failure::new(FailureClass::Invalid, format!("there is no model `{name}`"))
+        .hint(format!("models are configured under `[llm.{name}]`"))
+}
+
+/// The same failure, with the name of the model that it is about.
+pub(crate) fn named(name: &str, mut failure: Failure) -> Failure {
+    failure.message = format!("model `{name}`: {}", failure.message);
+    failure
 }

@@ -52,6 +52,14 @@ pub struct ModelOptions {
     pub extra: Object,
 }
 
+impl ModelOptions {
+    /// The key without what a file or a clipboard puts around it.
+    pub(crate) fn key(&self) -> Option<&str> {
+        let key = self.api_key.as_deref().map(str::trim);
+        key.filter(|key| !key.is_empty())
+    }
+}
+
 /// What a million tokens cost, in US dollars.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Price {

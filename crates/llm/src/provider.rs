@@ -2,7 +2,9 @@
 
 use std::pin::Pin;
 
-use deft_model::{Failure, ModelReply, ModelRequest};
+use deft_model::{ModelReply, ModelRequest};
+
+use crate::Failed;
 
 /// A piece of an answer that is still being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +24,16 @@ pub enum Delta {
 pub type Heard<'a> = &'a (dyn Fn(Delta) + Send + Sync);
 
 /// The answer of a provider, some time later.
-pub type Reply<'a> = Pin<Box<dyn Future<Output = Result<ModelReply, Failure>> + Send + 'a>>;
+pub type Reply<'a> = Pin<Box<dyn Future<Output = Result<ModelReply, Failed>> + Send + 'a>>;
 
-/// One model behind one wire. One call is one try: no retries here.
+/// Whether a provider is there, some time later.
+pub type Pong<'a> = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send + 'a>>;
+
+/// One model behind one wire. One call is one try: no retries here, and no limit of time.
 pub trait Provider: Send + Sync {
     /// Asks the model. With a listener the answer is streamed.
     fn reply<'a>(&'a self, request: &'a ModelRequest, heard: Option<Heard<'a>>) -> Reply<'a>;
+
+    /// Asks whether the provider is there, without asking the model anything.
+    fn ping(&self) -> Pong<'_>;
 }

@@ -1,12 +1,13 @@
 //! A web server inside the test process that answers as it is told and
 //! remembers what it was asked.
 
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::wire::{Request, response};
+use crate::gate::Gate;
+use crate::wire::{Request, chunk, response, stream_head};
 
 /// How one request is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,21 @@ pub enum Reaction {
     Hang,
     /// With the end of the connection.
     Close,
+    /// With a status, header lines (the content type among them) and a body in pieces.
+    Stream(u16, Vec<String>, Vec<Piece>),
+}
+
+/// A part of a body that is written bit by bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// These bytes, in a write of their own.
+    Bytes(Vec<u8>),
+    /// Nothing until the gate is open.
+    Gate(Gate),
+    /// Nothing more; the connection stays open until the client gives up.
+    Hang,
+    /// Nothing more: the connection ends in the middle of the body.
+    Cut,
 }
 
 type React = dyn Fn(&Request) -> Reaction + Send + Sync;
@@ -99,15 +115,45 @@ impl Shared {
                         return;
                     }
                 }
-                // Ends when the client closes its side.
-                Reaction::Hang => {
-                    std::io::copy(&mut reader, &mut std::io::sink()).ok();
-                    return;
-                }
+                Reaction::Hang => return hang(&mut reader),
                 Reaction::Close => return,
+                Reaction::Stream(status, headers, pieces) => {
+                    if writer.write_all(&stream_head(status, &headers)).is_err() {
+                        return;
+                    }
+                    if !write_pieces(&mut writer, &mut reader, &pieces) {
+                        return;
+                    }
+                }
             }
         }
     }
+}
+
+/// True when the body was written to its end, so that the connection can be used again.
+fn write_pieces(writer: &mut impl Write, reader: &mut impl Read, pieces: &[Piece]) -> bool {
+    for piece in pieces {
+        match piece {
+            Piece::Bytes(bytes) if bytes.is_empty() => {}
+            Piece::Bytes(bytes) => {
+                if writer.write_all(&chunk(bytes)).is_err() {
+                    return false;
+                }
+            }
+            Piece::Gate(gate) => gate.wait(),
+            Piece::Hang => {
+                hang(reader);
+                return false;
+            }
+            Piece::Cut => return false,
+        }
+    }
+    writer.write_all(&chunk(&[])).is_ok()
+}
+
+/// Ends when the client closes its side.
+fn hang(reader: &mut impl Read) {
+    std::io::copy(reader, &mut std::io::sink()).ok();
 }
 
 impl Drop for HttpDouble {

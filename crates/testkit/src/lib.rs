@@ -1,5 +1,6 @@
 //! Help for tests of other crates: a tool server that misbehaves on request,
-//! a log that proves what it was asked to do, and doubles of web services.
+//! a log that proves what it was asked to do, doubles of web services and of
+//! models, and a real model.
 //!
 //! The server is a program of its own, `deft-test-server`, written by hand so
 //! that it can break every rule of the protocol. What it does is a JSON script;
@@ -15,14 +16,18 @@
 mod binary;
 mod bot;
 mod double;
+mod gate;
 mod http;
+mod model;
 mod script;
 pub mod wire;
 mod witness;
 
 pub use binary::server_binary;
 pub use bot::{BotAnswer, BotApi, BotCall};
-pub use double::{HttpDouble, Reaction};
+pub use double::{HttpDouble, Piece, Reaction};
+pub use gate::Gate;
 pub use http::HttpServer;
+pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use script::{Arguments, Script, start_work};
 pub use witness::{Event, Kind, witness};

@@ -1,4 +1,4 @@
-//! Just enough HTTP/1.1 for doubles: requests with a length, answers with a length.
+//! Just enough HTTP/1.1 for doubles: requests with a length, answers with a length or in chunks.
 
 use std::io::BufRead;
 
@@ -64,4 +64,23 @@ pub fn response(status: u16, kind: &str, headers: &[&str], body: &[u8]) -> Vec<u
     let mut bytes = head.into_bytes();
     bytes.extend_from_slice(body);
     bytes
+}
+
+/// The head of an answer whose body comes in chunks; `headers` are whole lines.
+pub fn stream_head(status: u16, headers: &[String]) -> Vec<u8> {
+    let mut head = format!("HTTP/1.1 {status} Status\r\nTransfer-Encoding: chunked\r\n");
+    for header in headers {
+        head.push_str(header);
+        head.push_str("\r\n");
+    }
+    head.push_str("\r\n");
+    head.into_bytes()
+}
+
+/// One chunk of a body; the empty one ends it.
+pub fn chunk(bytes: &[u8]) -> Vec<u8> {
+    let mut out = format!("{:x}\r\n", bytes.len()).into_bytes();
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(b"\r\n");
+    out
 }

@@ -1,0 +1,287 @@
+//! A reply in the making, out of the pieces of any wire.
+//!
+//! Calls get ids where they have none or somebody else's; arguments that are no JSON object stay
+//! what they are. Not here: the shape of any provider.
+
+use std::collections::HashSet;
+
+use deft_model::{
+    CallArgs, Message, ModelReply, ModelRequest, Object, StopReason, TokenUsage, ToolCall,
+    estimate_tokens,
+};
+use serde_json::Value;
+
+use crate::{Delta, Heard};
+
+/// What is known of a reply so far.
+pub(crate) struct Draft<'a> {
+    request: &'a ModelRequest,
+    heard: Option<Heard<'a>>,
+    text: String,
+    calls: Vec<Begun>,
+    /// Why it stopped, once that is known.
+    pub(crate) stop: Option<StopReason>,
+    pub(crate) counts: Counts,
+    pub(crate) opaque: Option<Value>,
+}
+
+/// What a provider says about tokens.
+#[derive(Default)]
+pub(crate) struct Counts {
+    /// Cached ones included.
+    pub(crate) input: Option<u64>,
+    pub(crate) cached: Option<u64>,
+    pub(crate) output: Option<u64>,
+}
+
+/// A call that may still grow.
+#[derive(Default)]
+struct Begun {
+    id: String,
+    name: String,
+    args: Args,
+    announced: bool,
+}
+
+/// Arguments as they came.
+pub(crate) enum Args {
+    /// A text that should be JSON.
+    Text(String),
+    /// JSON already.
+    Value(Value),
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(request: &'a ModelRequest, heard: Option<Heard<'a>>) -> Self {
+        Self {
+            request,
+            heard,
+            text: String::new(),
+            calls: Vec::new(),
+            stop: None,
+            counts: Counts::default(),
+            opaque: None,
+        }
+    }
+
+    /// More of the text.
+    pub(crate) fn say(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.text.push_str(text);
+        self.hear(Delta::Text(text.to_owned()));
+    }
+
+    /// A whole call.
+    pub(crate) fn call(&mut self, id: &str, name: &str, args: Args) {
+        let place = self.begin();
+        self.grow(place, id, name);
+        self.calls[place].args = args;
+    }
+
+    /// A call about which more will come; its place names it.
+    pub(crate) fn begin(&mut self) -> usize {
+        self.calls.push(Begun::default());
+        self.calls.len() - 1
+    }
+
+    /// What has become known of a call. Names and ids come once, whatever the server repeats.
+    pub(crate) fn grow(&mut self, place: usize, id: &str, name: &str) {
+        let Some(call) = self.calls.get_mut(place) else {
+            return;
+        };
+        if call.id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        if call.name.is_empty() {
+            name.clone_into(&mut call.name);
+        }
+        if !call.announced && !call.name.is_empty() {
+            call.announced = true;
+            let name = call.name.clone();
+            self.hear(Delta::Call { name });
+        }
+    }
+
+    /// More of the arguments of a call.
+    pub(crate) fn grow_args(&mut self, place: usize, more: &str) {
+        match self.calls.get_mut(place).map(|call| &mut call.args) {
+            Some(Args::Text(text)) => text.push_str(more),
+            Some(Args::Value(_)) if more.is_empty() => {}
+            Some(args @ Args::Value(_)) => *args = Args::Text(more.to_owned()),
+            None => {}
+        }
+    }
+
+    /// All arguments of a call at once.
+    pub(crate) fn set_args(&mut self, place: usize, args: Value) {
+        if let Some(call) = self.calls.get_mut(place) {
+            call.args = Args::Value(args);
+        }
+    }
+
+    /// The id of the call at a place, as far as it has one.
+    pub(crate) fn id(&self, place: usize) -> &str {
+        self.calls.get(place).map_or("", |call| &call.id)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// The reply.
+    pub(crate) fn finish(self) -> ModelReply {
+        let stop = match self.stop {
+            // Servers say "stop" with calls, and nothing at all.
+            None | Some(StopReason::Done | StopReason::Calls) if !self.calls.is_empty() => {
+                StopReason::Calls
+            }
+            // The other way round, there is nothing to call.
+            None | Some(StopReason::Calls) => StopReason::Done,
+            Some(stop) => stop,
+        };
+        let mut reply = ModelReply {
+            text: self.text,
+            calls: Vec::new(),
+            stop,
+            usage: TokenUsage::default(),
+            opaque: self.opaque,
+        };
+        let mut ids = Ids::new(self.request);
+        for call in self.calls {
+            reply.calls.push(ToolCall {
+                id: ids.issue(&call.id),
+                name: call.name,
+                args: read_args(call.args, reply.stop == StopReason::Length),
+            });
+        }
+        reply.usage = usage(&self.counts, self.request, &reply);
+        reply
+    }
+
+    fn hear(&self, delta: Delta) {
+        if let Some(heard) = self.heard {
+            heard(delta);
+        }
+    }
+}
+
+/// An object, or whatever came. A call without arguments has none, unless the answer was cut off
+/// there: then nobody knows what would have come.
+fn read_args(args: Args, cut: bool) -> CallArgs {
+    match args {
+        Args::Value(Value::Object(object)) => CallArgs::Object(object),
+        Args::Value(Value::Null) if !cut => CallArgs::Object(Object::new()),
+        Args::Value(Value::String(text)) | Args::Text(text) => text_args(text, cut),
+        Args::Value(value) => CallArgs::Invalid(value.to_string()),
+    }
+}
+
+fn text_args(text: String, cut: bool) -> CallArgs {
+    if text.trim().is_empty() && !cut {
+        return CallArgs::Object(Object::new());
+    }
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(object)) => CallArgs::Object(object),
+        // An object in a text in a text.
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(Value::Object(object)) => CallArgs::Object(object),
+            _ => CallArgs::Invalid(text),
+        },
+        _ => CallArgs::Invalid(text),
+    }
+}
+
+/// Ids that are in use in a conversation.
+struct Ids<'a> {
+    used: HashSet<&'a str>,
+    issued: HashSet<String>,
+    next: usize,
+}
+
+impl<'a> Ids<'a> {
+    fn new(request: &'a ModelRequest) -> Self {
+        let mut used = HashSet::new();
+        for message in &request.messages {
+            if let Message::Assistant { calls, .. } = message {
+                used.extend(calls.iter().map(|call| call.id.as_str()));
+            }
+        }
+        Self {
+            next: used.len(),
+            used,
+            issued: HashSet::new(),
+        }
+    }
+
+    fn issue(&mut self, given: &str) -> String {
+        let mut id = given.to_owned();
+        if id.is_empty() {
+            id = format!("call_{}", self.next);
+        }
+        let base = id.clone();
+        let mut turn = 1;
+        while self.used.contains(id.as_str()) || self.issued.contains(&id) {
+            turn += 1;
+            id = format!("{base}_{turn}");
+        }
+        self.next += 1;
+        self.issued.insert(id.clone());
+        id
+    }
+}
+
+fn usage(counts: &Counts, request: &ModelRequest, reply: &ModelReply) -> TokenUsage {
+    // A server that keeps the prompt may count it as nothing.
+    let input = counts.input.filter(|count| *count > 0);
+    let cached = counts.cached.unwrap_or_default();
+    TokenUsage {
+        input: input
+            .unwrap_or_else(|| estimate_request(request))
+            .max(cached),
+        cached,
+        output: counts.output.unwrap_or_else(|| estimate_reply(reply)),
+        estimated: input.is_none() || counts.output.is_none(),
+    }
+}
+
+fn estimate_request(request: &ModelRequest) -> u64 {
+    let system = request
+        .system
+        .iter()
+        .map(|part| estimate_tokens(&part.text));
+    let messages = request.messages.iter().map(|message| match message {
+        Message::User { text } | Message::Tool { text, .. } => estimate_tokens(text),
+        Message::Assistant { text, calls, .. } => estimate_tokens(text) + estimate_calls(calls),
+    });
+    let tools = request.tools.iter().map(|tool| {
+        estimate_tokens(&tool.name)
+            + estimate_tokens(&tool.description)
+            + estimate_tokens(&tool.schema.to_string())
+    });
+    system.chain(messages).chain(tools).sum()
+}
+
+fn estimate_reply(reply: &ModelReply) -> u64 {
+    estimate_tokens(&reply.text) + estimate_calls(&reply.calls)
+}
+
+fn estimate_calls(calls: &[ToolCall]) -> u64 {
+    let args = |call: &ToolCall| match &call.args {
+        CallArgs::Object(object) => {
+            estimate_tokens(&serde_json::to_string(object).unwrap_or_default())
+        }
+        CallArgs::Invalid(raw) => estimate_tokens(raw),
+    };
+    calls
+        .iter()
+        .map(|call| estimate_tokens(&call.name) + args(call))
+        .sum()
+}

@@ -1,0 +1,124 @@
+//! A failure of a provider, and what follows from it.
+//!
+//! Not here: what is done about it (`tries.rs`), and the shape of any provider's errors, which the
+//! wires read into [`Words`].
+
+mod overflow;
+mod status;
+
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass};
+
+pub use self::overflow::Overflow;
+pub(crate) use self::status::Words;
+use crate::ModelOptions;
+
+/// The most of a provider's words that is repeated.
+const MOST_WORDS: usize = 300;
+
+/// A try that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What people and policies need to know of it.
+    pub failure: Failure,
+    /// True when the same request may go well a little later.
+    pub passing: bool,
+    /// How long the provider wants to be left alone.
+    pub after: Option<Duration>,
+    /// The prompt does not fit into the model.
+    pub overflow: Option<Overflow>,
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            passing: false,
+            after: None,
+            overflow: None,
+        }
+    }
+}
+
+impl Failed {
+    /// A failure for good.
+    pub(crate) fn lasting(class: FailureClass, message: impl Into<String>) -> Self {
+        Failure::new(class, message).into()
+    }
+
+    /// A failure that may pass.
+    pub(crate) fn passing(class: FailureClass, message: impl Into<String>) -> Self {
+        Self {
+            passing: true,
+            ..Self::lasting(class, message)
+        }
+    }
+
+    /// The stream ended before the answer did.
+    pub(crate) fn cut() -> Self {
+        let message = "the answer was cut off before its end";
+        Self::passing(FailureClass::Network, message)
+    }
+
+    /// An answer in which there is none.
+    pub(crate) fn empty() -> Self {
+        let message = "the provider answered without an answer";
+        Self::passing(FailureClass::Other, message)
+    }
+
+    pub(crate) fn too_large(most: usize) -> Self {
+        let message = format!("the answer is larger than {} MB", most / (1024 * 1024));
+        Self::lasting(FailureClass::Limit, message)
+    }
+
+    /// A body that cannot be read, though the status says that all is well.
+    pub(crate) fn not_json(body: &[u8]) -> Self {
+        if is_page(body) {
+            let message = "the provider answered with a web page";
+            return Self::passing(FailureClass::Network, message)
+                .hint("`base_url` may point at something else, or a proxy may be in between");
+        }
+        let message = format!(
+            "the answer is not JSON: {}",
+            quote(&String::from_utf8_lossy(body))
+        );
+        Self::passing(FailureClass::Network, message)
+    }
+
+    /// One event of a stream that cannot be read.
+    pub(crate) fn bad_event(data: &str) -> Self {
+        let message = format!("a part of the answer is not JSON: {}", quote(data));
+        Self::passing(FailureClass::Network, message)
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.failure = self.failure.hint(hint);
+        self
+    }
+
+    /// The same without the model's key, which a provider may have repeated.
+    pub(crate) fn redacted(mut self, options: &ModelOptions) -> Self {
+        if let Some(key) = options.key()
+            && self.failure.message.contains(key)
+        {
+            self.failure.message = self.failure.message.replace(key, "***");
+        }
+        self
+    }
+}
+
+fn is_page(body: &[u8]) -> bool {
+    let start: Vec<u8> = body.trim_ascii_start().iter().take(14).copied().collect();
+    let start = start.to_ascii_lowercase();
+    start.starts_with(b"<!doctype") || start.starts_with(b"<html") || start.starts_with(b"<?xml")
+}
+
+/// Foreign words on one line, and not too many of them.
+fn quote(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST_WORDS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,102 @@
+//! Prompts that are too long, in each provider's words.
+
+use deft_model::FailureClass;
+
+use super::{Failed, Words, quote};
+
+/// By how much a prompt does not fit, as far as the provider says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overflow {
+    /// Tokens that would be needed.
+    pub needed: Option<u64>,
+    /// Tokens that fit.
+    pub fits: Option<u64>,
+}
+
+/// OpenAI and those like it; `llama.cpp`; Anthropic; vLLM; Ollama; Gemini; LM Studio.
+const PHRASES: [&str; 12] = [
+    "maximum context length",
+    "exceeds the context window",
+    "exceeds the available context size",
+    "prompt is too long",
+    "exceed context limit",
+    "exceeds the context length",
+    "exceeds the maximum number of tokens",
+    "exceeds maximum context",
+    "context length exceeded",
+    "context size has been exceeded",
+    "context overflow",
+    "greater than the context length",
+];
+
+const KINDS: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
+
+impl Overflow {
+    /// Both counts are known.
+    pub(crate) fn new(needed: Option<u64>, fits: Option<u64>) -> Self {
+        Self { needed, fits }
+    }
+
+    /// Whether this is what the words are about.
+    pub(super) fn find(status: u16, words: &Words) -> Option<Self> {
+        let message = words.message.to_lowercase();
+        let kind = words
+            .kinds
+            .iter()
+            .any(|kind| KINDS.contains(&kind.as_str()));
+        let said = matches!(status, 400 | 413 | 422 | 500)
+            && PHRASES.iter().any(|phrase| message.contains(phrase));
+        if !kind && !said {
+            return None;
+        }
+        Some(words.overflow.unwrap_or_else(|| counts(&message)))
+    }
+}
+
+/// Both counts out of a sentence: "A + B > C", or two numbers of which the larger is the prompt.
+fn counts(message: &str) -> Overflow {
+    let cleaned: String = message.replace(',', "");
+    let words: Vec<&str> = cleaned
+        .split(|c: char| c.is_whitespace() || "().:;`".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    if let [a, "+", b, ">", c] = window(&words)
+        && let (Ok(a), Ok(b), Ok(c)) = (a.parse::<u64>(), b.parse::<u64>(), c.parse::<u64>())
+    {
+        return Overflow::new(Some(a + b), Some(c));
+    }
+    let mut numbers = words.iter().filter_map(|word| word.parse::<u64>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(a), Some(b)) => Overflow::new(Some(a.max(b)), Some(a.min(b))),
+        (Some(fits), None) => Overflow::new(None, Some(fits)),
+        (None, _) => Overflow::default(),
+    }
+}
+
+/// The five words around the first "+".
+fn window<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
+    let plus = words.iter().position(|word| *word == "+");
+    let start = plus.and_then(|plus| plus.checked_sub(1));
+    start
+        .and_then(|start| words.get(start..start + 5))
+        .unwrap_or_default()
+}
+
+impl Failed {
+    pub(super) fn overflowing(overflow: Overflow, words: &Words) -> Self {
+        let message = match (overflow.needed, overflow.fits) {
+            (Some(needed), Some(fits)) => {
+                format!("the prompt needs {needed} tokens, and the model takes {fits}")
+            }
+            _ => format!(
+                "the prompt is longer than the model takes: {}",
+                quote(&words.message)
+            ),
+        };
+        let hint = "shorten the conversation, offer fewer tools, or use a model with more `context_tokens`";
+        Self {
+            overflow: Some(overflow),
+            ..Self::lasting(FailureClass::Limit, message).hint(hint)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Google's Gemini: `generateContent` and `streamGenerateContent`.
+//!
+//! The key travels in a header, never in the address, so that no log of any proxy has it. Not here: the
+//! provider's own caches and files, and Vertex AI's way to sign requests.
+
+mod request;
+mod response;
+mod schema;
+mod stream;
+
+use deft_model::ModelRequest;
+use serde_json::Value;
+
+use crate::ModelOptions;
+use crate::draft::Draft;
+use crate::failed::{Failed, Words};
+use crate::wire::{Events, Sent, Wire};
+
+pub(crate) struct Gemini;
+
+impl Wire for Gemini {
+    fn home(&self) -> (&'static str, &'static [&'static str]) {
+        ("https://generativelanguage.googleapis.com", &["v1beta"])
+    }
+
+    fn request(&self, options: &ModelOptions, request: &ModelRequest, streamed: bool) -> Sent {
+        let model = options
+            .model
+            .strip_prefix("models/")
+            .unwrap_or(&options.model);
+        let verb = if streamed {
+            "streamGenerateContent"
+        } else {
+            "generateContent"
+        };
+        Sent {
+            path: vec!["models".to_owned(), format!("{model}:{verb}")],
+            query: streamed.then_some("alt=sse"),
+            headers: self.headers(options.key()),
+            body: request::body(options, request),
+        }
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        let key = key.map(|key| ("x-goog-api-key", key.to_owned()));
+        key.into_iter().collect()
+    }
+
+    fn pings(&self) -> &'static [&'static [&'static str]] {
+        &[&["models"]]
+    }
+
+    fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
+        response::whole(answer, draft)
+    }
+
+    fn stream(&self) -> Box<dyn Events> {
+        Box::new(stream::Stream::default())
+    }
+
+    fn words(&self, answer: &Value) -> Option<Words> {
+        response::words(answer)
+    }
+}

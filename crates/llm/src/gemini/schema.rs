@@ -1,0 +1,195 @@
+//! JSON Schema as far as Gemini reads it. A word that it does not know makes it refuse the whole
+//! request, so what has no counterpart is left out: deft checks arguments against the full schema
+//! anyway.
+
+use serde_json::{Map, Value, json};
+
+/// How deep references are followed; a schema may refer to itself.
+const DEEPEST: usize = 12;
+
+/// Words that mean the same on both sides.
+const KEPT: [&str; 10] = [
+    "title",
+    "description",
+    "nullable",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+];
+
+/// The parameters of a tool; none when it takes none, because an object without fields is refused.
+pub(super) fn parameters(schema: &Value) -> Option<Value> {
+    let mut out = convert(schema, schema, 0);
+    let fields = out["properties"]
+        .as_object()
+        .is_some_and(|fields| !fields.is_empty());
+    fields.then(|| {
+        out["type"] = "object".into();
+        out
+    })
+}
+
+fn convert(schema: &Value, root: &Value, depth: usize) -> Value {
+    if depth > DEEPEST {
+        return json!({"type": "object"});
+    }
+    let schema = joined(schema, root, depth);
+    let mut out = Map::new();
+    for key in KEPT {
+        if let Some(value) = schema.get(key) {
+            out.insert(key.to_owned(), value.clone());
+        }
+    }
+    kind(&schema, &mut out);
+    choices(&schema, &mut out);
+    if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
+        out.insert("items".to_owned(), convert(items, root, depth + 1));
+    } else if out.get("type").is_some_and(|kind| kind == "array") {
+        out.insert("items".to_owned(), json!({"type": "string"}));
+    }
+    let either = schema
+        .get("anyOf")
+        .or_else(|| schema.get("oneOf"))
+        .and_then(Value::as_array);
+    if let Some(either) = either {
+        alternatives(either, root, depth, &mut out);
+    }
+    if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
+        properties(fields, &schema, root, depth, &mut out);
+    }
+    Value::Object(out)
+}
+
+/// The schema with its reference followed and its parts (`allOf`) laid over each other.
+fn joined(schema: &Value, root: &Value, depth: usize) -> Map<String, Value> {
+    let mut out = schema.as_object().cloned().unwrap_or_default();
+    if depth > DEEPEST {
+        return out;
+    }
+    let mut parts: Vec<&Value> = Vec::new();
+    if let Some(Value::String(place)) = out.remove("$ref") {
+        parts.extend(
+            place
+                .strip_prefix('#')
+                .and_then(|place| root.pointer(place)),
+        );
+    }
+    if let Some(all) = schema.get("allOf").and_then(Value::as_array) {
+        out.remove("allOf");
+        parts.extend(all);
+    }
+    for part in parts {
+        for (key, value) in joined(part, root, depth + 1) {
+            match (out.get_mut(&key), value) {
+                (Some(Value::Object(there)), Value::Object(more)) => there.extend(more),
+                (Some(Value::Array(there)), Value::Array(more)) => there.extend(more),
+                (Some(_), _) => {}
+                (None, value) => {
+                    out.insert(key, value);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// One type, and whether null is one too.
+fn kind(schema: &Map<String, Value>, out: &mut Map<String, Value>) {
+    match schema.get("type") {
+        Some(Value::String(kind)) => {
+            out.insert("type".to_owned(), kind.as_str().into());
+        }
+        Some(Value::Array(kinds)) => {
+            if kinds.iter().any(|kind| kind == "null") {
+                out.insert("nullable".to_owned(), true.into());
+            }
+            let mut others = kinds.iter().filter(|kind| *kind != "null");
+            match (others.next(), others.next()) {
+                (Some(kind), None) => {
+                    out.insert("type".to_owned(), kind.clone());
+                }
+                (Some(_), Some(_)) => {
+                    let each = kinds.iter().filter(|kind| *kind != "null");
+                    let each = each.map(|kind| json!({"type": kind}));
+                    out.insert("anyOf".to_owned(), each.collect());
+                }
+                _ => {}
+            }
+        }
+        _ if schema.contains_key("properties") => {
+            out.insert("type".to_owned(), "object".into());
+        }
+        _ => {}
+    }
+}
+
+/// Only texts can be listed.
+fn choices(schema: &Map<String, Value>, out: &mut Map<String, Value>) {
+    let listed = schema.get("enum").and_then(Value::as_array).cloned();
+    let single = schema.get("const").map(|value| vec![value.clone()]);
+    let Some(values) = listed.or(single) else {
+        return;
+    };
+    let texts: Vec<Value> = values
+        .iter()
+        .filter(|value| value.is_string())
+        .cloned()
+        .collect();
+    if values.iter().any(Value::is_null) {
+        out.insert("nullable".to_owned(), true.into());
+    }
+    let others = values.iter().filter(|value| !value.is_null()).count();
+    if !texts.is_empty() && texts.len() == others {
+        out.insert("type".to_owned(), "string".into());
+        out.insert("enum".to_owned(), texts.into());
+    }
+}
+
+fn alternatives(either: &[Value], root: &Value, depth: usize, out: &mut Map<String, Value>) {
+    let is_null = |schema: &&Value| schema["type"] == "null";
+    if either.iter().any(|schema| is_null(&schema)) {
+        out.insert("nullable".to_owned(), true.into());
+    }
+    let left: Vec<Value> = either
+        .iter()
+        .filter(|schema| !is_null(schema))
+        .map(|schema| convert(schema, root, depth + 1))
+        .collect();
+    match <[Value; 1]>::try_from(left) {
+        Ok([Value::Object(only)]) => out.extend(only),
+        Ok(_) => {}
+        Err(left) => {
+            out.insert("anyOf".to_owned(), left.into());
+        }
+    }
+}
+
+fn properties(
+    fields: &Map<String, Value>,
+    schema: &Map<String, Value>,
+    root: &Value,
+    depth: usize,
+    out: &mut Map<String, Value>,
+) {
+    let converted: Map<String, Value> = fields
+        .iter()
+        .map(|(name, field)| (name.clone(), convert(field, root, depth + 1)))
+        .collect();
+    let required = schema.get("required").and_then(Value::as_array);
+    let required: Vec<Value> = required
+        .into_iter()
+        .flatten()
+        .filter(|name| name.as_str().is_some_and(|name| fields.contains_key(name)))
+        .cloned()
+        .collect();
+    if !required.is_empty() {
+        out.insert("required".to_owned(), required.into());
+    }
+    if !converted.is_empty() {
+        out.insert("properties".to_owned(), converted.into());
+    }
+}

@@ -1,0 +1,33 @@
+//! What Gemini answers, bit by bit: each event is an answer with a little more in it.
+
+use serde_json::Value;
+
+use super::response::{Signatures, take, words};
+use crate::draft::Draft;
+use crate::failed::Failed;
+use crate::wire::Events;
+
+#[derive(Default)]
+pub(super) struct Stream {
+    signatures: Signatures,
+}
+
+impl Events for Stream {
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
+        let event: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
+        if let Some(words) = words(&event) {
+            return Err(Failed::in_stream(&words));
+        }
+        take(&event, draft, &mut self.signatures)?;
+        Ok(())
+    }
+
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
+        // There is no end mark but the reason to stop.
+        if draft.stop.is_none() {
+            return Err(Failed::cut());
+        }
+        std::mem::take(&mut self.signatures).keep(draft);
+        Ok(())
+    }
+}

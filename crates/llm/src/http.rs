@@ -1,0 +1,185 @@
+//! One try over HTTP: the only place in this crate with a socket.
+//!
+//! Not here: limits of time, retries, and what the bytes mean.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass, ModelReply, ModelRequest};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, Url};
+
+use crate::address::{address, join};
+use crate::failed::Failed;
+use crate::provider::{Pong, Provider, Reply};
+use crate::wait::retry_after;
+use crate::wire::{self, Head, Hearing, MOST_BYTES};
+use crate::{Heard, ModelOptions};
+
+/// One client for all models. It is made when the first model is asked, because reading the
+/// certificates of the host takes longer than most commands.
+pub(crate) type Shared = Arc<OnceLock<Result<Client, String>>>;
+
+/// A model behind HTTP.
+pub(crate) struct Http {
+    pub(crate) options: ModelOptions,
+    pub(crate) client: Shared,
+}
+
+impl Provider for Http {
+    fn reply<'a>(&'a self, request: &'a ModelRequest, heard: Option<Heard<'a>>) -> Reply<'a> {
+        Box::pin(self.ask(request, heard))
+    }
+
+    fn ping(&self) -> Pong<'_> {
+        Box::pin(self.knock())
+    }
+}
+
+impl Http {
+    async fn ask(
+        &self,
+        request: &ModelRequest,
+        listener: Option<Heard<'_>>,
+    ) -> Result<ModelReply, Failed> {
+        let wire = wire::wire(self.options.provider);
+        let sent = wire::request(&self.options, request, listener.is_some());
+        let url = address(wire, &self.options, &sent)?;
+        let host = host(&url);
+        let client = self.client()?;
+        let call = with_headers(client.post(url), &sent.headers)?.json(&sent.body);
+        let mut response = call
+            .send()
+            .await
+            .map_err(|error| transport(&error, &host))?;
+        let head = head(&response);
+        let mut hearing = Hearing::new(&self.options, request, head, listener);
+        loop {
+            match response.chunk().await {
+                Ok(Some(bytes)) => hearing.take(&bytes)?,
+                Ok(None) => return hearing.end(),
+                Err(error) => return Err(transport(&error, &host)),
+            }
+        }
+    }
+
+    async fn knock(&self) -> Result<(), Failed> {
+        let wire = wire::wire(self.options.provider);
+        let headers = wire.headers(self.options.key());
+        let mut last = Ok(());
+        for path in wire.pings() {
+            let url = join(wire, &self.options, path)?;
+            let host = host(&url);
+            let call = with_headers(self.client()?.get(url), &headers)?;
+            let mut response = call
+                .send()
+                .await
+                .map_err(|error| transport(&error, &host))?;
+            let head = head(&response);
+            let mut body = Vec::new();
+            while let Some(bytes) = response
+                .chunk()
+                .await
+                .map_err(|error| transport(&error, &host))?
+            {
+                body.extend_from_slice(&bytes);
+                if body.len() > MOST_BYTES {
+                    return Err(Failed::too_large(MOST_BYTES));
+                }
+            }
+            last = wire::verdict(&self.options, &head, &body);
+            if !matches!(head.status, 404 | 405) {
+                break;
+            }
+        }
+        last
+    }
+
+    fn client(&self) -> Result<&Client, Failed> {
+        let made = self.client.get_or_init(|| {
+            Client::builder()
+                // An address in the configuration is the address; a key must not travel on.
+                .redirect(reqwest::redirect::Policy::none())
+                .connect_timeout(Duration::from_secs(10))
+                .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
+                .build()
+                .map_err(|error| error.without_url().to_string())
+        });
+        made.as_ref().map_err(|error| {
+            Failed::lasting(
+                FailureClass::Other,
+                format!("there is no HTTP client: {error}"),
+            )
+        })
+    }
+}
+
+fn with_headers(
+    mut call: RequestBuilder,
+    headers: &[(&'static str, String)],
+) -> Result<RequestBuilder, Failure> {
+    for (name, value) in headers {
+        // The value is a key or something harmless; it is kept out of logs either way.
+        let mut value = HeaderValue::from_str(value).map_err(|_| {
+            Failure::new(
+                FailureClass::Auth,
+                "the key has characters that no header may have",
+            )
+            .hint("check `api_key` of the model")
+        })?;
+        value.set_sensitive(true);
+        call = call.header(HeaderName::from_static(name), value);
+    }
+    Ok(call)
+}
+
+fn head(response: &Response) -> Head {
+    let kind = text(response.headers(), CONTENT_TYPE.as_str());
+    Head {
+        status: response.status().as_u16(),
+        kind: kind.map(str::to_lowercase),
+        after: retry_after(|name| text(response.headers(), name)),
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Host and port; nothing else of an address is ever printed.
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+fn transport(error: &reqwest::Error, host: &str) -> Failed {
+    if error.is_timeout() {
+        let message = format!("no connection to `{host}` in time");
+        return Failed::passing(FailureClass::Timeout, message);
+    }
+    let message = if error.is_connect() {
+        format!("`{host}` cannot be reached: {}", cause(error))
+    } else {
+        format!("the connection to `{host}` broke: {}", cause(error))
+    };
+    let failed = Failed::passing(FailureClass::Network, message);
+    if error.is_connect() {
+        return failed.hint("is the model server running, and is `base_url` right?");
+    }
+    failed
+}
+
+/// The innermost cause, which alone says something.
+fn cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    if std::ptr::eq(cause, std::ptr::from_ref(error)) {
+        return "no reason is given".to_owned();
+    }
+    cause.to_string().to_lowercase()
+}

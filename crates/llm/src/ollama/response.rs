@@ -1,0 +1,87 @@
+//! What `/api/chat` answers: one object, or one a line of which the last says that it is done.
+
+use deft_model::StopReason;
+use serde_json::{Value, json};
+
+use crate::draft::{Args, Draft};
+use crate::failed::{Failed, Words};
+use crate::wire::Events;
+
+pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    if !answer["message"].is_object() {
+        return Err(Failed::empty());
+    }
+    let mut stream = Stream::default();
+    stream.piece(answer, draft);
+    stream.end(draft)
+}
+
+/// The pieces of an answer so far.
+#[derive(Default)]
+pub(super) struct Stream {
+    thinking: String,
+    ended: bool,
+}
+
+impl Events for Stream {
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
+        let piece: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
+        if let Some(words) = words(&piece) {
+            return Err(Failed::in_stream(&words));
+        }
+        self.piece(&piece, draft);
+        Ok(())
+    }
+
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
+        if !self.ended {
+            return Err(Failed::cut());
+        }
+        if !self.thinking.is_empty() {
+            draft.opaque = Some(json!({"ollama": {"thinking": self.thinking}}));
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    fn piece(&mut self, piece: &Value, draft: &mut Draft<'_>) {
+        let message = &piece["message"];
+        draft.say(message["content"].as_str().unwrap_or_default());
+        self.thinking
+            .push_str(message["thinking"].as_str().unwrap_or_default());
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let function = &call["function"];
+            draft.call(
+                call["id"].as_str().unwrap_or_default(),
+                function["name"].as_str().unwrap_or_default(),
+                Args::Value(function["arguments"].clone()),
+            );
+        }
+        if piece["done"] != true {
+            return;
+        }
+        self.ended = true;
+        draft.counts.input = piece["prompt_eval_count"].as_u64();
+        draft.counts.output = piece["eval_count"].as_u64();
+        draft.stop = match piece["done_reason"].as_str() {
+            None | Some("stop") => Some(StopReason::Done),
+            Some("length") => Some(StopReason::Length),
+            Some(other) => Some(StopReason::Other(other.to_owned())),
+        };
+    }
+}
+
+/// `{"error": "…"}`; some models are served by `llama.cpp`, whose error stands in the text as JSON.
+pub(super) fn words(answer: &Value) -> Option<Words> {
+    let error = answer.get("error").filter(|error| !error.is_null())?;
+    let message = error.as_str().or_else(|| error["message"].as_str());
+    let message = message.unwrap_or_default().to_owned();
+    Some(Words {
+        status: answer["status_code"]
+            .as_u64()
+            .and_then(|code| u16::try_from(code).ok()),
+        message,
+        ..Words::default()
+    })
+}

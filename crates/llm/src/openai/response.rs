@@ -1,0 +1,116 @@
+//! What chat completions answer, whole.
+
+use deft_model::StopReason;
+use serde_json::{Value, json};
+
+use crate::draft::{Args, Draft};
+use crate::failed::{Failed, Overflow, Words};
+
+pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed> {
+    let choice = answer.pointer("/choices/0").ok_or_else(Failed::empty)?;
+    let message = &choice["message"];
+    said(message, draft);
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        let function = &call["function"];
+        draft.call(
+            call["id"].as_str().unwrap_or_default(),
+            function["name"].as_str().unwrap_or_default(),
+            Args::Value(function["arguments"].clone()),
+        );
+    }
+    draft.opaque = thoughts(message);
+    stopped(choice, draft);
+    count(answer, draft);
+    Ok(())
+}
+
+/// The text of a message or of a piece of one. A refusal is said in a field of its own.
+pub(super) fn said(message: &Value, draft: &mut Draft<'_>) {
+    match &message["content"] {
+        Value::String(text) => draft.say(text),
+        // Some servers answer in parts.
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .for_each(|text| draft.say(text)),
+        _ => {}
+    }
+    if let Some(text) = message["refusal"].as_str().filter(|text| !text.is_empty()) {
+        draft.say(text);
+        draft.stop = Some(StopReason::Refused);
+    }
+}
+
+pub(super) fn stopped(choice: &Value, draft: &mut Draft<'_>) {
+    let Some(word) = choice["finish_reason"].as_str() else {
+        return;
+    };
+    if draft.stop == Some(StopReason::Refused) {
+        return;
+    }
+    draft.stop = Some(match word {
+        "stop" => StopReason::Done,
+        "tool_calls" | "function_call" => StopReason::Calls,
+        "length" => StopReason::Length,
+        "content_filter" => StopReason::Refused,
+        other => StopReason::Other(other.to_owned()),
+    });
+}
+
+pub(super) fn count(answer: &Value, draft: &mut Draft<'_>) {
+    let usage = &answer["usage"];
+    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+    if let Some(input) = number("/prompt_tokens") {
+        draft.counts.input = Some(input);
+        let cached = number("/prompt_tokens_details/cached_tokens");
+        draft.counts.cached = cached.or_else(|| number("/prompt_cache_hit_tokens"));
+    }
+    draft.counts.output = number("/completion_tokens").or(draft.counts.output);
+}
+
+/// Thoughts that some servers want back with the results of calls.
+fn thoughts(message: &Value) -> Option<Value> {
+    let mut kept = json!({});
+    for key in ["reasoning_content", "reasoning_details"] {
+        match &message[key] {
+            Value::Null => {}
+            Value::String(text) if text.is_empty() => {}
+            value => kept[key] = value.clone(),
+        }
+    }
+    let is_empty = kept.as_object().is_none_or(serde_json::Map::is_empty);
+    (!is_empty).then(|| json!({"openai": kept}))
+}
+
+/// `{"error": {…}}`, `{"error": "…"}`, `{"object": "error", "message": "…"}`, `{"detail": "…"}`.
+pub(super) fn words(answer: &Value) -> Option<Words> {
+    let error = match &answer["error"] {
+        Value::Null if answer["object"] == "error" || answer.get("detail").is_some() => answer,
+        Value::Null => return None,
+        error => error,
+    };
+    let text = |value: &Value| match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    };
+    let message = match error {
+        Value::String(text) => text.clone(),
+        error => text(&error["message"])
+            .or_else(|| text(&error["detail"]))
+            .unwrap_or_default(),
+    };
+    let number = |key: &str| error[key].as_u64();
+    let overflow =
+        number("n_prompt_tokens").map(|needed| Overflow::new(Some(needed), number("n_ctx")));
+    Some(Words {
+        status: number("code").and_then(|code| u16::try_from(code).ok()),
+        kinds: [&error["type"], &error["code"]]
+            .iter()
+            .filter_map(|kind| kind.as_str().map(str::to_owned))
+            .collect(),
+        message,
+        after: None,
+        overflow,
+    })
+}

@@ -1,0 +1,92 @@
+//! What chat completions answer, bit by bit.
+
+use serde_json::{Value, json};
+
+use super::response::{count, said, stopped, words};
+use crate::draft::Draft;
+use crate::failed::Failed;
+use crate::wire::Events;
+
+#[derive(Default)]
+pub(super) struct Stream {
+    /// The server's numbers of calls, each at the place that the draft gave it.
+    places: Vec<Option<u64>>,
+    ended: bool,
+    reasoning: String,
+}
+
+impl Events for Stream {
+    fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
+        if data.trim() == "[DONE]" {
+            self.ended = true;
+            return Ok(());
+        }
+        let event: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
+        if let Some(words) = words(&event) {
+            return Err(Failed::in_stream(&words));
+        }
+        count(&event, draft);
+        // The last event has the counts and no choice.
+        let Some(choice) = event.pointer("/choices/0") else {
+            return Ok(());
+        };
+        let delta = &choice["delta"];
+        said(delta, draft);
+        if let Some(text) = delta["reasoning_content"].as_str() {
+            self.reasoning.push_str(text);
+        }
+        for call in delta["tool_calls"].as_array().into_iter().flatten() {
+            self.call(call, draft);
+        }
+        stopped(choice, draft);
+        self.ended |= choice["finish_reason"].is_string();
+        Ok(())
+    }
+
+    fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
+        // A reason to stop is an end too; some servers send nothing after it.
+        if !self.ended {
+            return Err(Failed::cut());
+        }
+        if !self.reasoning.is_empty() {
+            let reasoning = std::mem::take(&mut self.reasoning);
+            draft.opaque = Some(json!({"openai": {"reasoning_content": reasoning}}));
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    fn call(&mut self, call: &Value, draft: &mut Draft<'_>) {
+        let function = &call["function"];
+        let id = call["id"].as_str().unwrap_or_default();
+        let name = function["name"].as_str().unwrap_or_default();
+        let place = self.place(call["index"].as_u64(), id, name, draft);
+        draft.grow(place, id, name);
+        match &function["arguments"] {
+            Value::String(more) => draft.grow_args(place, more),
+            Value::Null => {}
+            // A server that streams an object streams it at once.
+            whole => draft.grow_args(place, &whole.to_string()),
+        }
+    }
+
+    /// Where a piece belongs. Servers that give no number, or the same one to every call, give an id with the
+    /// first piece of each call.
+    fn place(&mut self, index: Option<u64>, id: &str, name: &str, draft: &mut Draft<'_>) -> usize {
+        let known = match index {
+            Some(_) => self.places.iter().rposition(|place| *place == index),
+            None => draft.count().checked_sub(1),
+        };
+        let is_new = |place: &usize| {
+            let other = !draft.id(*place).is_empty() && draft.id(*place) != id;
+            (!id.is_empty() && !name.is_empty() && other)
+                || (index.is_none() && id.is_empty() && !name.is_empty())
+        };
+        if let Some(place) = known.filter(|place| !is_new(place)) {
+            return place;
+        }
+        self.places.push(index);
+        draft.begin()
+    }
+}

@@ -1,0 +1,236 @@
+//! One question, as often as it takes: places, limits of time, retries, and the models behind the
+//! one that was asked.
+//!
+//! Time is tokio's, so that tests can stop it. Not here: cancelling, which drops all of this.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deft_model::{Failure, FailureClass, ModelReply};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::failed::Failed;
+use crate::models::{Behind, named, unknown};
+use crate::wait::{PATIENCE, backoff};
+use crate::{Answer, Ask, Delta, ModelOptions, Models};
+
+pub(crate) struct Tries<'a> {
+    models: &'a Models,
+    ask: &'a Ask<'a>,
+    /// When it is all over, and how long that was from the beginning.
+    end: Option<(Instant, Duration)>,
+    count: u32,
+    /// True when the listener has heard something that counts no more.
+    heard: AtomicBool,
+}
+
+/// Why a model was given up.
+enum Over {
+    /// The model; others may do better.
+    Model(Failed),
+    /// The time for all of them; what went wrong before that.
+    Time(Option<Failed>),
+}
+
+impl<'a> Tries<'a> {
+    pub(crate) fn new(models: &'a Models, ask: &'a Ask<'a>) -> Self {
+        // A deadline that no clock can show is none.
+        let at = |given: Duration| Some((Instant::now().checked_add(given)?, given));
+        Self {
+            models,
+            ask,
+            end: ask.deadline.and_then(at),
+            count: 0,
+            heard: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) async fn run(mut self) -> Result<Answer, Failure> {
+        let name = self.ask.model;
+        let Some((asked, _)) = self.models.find(name) else {
+            return Err(unknown(name));
+        };
+        let mut failures: Vec<Failure> = Vec::new();
+        let mut last: Option<(&ModelOptions, Failed)> = None;
+        let names = std::iter::once(name).chain(asked.fallback.iter().map(String::as_str));
+        for name in names {
+            let Some((options, behind)) = self.models.find(name) else {
+                failures.push(unknown(name));
+                continue;
+            };
+            if let Some((before, failed)) = &last
+                && !self.may_help(options, before, failed)
+            {
+                continue;
+            }
+            match self.model(options, behind).await {
+                Ok(reply) => {
+                    return Ok(Answer {
+                        cost_usd: options.price.map(|price| price.of(&reply)),
+                        reply,
+                        model: options.name.clone(),
+                        tries: self.count,
+                    });
+                }
+                Err(Over::Time(failed)) => {
+                    failures.extend(failed.map(|failed| named(name, failed.failure)));
+                    return Err(self.too_late(name, &failures));
+                }
+                Err(Over::Model(failed)) => {
+                    tracing::debug!(model = name, failure = %failed.failure, "a model is given up");
+                    failures.push(named(name, failed.failure.clone()));
+                    last = Some((options, failed));
+                }
+            }
+        }
+        Err(all(failures))
+    }
+
+    /// Whether another model may do what one could not.
+    fn may_help(&self, options: &ModelOptions, before: &ModelOptions, failed: &Failed) -> bool {
+        if !self.ask.request.tools.is_empty() && !options.tools {
+            return false;
+        }
+        if let Some(overflow) = &failed.overflow {
+            let needed = overflow.needed.or(before.context_tokens).or(overflow.fits);
+            return match (options.context_tokens, needed) {
+                (Some(fits), Some(needed)) => fits > needed,
+                _ => false,
+            };
+        }
+        // What one provider calls malformed, the next one does too.
+        failed.failure.class != FailureClass::Invalid
+    }
+
+    /// Asks one model until it answers or is given up.
+    async fn model(&mut self, options: &ModelOptions, behind: &Behind) -> Result<ModelReply, Over> {
+        let mut tries = 0;
+        let mut before = None;
+        loop {
+            let failed = match self.once(options, behind).await {
+                Ok(reply) => return Ok(reply),
+                Err(Over::Model(failed)) => failed,
+                Err(Over::Time(_)) => return Err(Over::Time(before)),
+            };
+            tries += 1;
+            if !failed.passing || tries > options.retries {
+                return Err(Over::Model(failed));
+            }
+            let wait = failed.after.unwrap_or_else(|| self.backoff(options, tries));
+            self.check_wait(wait, &failed)?;
+            tracing::debug!(model = %options.name, ?wait, failure = %failed.failure, "trying again");
+            sleep(wait).await;
+            before = Some(failed);
+        }
+    }
+
+    /// One try, in one of the model's places.
+    async fn once(&mut self, options: &ModelOptions, behind: &Behind) -> Result<ModelReply, Over> {
+        let place = behind.places.acquire();
+        let place = match self.end {
+            Some((end, _)) => timeout_at(end, place).await.map_err(|_| Over::Time(None))?,
+            None => place.await,
+        };
+        // The places are never closed.
+        let _place = place.map_err(|_| Over::Time(None))?;
+        let left = self.left();
+        if left.is_zero() {
+            return Err(Over::Time(None));
+        }
+        if self.heard.swap(false, Ordering::SeqCst)
+            && let Some(heard) = self.ask.heard
+        {
+            heard(Delta::Again);
+        }
+        self.count += 1;
+        let noting = |delta: Delta| {
+            self.heard.store(true, Ordering::SeqCst);
+            if let Some(heard) = self.ask.heard {
+                heard(delta);
+            }
+        };
+        let heard: Option<crate::Heard<'_>> = self.ask.heard.is_some().then_some(&noting);
+        let reply = behind.provider.reply(self.ask.request, heard);
+        match timeout(options.timeout.min(left), reply).await {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(failed)) => Err(Over::Model(failed)),
+            Err(_) if left <= options.timeout => Err(Over::Time(None)),
+            Err(_) => {
+                let message = format!("no answer within {}", words(options.timeout));
+                Err(Over::Model(Failed::passing(FailureClass::Timeout, message)))
+            }
+        }
+    }
+
+    fn left(&self) -> Duration {
+        let left = |(end, _): (Instant, Duration)| end.saturating_duration_since(Instant::now());
+        self.end.map_or(Duration::MAX, left)
+    }
+
+    /// A wait that cannot end well is not begun.
+    fn check_wait(&self, wait: Duration, failed: &Failed) -> Result<(), Over> {
+        let mut failed = failed.clone();
+        if wait >= self.left() {
+            if failed.after.is_some() {
+                failed.failure.message = format!(
+                    "{}; it wants {} of peace, and only {} are left",
+                    failed.failure.message,
+                    words(wait),
+                    words(self.left())
+                );
+            }
+            return Err(Over::Model(failed));
+        }
+        if wait > PATIENCE {
+            failed.failure.message = format!(
+                "{}; it wants {} of peace",
+                failed.failure.message,
+                words(wait)
+            );
+            return Err(Over::Model(failed));
+        }
+        Ok(())
+    }
+
+    /// The same question waits alike each time, and no two alike.
+    fn backoff(&self, options: &ModelOptions, tries: u32) -> Duration {
+        let said = self.ask.request.messages.last();
+        backoff(&format!("{}{said:?}", options.name), tries)
+    }
+
+    fn too_late(&self, name: &str, failures: &[Failure]) -> Failure {
+        let given = self.end.map_or(Duration::ZERO, |(_, given)| given);
+        let mut message = format!(
+            "model `{name}`: no answer within the {} allowed",
+            words(given)
+        );
+        if let Some(failure) = failures.last() {
+            message = format!("{message}; before that, {}", failure.message);
+        }
+        Failure::new(FailureClass::Timeout, message)
+    }
+}
+
+/// What is said when no model answered: the class and remedy of the one that was asked, and what
+/// each of them said.
+fn all(failures: Vec<Failure>) -> Failure {
+    let mut failures = failures.into_iter();
+    let Some(mut first) = failures.next() else {
+        return Failure::new(FailureClass::Other, "no model was asked");
+    };
+    for failure in failures {
+        first.message = format!("{}; {}", first.message, failure.message);
+    }
+    first
+}
+
+/// A length of time for people.
+pub(crate) fn words(length: Duration) -> String {
+    if length < Duration::from_secs(1) {
+        format!("{} ms", length.as_millis())
+    } else if length.subsec_millis() == 0 || length > Duration::from_mins(1) {
+        format!("{} s", length.as_secs())
+    } else {
+        format!("{:.1} s", length.as_secs_f64())
+    }
+}

@@ -1,0 +1,108 @@
+//! How long to wait before the next try. Pure: what a server says comes in as text.
+
+use std::time::Duration;
+
+use deft_model::scatter;
+use jiff::fmt::rfc2822::DateTimeParser;
+
+/// The first wait, and the longest one that nobody asked for.
+const FIRST: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// The longest wait that a provider may ask for; after that, other models are asked at once.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+
+/// What a server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. A date is
+/// held against the server's own, so that neither clock matters.
+pub(crate) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+    let number = |text: &str| {
+        let number = text.trim().parse::<f64>().ok()?;
+        Duration::try_from_secs_f64(number).ok()
+    };
+    if let Some(exact) = header("retry-after-ms").and_then(number) {
+        return Some(exact / 1000);
+    }
+    let text = header("retry-after")?;
+    if let Some(seconds) = number(text) {
+        return Some(seconds);
+    }
+    let parser = DateTimeParser::new();
+    let date = |text: &str| parser.parse_timestamp(text.trim()).ok();
+    let (then, now) = (date(text)?, date(header("date")?)?);
+    let seconds = then.duration_since(now).as_secs();
+    // A date that has passed asks for no wait.
+    Some(Duration::from_secs(
+        u64::try_from(seconds).unwrap_or_default(),
+    ))
+}
+
+/// The wait before a try: twice as long each time, and up to a half less by something that looks
+/// like chance, so that many runs do not come back together.
+pub(crate) fn backoff(seed: &str, tries: u32) -> Duration {
+    let doubled = FIRST.saturating_mul(
+        1_u32
+            .checked_shl(tries.saturating_sub(1))
+            .unwrap_or(u32::MAX),
+    );
+    let full = doubled.min(LONGEST);
+    let bytes = seed.bytes().chain(tries.to_le_bytes());
+    let share = u32::try_from(scatter(bytes) % 500).unwrap_or_default();
+    full.saturating_sub(full * share / 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{backoff, retry_after};
+
+    fn read(headers: &[(&str, &'static str)]) -> Option<Duration> {
+        retry_after(|name| {
+            headers
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| *value)
+        })
+    }
+
+    #[test]
+    fn servers_ask_in_three_ways() {
+        let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
+        let soon = ("retry-after", "Wed, 21 Oct 2026 07:29:30 GMT");
+        let past = ("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT");
+        let seconds = Duration::from_secs;
+        assert_eq!(read(&[("retry-after", " 7 ")]), Some(seconds(7)));
+        assert_eq!(
+            read(&[("retry-after", "0.25")]),
+            Some(Duration::from_millis(250))
+        );
+        assert_eq!(
+            read(&[("retry-after", "7"), ("retry-after-ms", "40")]),
+            Some(Duration::from_millis(40))
+        );
+        assert_eq!(read(&[soon, date]), Some(seconds(90)));
+        assert_eq!(read(&[past, date]), Some(seconds(0)));
+        assert_eq!(read(&[soon]), None);
+        assert_eq!(read(&[("retry-after", "-1")]), None);
+        assert_eq!(read(&[("retry-after", "soon")]), None);
+        assert_eq!(read(&[]), None);
+    }
+
+    #[test]
+    fn waits_grow_and_differ() {
+        let millis = |seed, tries| backoff(seed, tries).as_millis();
+        for (tries, full) in [
+            (1, 500),
+            (2, 1000),
+            (3, 2000),
+            (6, 16_000),
+            (7, 20_000),
+            (99, 20_000),
+        ] {
+            let wait = millis("a", tries);
+            assert!((full / 2..=full).contains(&wait), "{tries}: {wait}");
+        }
+        assert_ne!(millis("a", 3), millis("b", 3));
+        assert_eq!(millis("a", 3), millis("a", 3));
+    }
+}
