@@ -2,6 +2,8 @@
 //!
 //! Checks look and do not change anything, except with `--fix`, which mends what needs no question.
 
+mod mind;
+
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,6 +22,8 @@ use crate::commands::up::Lock;
 use crate::failure::Done;
 use crate::home::{Home, Library, ensure};
 use crate::output::{Output, counted};
+
+pub(crate) use mind::ADD_A_MODEL;
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +130,7 @@ fn check_mode(_: &Path, _: bool, _: &mut Findings) {}
 fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
     check_skills(home, found);
     check_channel(home, found);
+    mind::check(home, found);
     match Lock::holder(&home.path) {
         Some(pid) => found.good("daemon.up", format!("deft is up (process {pid})")),
         None => found.note(

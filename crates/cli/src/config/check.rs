@@ -14,6 +14,7 @@ impl Settings {
         let mut checker = Checker::default();
         checker.section(&self.root, &mut Vec::new());
         checker.servers(self);
+        checker.models(self);
         let line = |problem: &Problem| problem.line().unwrap_or(usize::MAX);
         checker.problems.sort_by_key(line);
         checker.problems
@@ -94,6 +95,43 @@ impl Checker {
             };
             let hint = "a server is a program (`command`) or an address (`url`)".to_owned();
             let message = format!("the server `{name}` has {message}");
+            self.report(node, message, Some(hint));
+        }
+    }
+
+    /// Names of models are names of sections.
+    fn models(&mut self, settings: &Settings) {
+        let models = match settings.get(&["llm"]).map(|node| &node.data) {
+            Some(Data::Table(models)) => models.clone(),
+            _ => Section::new(),
+        };
+        let mut named = Vec::new();
+        for (name, node) in &models {
+            if let Data::Table(model) = &node.data
+                && let Some(Node {
+                    data: Data::List(fallbacks),
+                    ..
+                }) = model.get("fallback")
+            {
+                let place = shown(&["llm".to_owned(), name.clone(), "fallback".to_owned()]);
+                named.extend(fallbacks.iter().map(|node| (place.clone(), node)));
+            }
+        }
+        let chosen = settings.get(&["agent", "llm"]);
+        named.extend(chosen.map(|node| ("agent.llm".to_owned(), node)));
+        for (place, node) in named {
+            let Some(name) = node.json().as_str().map(str::to_owned) else {
+                continue;
+            };
+            if models.contains_key(&name) {
+                continue;
+            }
+            let near = nearest(&name, models.keys().map(String::as_str));
+            let hint = near.map_or_else(
+                || format!("write a section `[llm.{name}]`"),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let message = format!("`{place}` names the model `{name}`, which there is not");
             self.report(node, message, Some(hint));
         }
     }

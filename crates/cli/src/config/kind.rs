@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     Reference,
     /// A list of remedies.
     Heals,
+    /// Whatever somebody else understands.
+    Any,
 }
 
 /// Why a value does not fit, without the key it belongs to.
@@ -88,6 +90,7 @@ impl Kind {
             Self::Secret => "a reference, `env:NAME` or `file:PATH`",
             Self::Reference => "a text, or a reference as `env:NAME` or `file:PATH`",
             Self::Heals => "a list of remedies",
+            Self::Any => "any value",
         };
         words.to_owned()
     }
@@ -110,7 +113,8 @@ impl Kind {
             | Self::Duration
             | Self::Texts
             | Self::Chats
-            | Self::Heals => false,
+            | Self::Heals
+            | Self::Any => false,
         }
     }
 
@@ -146,6 +150,7 @@ impl Kind {
             Self::Words(words) => word(text()?, words, other),
             Self::Secret => secret(value),
             Self::Heals => value.as_array().map(drop).ok_or_else(other),
+            Self::Any => Ok(()),
         }
     }
 
@@ -167,6 +172,7 @@ impl Kind {
             Self::Words(words) => json!({"enum": words}),
             Self::Secret => json!({"type": "string", "pattern": "^(env|file|keyring):."}),
             Self::Heals => json!({"type": "array", "items": heal_schema()}),
+            Self::Any => json!({}),
         }
     }
 }

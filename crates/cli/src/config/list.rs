@@ -96,10 +96,8 @@ pub(crate) fn all(settings: &Settings) -> Vec<Setting> {
             .iter()
             .position(|other| other.parts().next() == key.parts().next());
         for path in expand(settings, Vec::new(), &parts) {
-            let name = match parts.get(1) {
-                Some(part) if is_any(part) => path.get(1).cloned(),
-                _ => None,
-            };
+            let named = parts.iter().position(|part| is_any(part));
+            let name = named.and_then(|at| path.get(at).cloned());
             all.push(((section, name, index), Setting::new(settings, key, path)));
         }
     }

@@ -13,6 +13,7 @@ mod edit;
 mod engine;
 mod kind;
 mod list;
+mod mind;
 mod paths;
 mod problem;
 mod read;
@@ -36,6 +37,7 @@ pub(crate) use edit::{Editor, literal};
 pub(crate) use engine::EngineConfig;
 pub(crate) use kind::Kind;
 pub(crate) use list::{Setting, all, find, split};
+pub(crate) use mind::{AgentConfig, BudgetConfig, ModelConfig};
 pub(crate) use paths::resolve;
 pub(crate) use problem::Problem;
 pub(crate) use schema::schema;
@@ -61,6 +63,16 @@ pub(crate) struct Config {
     pub secrets: BTreeMap<String, String>,
     /// Where notices go.
     pub notify: NotifyConfig,
+    /// Models, in the order of their names.
+    pub models: Vec<ModelConfig>,
+    /// What agents may do.
+    pub agent: AgentConfig,
+    /// What models may use in a day.
+    pub budget: BudgetConfig,
+    /// How much of a conversation a model is told again, in tokens.
+    pub history_tokens: u64,
+    /// Whether messages to the bot are answered.
+    pub telegram_chat: bool,
     /// Where the database is.
     pub store: StorePath,
     /// The folder that paths are seen from.

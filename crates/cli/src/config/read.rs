@@ -36,13 +36,18 @@ pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem>
         engine: reader.engine(),
         secrets: reader.secrets(),
         notify: reader.notify(),
+        models: reader.models(),
+        agent: reader.agent(),
+        budget: reader.budget(),
+        history_tokens: reader.number("chat.history_tokens").unwrap_or(12_000),
+        telegram_chat: reader.truth("telegram.chat").unwrap_or(true),
         store: StorePath::new(reader.text("store.url").as_deref(), home),
         home: home.to_owned(),
         settings,
     })
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     settings: &'a Settings,
     home: &'a Path,
 }
@@ -53,19 +58,40 @@ impl Reader<'_> {
         self.settings.get(&path).map(super::tree::Node::json)
     }
 
-    fn text(&self, key: &str) -> Option<String> {
+    /// The tables of a section that has nothing but tables with names.
+    pub(super) fn named(&self, path: &[&str]) -> Vec<(String, Map<String, Value>)> {
+        let Some(Data::Table(section)) = self.settings.get(path).map(|node| &node.data) else {
+            return Vec::new();
+        };
+        let table = |(name, node): (&String, &super::tree::Node)| match node.json() {
+            Value::Object(fields) => Some((name.clone(), fields)),
+            _ => None,
+        };
+        section.iter().filter_map(table).collect()
+    }
+
+    pub(super) fn truth(&self, key: &str) -> Option<bool> {
+        self.value(key)?.as_bool()
+    }
+
+    pub(super) fn decimal(&self, key: &str) -> Option<f64> {
+        self.value(key)?.as_f64()
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<String> {
         self.value(key)?.as_str().map(str::to_owned)
     }
 
     fn texts(&self, key: &str) -> Vec<String> {
-        let value = self.value(key).unwrap_or_default();
-        let texts = value.as_array().into_iter().flatten();
-        texts
-            .filter_map(|text| text.as_str().map(str::to_owned))
-            .collect()
+        self.list(key).unwrap_or_default()
     }
 
-    fn number(&self, key: &str) -> Option<u64> {
+    /// A list of texts, if it is given.
+    pub(super) fn list(&self, key: &str) -> Option<Vec<String>> {
+        self.value(key).map(|value| texts(&value))
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<u64> {
         self.value(key)?.as_u64()
     }
 
@@ -162,6 +188,10 @@ impl Reader<'_> {
     /// The bot, with the chat of `[notify]` as its primary one if notices go to Telegram.
     fn telegram(&self) -> Value {
         let mut bot = self.section("telegram");
+        // For the file this says whether messages are answered, for the router where they go.
+        if let Some(bot) = bot.as_object_mut() {
+            bot.remove("chat");
+        }
         let channel = self.text("notify.channel");
         if channel.is_none_or(|channel| channel == "telegram")
             && let Some(chat) = self.text("notify.target")
@@ -215,7 +245,14 @@ fn seconds(value: &mut Value, path: &mut Vec<String>) {
     }
 }
 
-fn length(value: &Value) -> Option<Duration> {
+pub(super) fn texts(value: &Value) -> Vec<String> {
+    let texts = value.as_array().into_iter().flatten();
+    texts
+        .filter_map(|text| text.as_str().map(str::to_owned))
+        .collect()
+}
+
+pub(super) fn length(value: &Value) -> Option<Duration> {
     let wrong = || Wrong {
         message: String::new(),
         hint: None,

@@ -50,8 +50,9 @@ fn heading(section: &str, since: Since) -> String {
 fn section_of(path: &str) -> &str {
     let ends: Vec<usize> = path.match_indices('.').map(|(at, _)| at).collect();
     let first = ends.first().copied().unwrap_or(path.len());
-    match (path.get(..first), ends.get(1)) {
-        (Some("mcp_servers" | "llm" | "tools"), Some(second)) => &path[..*second],
+    match (path.get(..first), ends.get(1), ends.get(2)) {
+        (Some("mcp_servers" | "llm" | "tools"), Some(second), _) => &path[..*second],
+        (Some("budget"), _, Some(third)) => &path[..*third],
         _ => &path[..first],
     }
 }

@@ -38,12 +38,14 @@ pub(crate) enum Since {
     Skills,
     /// Runs and tools.
     Runs,
+    /// Models, agents and chats.
+    Mind,
     /// A part that is still to come: checked and kept, but not read yet.
     Later,
 }
 
 use Preset::{Needed, Value, Words};
-use Since::{Later, Runs, Skills};
+use Since::{Later, Mind, Runs, Skills};
 
 const fn key(
     path: &'static str,
@@ -63,6 +65,9 @@ const fn key(
 
 /// Providers of models.
 const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
+
+/// What becomes of a run that has used up a budget.
+const EXHAUSTED: &[&str] = &["pause", "skip", "ask"];
 
 /// All keys, section by section in the order in which they are shown.
 #[rustfmt::skip]
@@ -148,19 +153,58 @@ pub(crate) const KEYS: &[Key] = &[
     key("server.listen", Kind::Address, Value("\"127.0.0.1:9876\""), Later,
         "The address of the dashboard, the API and MCP over HTTP"),
 
-    key("llm.NAME.provider", Kind::Words(PROVIDERS), Needed, Later,
+    key("llm.NAME.provider", Kind::Words(PROVIDERS), Needed, Mind,
         "The kind of model server; `openai` is any that speaks chat completions"),
-    key("llm.NAME.model", Kind::Text, Needed, Later,
-        "The model"),
-    key("llm.NAME.base_url", Kind::Url, Words("the provider's own"), Later,
+    key("llm.NAME.model", Kind::Text, Needed, Mind,
+        "The model, as the server calls it"),
+    key("llm.NAME.base_url", Kind::Url, Words("the provider's own"), Mind,
         "The address of the model server"),
-    key("llm.NAME.api_key", Kind::Secret, Words("none"), Later,
+    key("llm.NAME.api_key", Kind::Secret, Words("none"), Mind,
         "The key, as `env:NAME` or `file:PATH`"),
+    key("llm.NAME.tools", Kind::Truth, Value("true"), Mind,
+        "Whether the model can call tools; one that cannot writes `cmd` blocks"),
+    key("llm.NAME.max_tokens", Kind::Positive, Value("4096"), Mind,
+        "How many tokens an answer may have"),
+    key("llm.NAME.context_tokens", Kind::Positive, Words("not known"), Mind,
+        "How many tokens fit into the model in all; older messages are left out to keep to it"),
+    key("llm.NAME.temperature", Kind::Number, Words("the server's own"), Mind,
+        "How freely it writes"),
+    key("llm.NAME.timeout", Kind::Duration, Value("\"2m\""), Mind,
+        "The longest one try may take"),
+    key("llm.NAME.retries", Kind::Count, Value("2"), Mind,
+        "How often a try that failed for a passing reason is made again"),
+    key("llm.NAME.fallback", Kind::Texts, Value("[]"), Mind,
+        "Names of other `llm` sections that are asked in this order when this one does not answer"),
+    key("llm.NAME.concurrency", Kind::Positive, Value("4"), Mind,
+        "How many calls may be under way at once"),
+    key("llm.NAME.price_input", Kind::Number, Words("not known"), Mind,
+        "What a million tokens cost that the model reads, in US dollars"),
+    key("llm.NAME.price_cached", Kind::Number, Words("the price of the others"), Mind,
+        "What a million tokens cost that the provider had kept"),
+    key("llm.NAME.price_output", Kind::Number, Words("not known"), Mind,
+        "What a million tokens cost that the model writes"),
+    key("llm.NAME.extra.KEY", Kind::Any, Words("none"), Mind,
+        "A further field of every request, as the provider spells it"),
 
-    key("agent.default", Kind::Text, Value("\"thinker\""), Later,
+    key("agent.default", Kind::Text, Value("\"thinker\""), Mind,
         "The agent of skills and chats that name none"),
-    key("agent.llm", Kind::Text, Words("the only one there is"), Later,
+    key("agent.llm", Kind::Text, Words("the only one there is"), Mind,
         "The name of the `llm` section that agents use unless they say otherwise"),
+    key("agent.approve", Kind::Texts, Value("[\"destructive\"]"), Mind,
+        "What a person is asked about before an agent calls it: `destructive` for tools that say it of themselves, or names of tools; a trailing `*` stands for anything"),
+    key("agent.tools", Kind::Texts, Value("[\"*\"]"), Mind,
+        "The tools that chats may use; a trailing `*` stands for anything"),
+    key("agent.max_steps", Kind::Positive, Value("10"), Mind,
+        "How often a model is asked in one run"),
+    key("agent.may_schedule", Kind::Truth, Value("false"), Mind,
+        "Whether an agent that fires by itself may store skills that fire by themselves"),
+    key("agent.max_depth", Kind::Count, Value("2"), Mind,
+        "How deep agents may send out agents"),
+    key("agent.fan_out", Kind::Positive, Value("4"), Mind,
+        "How many agents one turn may send out"),
+
+    key("chat.history_tokens", Kind::Positive, Value("12000"), Mind,
+        "How much of what was said before a model is told again, in tokens"),
 
     key("notify.channel", Kind::Words(ChannelKind::WORDS), Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
         "Where notices go: `log` (`logs/notices.log`), `telegram` or `webhook`"),
@@ -177,15 +221,25 @@ pub(crate) const KEYS: &[Key] = &[
         "The longest a message to the bot API may take"),
     key("telegram.allowed_chats", Kind::Chats, Value("[]"), Runs,
         "The chats that the bot listens to"),
+    key("telegram.chat", Kind::Truth, Value("true"), Mind,
+        "Whether `deft up` answers messages in these chats; it takes a model"),
 
-    key("budget.tokens", Kind::Count, Words("no limit"), Later,
-        "How many tokens models may use, in and out together"),
-    key("budget.cost_usd", Kind::Number, Words("no limit"), Later,
-        "How much models may cost"),
-    key("budget.per", Kind::Words(&["run", "day"]), Value("\"day\""), Later,
-        "What the limits are for"),
-    key("budget.on_exhausted", Kind::Words(&["pause", "skip", "ask"]), Value("\"pause\""), Later,
-        "What happens when a limit is reached"),
+    key("budget.tokens_per_day", Kind::Count, Words("no limit"), Mind,
+        "How many tokens all models together may use in a day, in and out"),
+    key("budget.usd_per_day", Kind::Number, Words("no limit"), Mind,
+        "How much all models together may cost in a day, in US dollars"),
+    key("budget.on_exhausted", Kind::Words(EXHAUSTED), Value("\"pause\""), Mind,
+        "What becomes of a run when a limit is reached: it waits, it is skipped, or a person is asked"),
+    key("budget.agents.NAME.tokens_per_day", Kind::Count, Words("no limit"), Mind,
+        "How many tokens the agent may use in a day"),
+    key("budget.agents.NAME.usd_per_day", Kind::Number, Words("no limit"), Mind,
+        "How much the agent may cost in a day, in US dollars"),
+    key("budget.agents.NAME.on_exhausted", Kind::Words(EXHAUSTED), Words("`budget.on_exhausted`"), Mind,
+        "What becomes of its runs when a limit is reached"),
+    key("budget.agents.NAME.spike_tokens", Kind::Count, Words("no limit"), Mind,
+        "More tokens than this within an hour pause the agent, and a notice says so"),
+    key("budget.agents.NAME.spike_factor", Kind::Number, Words("no limit"), Mind,
+        "So many times its usual hour pauses the agent, and a notice says so"),
 ];
 
 /// What a place in the file is for.

@@ -109,6 +109,18 @@ fn mistakes_are_explained() {
             "2: `llm.main.provider` takes `openai`, `anthropic`, `gemini`, `ollama`, not the text `open-ai` | did you mean `openai`?",
         ),
         (
+            "[llm.main]\nmodel = \"x\"\nfallback = [\"mian\"]\n",
+            "3: `llm.main.fallback` names the model `mian`, which there is not | did you mean `main`?",
+        ),
+        (
+            "[agent]\nllm = \"local\"\n",
+            "2: `agent.llm` names the model `local`, which there is not | write a section `[llm.local]`",
+        ),
+        (
+            "[budget.agents.thinker]\ntokens = 1\n",
+            "2: unknown key `budget.agents.thinker.tokens` | did you mean `budget.agents.thinker.tokens_per_day`?",
+        ),
+        (
             "[server]\nlisten = \"9876\"\n",
             "2: `server.listen` takes a host and a port such as `127.0.0.1:9876`, not the text `9876`",
         ),
@@ -132,7 +144,7 @@ fn values_become_options() {
          [mcp_servers.files]\ncommand = \"~/bin/x\"\ntimeout = \"2d\"\ncwd = \"work\"\n\
          env = {TOKEN = \"env:T\"}\n\
          [tools.file]\nfolders = [\"/a\", \"b\"]\n[secrets]\nMAIL = \"env:M\"\n\
-         [store]\nurl = \"sqlite:///var/x.db\"\n[budget]\ntokens = 5\n",
+         [store]\nurl = \"sqlite:///var/x.db\"\n[server]\nlisten = \"h:1\"\n",
     );
     let mut options = deft_engine::Options::at(Path::new("/h"));
     config.engine.apply(&mut options);
@@ -154,12 +166,93 @@ fn values_become_options() {
     assert_eq!(config.tools.file.folders[1], Path::new("/home/me/.deft/b"));
     assert_eq!(config.secrets["MAIL"], "env:M");
     assert_eq!(config.store.path, Path::new("/var/x.db"));
-    assert!(config.settings.get(&["budget", "tokens"]).is_some());
+    assert!(config.settings.get(&["server", "listen"]).is_some());
+}
+
+struct NoSecrets;
+
+impl deft_tools::SecretSource for NoSecrets {
+    fn secret(&self, reference: &str) -> Result<deft_tools::Secret, String> {
+        match reference {
+            "env:KEY" => Ok(deft_tools::Secret::new("k")),
+            _ => Err("the variable is not set".to_owned()),
+        }
+    }
+}
+
+#[test]
+fn a_model_is_what_its_section_says() {
+    let config = config(
+        "[llm.big]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"env:KEY\"\n\
+         timeout = \"30s\"\nprice_input = 3\nprice_output = 15.5\nfallback = [\"small\"]\n\
+         tools = false\n[llm.big.extra]\ntop_k = 4\nthinking = {on = true}\n\
+         [llm.small]\nprovider = \"ollama\"\nmodel = \"s\"\n",
+    );
+    let [big, small] = config.models.as_slice() else {
+        panic!("two models");
+    };
+    let big = big.options(&NoSecrets).unwrap();
+    assert_eq!(big.api_key.as_deref(), Some("k"));
+    assert_eq!(big.timeout, Duration::from_secs(30));
+    assert_eq!(big.fallback, ["small"]);
+    assert!(!big.tools);
+    let price = deft_llm::Price {
+        input: 3.0,
+        cached: None,
+        output: 15.5,
+    };
+    assert_eq!(big.price, Some(price));
+    assert_eq!(
+        serde_json::Value::Object(big.extra),
+        json!({"top_k": 4, "thinking": {"on": true}})
+    );
+    let small = small.options(&NoSecrets).unwrap();
+    assert_eq!((small.max_tokens, small.retries), (4096, 2));
+    assert_eq!((small.concurrency, small.price), (4, None));
+    assert!(small.tools && small.api_key.is_none());
+}
+
+/// Settings are made one by one, and a key may be missing today: no reason for other commands to fail.
+#[test]
+fn a_model_that_cannot_be_asked_says_why() {
+    for (text, why) in [
+        (
+            "[llm.a]\nmodel = \"m\"\n",
+            "the model `a` is not complete: `llm.a.provider` is not set",
+        ),
+        (
+            "[llm.a]\nprovider = \"openai\"\n",
+            "the model `a` is not complete: `llm.a.model` is not set",
+        ),
+        (
+            "[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO\"\n",
+            "the model `a` has no key: `env:NO` is not there: the variable is not set",
+        ),
+    ] {
+        let config = config(text);
+        let failure = config.models[0].options(&NoSecrets).map(drop).unwrap_err();
+        assert_eq!((failure.message.as_str(), failure.blocked), (why, true));
+    }
+}
+
+#[test]
+fn budgets_of_agents_inherit_what_happens() {
+    let config = config(
+        "[budget]\ntokens_per_day = 9\non_exhausted = \"skip\"\n[budget.agents.a]\nusd_per_day = 1.5\n\
+         spike_tokens = 7\n[budget.agents.b]\non_exhausted = \"ask\"\n",
+    );
+    let budget = config.budget;
+    assert_eq!(budget.all.tokens_per_day, Some(9));
+    let (a, b) = (budget.agents["a"], budget.agents["b"]);
+    assert_eq!(a.limits.usd_per_day, Some(1.5));
+    assert_eq!(a.limits.on_exhausted, super::mind::Exhausted::Skip);
+    assert_eq!((a.spike_tokens, a.spike_factor), (Some(7), None));
+    assert_eq!(b.limits.on_exhausted, super::mind::Exhausted::Ask);
 }
 
 #[test]
 fn the_chat_of_notices_is_the_primary_chat() {
-    let bot = "[telegram]\ntoken = \"env:BOT\"\nallowed_chats = [-100123, \"@news\"]\n[notify]\n";
+    let bot = "[telegram]\nchat = false\ntoken = \"env:BOT\"\nallowed_chats = [-100123, \"@news\"]\n[notify]\n";
     for (notify, chat) in [
         ("", "-100123"),
         ("target = \"42\"\n", "42"),
@@ -198,6 +291,26 @@ fn defaults_are_those_of_their_owners() {
     given.engine.apply(&mut options);
     assert_eq!(format!("{options:?}"), before);
     assert_eq!(given.store, nothing.store);
+    assert_eq!(
+        (&given.agent, &given.budget),
+        (&nothing.agent, &nothing.budget)
+    );
+    assert_eq!(given.history_tokens, nothing.history_tokens);
+    assert_eq!(given.telegram_chat, nothing.telegram_chat);
+    let model = |text: &str| {
+        let config = config(&format!(
+            "llm.x.provider = \"ollama\"\nllm.x.model = \"m\"\n{text}"
+        ));
+        let model = config.models[0].options(&NoSecrets).unwrap();
+        (
+            model.tools,
+            model.max_tokens,
+            model.timeout,
+            model.retries,
+            model.concurrency,
+        )
+    };
+    assert_eq!(model(&text), model(""));
 }
 
 #[test]

@@ -140,10 +140,12 @@ fn existing(section: &Section, part: &str) -> Option<String> {
 }
 
 /// How a name is spelled that the file does not have: names of variables,
-/// headers and secrets as they are given, everything else in small letters.
+/// headers, secrets and fields of others as they are given, everything else in
+/// small letters.
 fn spelled(above: &[String], part: &str) -> String {
     let is_free = match above {
         [section] => section == "secrets",
+        [section, _, map] if section == "llm" => map == "extra",
         [section, _, map] => section == "mcp_servers" && (map == "env" || map == "headers"),
         _ => false,
     };

@@ -47,6 +47,7 @@ fn a_home_that_is_not_there_is_told_and_not_made() {
             ("config.valid", "ok"),
             ("skills.valid", "ok"),
             ("notify.channel", "note"),
+            ("models.ready", "note"),
             ("daemon.up", "note"),
             ("store.open", "note"),
             ("compute.works", "ok"),
@@ -99,7 +100,7 @@ fn what_is_wrong_has_a_remedy() {
         .write("home/skills/report.yaml", WORKFLOW)
         .write(
             "home/config.toml",
-            "[notify]\nchannel = \"webhook\"\n\n[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n",
+            "[notify]\nchannel = \"webhook\"\n\n[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO_SUCH_KEY\"\n\n[llm.b]\nmodel = \"m\"\n\n[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n",
         );
     std::fs::set_permissions(world.path("home"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let (code, found) = checks(&world, &[]);
@@ -108,6 +109,8 @@ fn what_is_wrong_has_a_remedy() {
         "home.private",
         "skills.valid",
         "notify.channel",
+        "models.ready",
+        "models.chosen",
         "servers.answer",
     ] {
         let check = found.iter().find(|check| check.0 == id).unwrap();
@@ -124,7 +127,7 @@ fn what_is_wrong_has_a_remedy() {
         text.contains("hint: `deft skills doctor` says which and why"),
         "{text}"
     );
-    assert!(text.contains("3 things to mend"), "{text}");
+    assert!(text.contains("6 things to mend"), "{text}");
     world.write("home/config.toml", "[notfy]\n");
     let (code, found) = checks(&world, &[]);
     assert_eq!(
@@ -136,7 +139,10 @@ fn what_is_wrong_has_a_remedy() {
 /// Every id that doctor can say is in the document, and the document names no other.
 #[test]
 fn the_ids_are_documented() {
-    let source = include_str!("../../src/commands/doctor.rs");
+    let source = concat!(
+        include_str!("../../src/commands/doctor.rs"),
+        include_str!("../../src/commands/doctor/mind.rs"),
+    );
     let mut ids: Vec<&str> = source
         .split('"')
         .skip(1)

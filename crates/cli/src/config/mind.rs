@@ -1,0 +1,254 @@
+//! The sections about models, agents and budgets: `[llm.NAME]`, `[agent]` and `[budget]`.
+//!
+//! A section of a model may be half done: settings are made one by one. What is missing, and a key
+//! that is not there, is said when somebody asks for the model and by `deft doctor`, and keeps no
+//! other command from working.
+//!
+//! Not here: asking models, and counting what they use.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use deft_llm::{ModelOptions, Price, ProviderKind};
+use deft_model::{Failure, FailureClass, Object};
+use deft_tools::SecretSource;
+use serde_json::{Map, Value};
+
+use super::read::{Reader, length, texts};
+
+/// An `[llm.NAME]` section, before anybody has looked for its key.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ModelConfig {
+    /// What the configuration calls it.
+    pub name: String,
+    /// Its fields, as they were given.
+    fields: Map<String, Value>,
+}
+
+/// Tokens of an answer, unless the file says otherwise.
+const MAX_TOKENS: u32 = 4096;
+
+impl ModelConfig {
+    /// The model as it can be asked, or why it cannot.
+    pub(crate) fn options(&self, secrets: &dyn SecretSource) -> Result<ModelOptions, Failure> {
+        let provider = match self.text("provider").as_deref() {
+            Some("openai") => ProviderKind::OpenAi,
+            Some("anthropic") => ProviderKind::Anthropic,
+            Some("gemini") => ProviderKind::Gemini,
+            Some("ollama") => ProviderKind::Ollama,
+            Some(_) | None => return Err(self.lacks("provider", "openai")),
+        };
+        let model = self.text("model").filter(|model| !model.is_empty());
+        let model = model.ok_or_else(|| self.lacks("model", "MODEL"))?;
+        let api_key = match self.text("api_key") {
+            Some(reference) => Some(self.key(&reference, secrets)?),
+            None => None,
+        };
+        Ok(ModelOptions {
+            name: self.name.clone(),
+            provider,
+            model,
+            base_url: self.text("base_url"),
+            api_key,
+            tools: self.field("tools").and_then(Value::as_bool).unwrap_or(true),
+            max_tokens: self.count("max_tokens").unwrap_or(MAX_TOKENS),
+            context_tokens: self.field("context_tokens").and_then(Value::as_u64),
+            temperature: self.decimal("temperature"),
+            timeout: self
+                .field("timeout")
+                .and_then(length)
+                .unwrap_or(Duration::from_mins(2)),
+            retries: self.count("retries").unwrap_or(2),
+            fallback: self.field("fallback").map(texts).unwrap_or_default(),
+            concurrency: self
+                .count("concurrency")
+                .and_then(|most| usize::try_from(most).ok())
+                .unwrap_or(4),
+            price: self.price(),
+            extra: self.extra(),
+        })
+    }
+
+    fn field(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.field(name)?.as_str().map(str::to_owned)
+    }
+
+    fn decimal(&self, name: &str) -> Option<f64> {
+        self.field(name)?.as_f64()
+    }
+
+    /// A count; more than fits is as good as the most that does.
+    fn count(&self, name: &str) -> Option<u32> {
+        let count = self.field(name)?.as_u64()?;
+        Some(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// A price that is half known is half a price: what is not given costs nothing.
+    fn price(&self) -> Option<Price> {
+        let (input, output) = (self.decimal("price_input"), self.decimal("price_output"));
+        (input.is_some() || output.is_some()).then(|| Price {
+            input: input.unwrap_or_default(),
+            cached: self.decimal("price_cached"),
+            output: output.unwrap_or_default(),
+        })
+    }
+
+    fn extra(&self) -> Object {
+        match self.field("extra") {
+            Some(Value::Object(extra)) => extra.clone(),
+            _ => Object::new(),
+        }
+    }
+
+    fn key(&self, reference: &str, secrets: &dyn SecretSource) -> Result<String, Failure> {
+        let secret = secrets.secret(reference).map_err(|reason| {
+            let name = &self.name;
+            let message =
+                format!("the model `{name}` has no key: `{reference}` is not there: {reason}");
+            let hint = format!("set it, or change `llm.{name}.api_key`");
+            Failure::new(FailureClass::Auth, message)
+                .hint(hint)
+                .blocked()
+        })?;
+        Ok(secret.expose().to_owned())
+    }
+
+    fn lacks(&self, key: &str, example: &str) -> Failure {
+        let name = &self.name;
+        let message = format!("the model `{name}` is not complete: `llm.{name}.{key}` is not set");
+        Failure::new(FailureClass::Invalid, message)
+            .hint(format!("`deft config set llm.{name}.{key} {example}`"))
+            .blocked()
+    }
+}
+
+/// The `[agent]` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentConfig {
+    /// The agent of skills and chats that name none.
+    pub default: String,
+    /// The model of agents that name none.
+    pub llm: Option<String>,
+    /// What a person is asked about first.
+    pub approve: Vec<String>,
+    /// What chats may use.
+    pub tools: Vec<String>,
+    /// How often a model is asked in one run.
+    pub max_steps: u32,
+    /// Whether an agent that fires by itself may store skills that fire by themselves.
+    pub may_schedule: bool,
+    /// How deep agents may send out agents.
+    pub max_depth: u32,
+    /// How many agents one turn may send out.
+    pub fan_out: u32,
+}
+
+/// The `[budget]` section.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct BudgetConfig {
+    /// For everything together.
+    pub all: Limits,
+    /// By agent.
+    pub agents: BTreeMap<String, Watch>,
+}
+
+/// What may be used in a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Limits {
+    pub tokens_per_day: Option<u64>,
+    pub usd_per_day: Option<f64>,
+    pub on_exhausted: Exhausted,
+}
+
+/// The limits of an agent, and what counts as too much at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Watch {
+    pub limits: Limits,
+    /// Tokens within an hour.
+    pub spike_tokens: Option<u64>,
+    /// Times its usual hour.
+    pub spike_factor: Option<f64>,
+}
+
+/// What becomes of a run when a limit is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Exhausted {
+    #[default]
+    Pause,
+    Skip,
+    Ask,
+}
+
+impl Exhausted {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "pause" => Some(Self::Pause),
+            "skip" => Some(Self::Skip),
+            "ask" => Some(Self::Ask),
+            _ => None,
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn models(&self) -> Vec<ModelConfig> {
+        let model = |(name, fields)| ModelConfig { name, fields };
+        self.named(&["llm"]).into_iter().map(model).collect()
+    }
+
+    pub(super) fn agent(&self) -> AgentConfig {
+        let list = |key, usual: &str| self.list(key).unwrap_or_else(|| vec![usual.to_owned()]);
+        let count = |key, usual| {
+            let given = self.number(key);
+            given.map_or(usual, |count| u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        AgentConfig {
+            default: self
+                .text("agent.default")
+                .unwrap_or_else(|| "thinker".to_owned()),
+            llm: self.text("agent.llm"),
+            approve: list("agent.approve", "destructive"),
+            tools: list("agent.tools", "*"),
+            max_steps: count("agent.max_steps", 10),
+            may_schedule: self.truth("agent.may_schedule").unwrap_or_default(),
+            max_depth: count("agent.max_depth", 2),
+            fan_out: count("agent.fan_out", 4),
+        }
+    }
+
+    pub(super) fn budget(&self) -> BudgetConfig {
+        let word = self.text("budget.on_exhausted");
+        let all = Limits {
+            tokens_per_day: self.number("budget.tokens_per_day"),
+            usd_per_day: self.decimal("budget.usd_per_day"),
+            on_exhausted: word
+                .and_then(|word| Exhausted::from_word(&word))
+                .unwrap_or_default(),
+        };
+        let agents = self.named(&["budget", "agents"]).into_iter();
+        let agents = agents.map(|(name, fields)| (name, watch(&fields, all.on_exhausted)));
+        BudgetConfig {
+            all,
+            agents: agents.collect(),
+        }
+    }
+}
+
+fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
+    let count = |name| fields.get(name).and_then(Value::as_u64);
+    let decimal = |name| fields.get(name).and_then(Value::as_f64);
+    let word = fields.get("on_exhausted").and_then(Value::as_str);
+    Watch {
+        limits: Limits {
+            tokens_per_day: count("tokens_per_day"),
+            usd_per_day: decimal("usd_per_day"),
+            on_exhausted: word.and_then(Exhausted::from_word).unwrap_or(usual),
+        },
+        spike_tokens: count("spike_tokens"),
+        spike_factor: decimal("spike_factor"),
+    }
+}
