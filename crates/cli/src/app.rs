@@ -95,6 +95,7 @@ impl App {
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
         let parts = Parts {
+            models: deft_llm::Models::default(),
             store,
             skills,
             router,

@@ -73,6 +73,7 @@ fn engine(home: &Path, store: Arc<dyn Store>) -> Engine {
         );
     }
     let parts = Parts {
+        models: deft_llm::Models::default(),
         store,
         skills: Arc::new(Arc::new(snapshot)),
         router,

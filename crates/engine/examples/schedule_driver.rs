@@ -79,6 +79,7 @@ fn engine(home: &Path) -> Engine {
     let router = Router::new(deft_tools::Options::default(), Environment::default());
     mark(&router, home.join("witness"));
     let parts = Parts {
+        models: deft_llm::Models::default(),
         store: Arc::new(store),
         skills: Arc::new(Arc::new(Snapshot::load(&roots, &moment))),
         router,

@@ -168,7 +168,7 @@ impl Engine {
         match self.begin(fire, &attention).await? {
             Begun::Over(admission) => Ok(admission),
             Begun::Leased(begun) => self.drive_begun(*begun, attention).await,
-            Begun::Queued(run) => self.wait_and_drive(run, attention).await,
+            Begun::Queued(run) => Box::pin(self.wait_and_drive(run, attention)).await,
         }
     }
 
@@ -420,7 +420,7 @@ impl Inner {
         NewRun {
             skill: pinned.skill.id.to_string(),
             revision: pinned.revision.clone(),
-            tier: pinned.skill.tier().to_string(),
+            tier: crate::agent::tier(&pinned.skill).to_string(),
             agent_id: policy.agent_id.clone(),
             cause: fire.cause.clone(),
             slot: fire.slot,

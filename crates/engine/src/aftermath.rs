@@ -3,7 +3,7 @@
 //!
 //! A pure decision. Who stores it, and what a message looks like to its receiver, is elsewhere.
 
-use deft_model::{DisabledReason, Failure, Outcome, Policy};
+use deft_model::{DisabledReason, Exhausted, Failure, FailureClass, Outcome, Policy};
 use deft_store::{SkillChange, SkillRow, Standing, Timeline};
 use jiff::{SignedDuration, Timestamp};
 
@@ -27,6 +27,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) summary: String,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
+    /// What the skill wants when its budget is spent, if that is how the run ended.
+    pub(crate) exhausted: Option<Exhausted>,
     pub(crate) at: Timestamp,
 }
 
@@ -62,6 +64,13 @@ pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> De
     };
     match ended.outcome {
         Outcome::Success => succeeded(&mut decision, row, terms, ended),
+        Outcome::Error if ended.exhausted == Some(Exhausted::Pause) => {
+            pause(&mut decision, row, ended);
+        }
+        // What is spent is no fault of the skill.
+        Outcome::Error if ended.by_slot && is_budget(ended) => {
+            alert(&mut decision, row, ended, Kind::Failure);
+        }
         Outcome::Error if ended.by_slot => failed(&mut decision, row, terms, ended),
         Outcome::Blocked | Outcome::Interrupted if ended.by_slot => {
             alert(&mut decision, row, ended, Kind::of(ended.outcome));
@@ -141,6 +150,26 @@ fn give_up(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, streak: u
     decision
         .notices
         .push(notice(row, ended, Kind::Disabled, text));
+}
+
+/// Its budget is spent: it rests until a person lets it go on.
+fn pause(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>) {
+    let standing = &mut decision.change.standing;
+    standing.disabled = Some(DisabledReason::Budget);
+    standing.alerted_at = Some(ended.at);
+    decision.change.timeline = Some(Timeline::default());
+    let text = format!(
+        "`{}` is paused: {}\n`deft skills enable {}` lets it go on",
+        row.text.skill, ended.summary, row.text.skill
+    );
+    decision
+        .notices
+        .push(notice(row, ended, Kind::Paused, text));
+}
+
+fn is_budget(ended: &Ended<'_>) -> bool {
+    let class = ended.failure.map(|failure| failure.class);
+    class == Some(FailureClass::Budget)
 }
 
 /// Whether people know of an incident already.

@@ -45,6 +45,8 @@ pub struct Attention {
     pub assume_yes: Option<String>,
     /// Somebody comes back for runs that wait, so that long waits give the lease back.
     pub parks: bool,
+    /// Hears the answers of the run's agent while they are written.
+    pub hear: Option<crate::agent::Hear>,
     /// Where the id of the run is put as soon as it is admitted.
     pub admitted: Option<Arc<OnceLock<RunId>>>,
 }
@@ -75,14 +77,27 @@ pub(crate) fn question(run: &RunId, nth: u32, action: &Action) -> Option<Questio
     else {
         return None;
     };
-    Some(Question {
-        approval: approval_id(run, path, nth),
+    let mut question = question_at(run, nth, path.clone(), message.clone(), operation);
+    question.default = *default;
+    Some(question)
+}
+
+/// A question at a place of a run.
+pub(crate) fn question_at(
+    run: &RunId,
+    nth: u32,
+    path: Path,
+    message: String,
+    operation: &Operation,
+) -> Question {
+    Question {
+        approval: approval_id(run, &path, nth),
         run: run.clone(),
-        path: path.clone(),
-        message: deft_workflow::mask(message).unwrap_or_else(|| message.clone()),
-        default: *default,
+        path,
+        message: deft_workflow::mask(&message).unwrap_or(message),
+        default: false,
         operation: masked(operation),
-    })
+    }
 }
 
 /// Names an operation: what a standing grant is bound to. The same step of the same revision with

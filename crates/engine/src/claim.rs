@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
-use deft_workflow::{Action, Event, Machine, Next, Path, Plan, Prepared, Started};
+use deft_workflow::{Action, Call, Event, Machine, Next, Path, Plan, Prepared, Started};
 use jiff::Timestamp;
 
 use crate::drive::{Driven, Driver};
@@ -161,6 +161,7 @@ impl Engine {
                 .map_err(|diverged| replay(diverged.to_string()))?;
             recorded.push(stopped);
         }
+        let agents = Box::pin(crate::agent::agents_of(inner, &claimed.run, &events)).await?;
         let blocked = blocked_waits(&events);
         let again = cut_off(&mut machine, now, &blocked, &mut recorded);
         let patience = inner.patience(&pinned, &claimed.run);
@@ -174,6 +175,7 @@ impl Engine {
             attention,
         )
         .until(deadline)
+        .thinking(agents)
         .patient(patience);
         tracing::debug!(run = %driver.run(), "driving");
         driver.recorded(now, recorded);
@@ -203,6 +205,10 @@ fn cut_off(
     let mut again = Vec::new();
     for action in machine.outstanding() {
         match action {
+            // Its own machine knows what was under way.
+            Action::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
+                again.push(action);
+            }
             Action::Call { path, attempt, .. } => {
                 let event = machine.interrupted(&path, attempt, now);
                 if machine.apply(now, &event).is_ok() {

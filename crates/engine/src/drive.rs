@@ -1,14 +1,15 @@
 //! Drives a run: what the interpreter decides is stored, then performed, until it ends or waits.
 
-use std::collections::HashMap;
 mod settle;
+mod think;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Effects, Failure, FailureClass, Object, RunId};
+use deft_model::{Effects, Exhausted, Failure, FailureClass, Object, RunId};
 use deft_store::{Lease, RunRow, SkillRow, Then, Write};
 use deft_tools::Router;
-use deft_workflow::{Action, Event, Facts, Machine, Path};
+use deft_workflow::{Action, Call, Event, Facts, Machine, Path};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -23,6 +24,8 @@ use crate::perform::{Done, Performer, Request};
 use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
+
+pub(crate) use think::{Thinking, out_of_time};
 
 /// How the reason of a run begins that waits for a tool or a server.
 pub(crate) const WAITS_FOR_TOOL: &str = "tool: ";
@@ -51,6 +54,11 @@ pub(crate) struct Driver {
     /// How each action that goes on is cut off.
     halts: HashMap<Path, CancellationToken>,
     tasks: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// Agents by their steps, and what they want done next.
+    agents: HashMap<Path, Thinking>,
+    thoughts: Vec<(Path, deft_agent::Action)>,
+    /// What the skill wants when its budget is spent, once it is.
+    exhausted: Option<Exhausted>,
     /// Calls that are being made, waits that are running, questions nobody here can answer.
     calling: usize,
     sleeping: Vec<Timestamp>,
@@ -107,6 +115,9 @@ impl Driver {
             stop,
             halts: HashMap::new(),
             tasks: FuturesUnordered::new(),
+            agents: HashMap::new(),
+            thoughts: Vec::new(),
+            exhausted: None,
             calling: 0,
             sleeping: Vec::new(),
             unanswered: Vec::new(),
@@ -176,6 +187,8 @@ impl Driver {
                     lease: &self.lease,
                     finished,
                     told: finish::has_told(&self.machine),
+                    usage: self.usage(),
+                    exhausted: self.exhausted,
                     skill: self.skill.as_ref(),
                     at: now,
                 };
@@ -187,7 +200,7 @@ impl Driver {
                 return Ok(Driven::Finished(Box::new(finish::ended(&self.run, stored))));
             }
             self.note_questions(now, &fresh);
-            if fresh.iter().any(must_be_stored) {
+            if self.must_be_stored(&fresh) {
                 self.commit(Then::Continue).await?;
             }
             actions.extend(fresh);
@@ -195,16 +208,30 @@ impl Driver {
             if let Some(failure) = self.must_stop() {
                 self.halt(failure);
                 self.refuse(std::mem::take(&mut actions));
+                self.refuse_thoughts();
                 continue;
             }
             if self.expire() {
                 let stopping = |action: &mut Action| self.machine.is_stopping(path(action));
                 let cut_off = actions.extract_if(.., stopping).collect();
                 self.refuse(cut_off);
+                self.refuse_thoughts();
                 continue;
             }
             for action in actions.drain(..) {
                 self.perform(action);
+            }
+            // An agent that is taken up again has something to record first.
+            if self
+                .thoughts
+                .iter()
+                .any(|(_, thought)| think::must_be_stored(thought))
+                && !self.journal.is_empty()
+            {
+                continue;
+            }
+            for (path, thought) in std::mem::take(&mut self.thoughts) {
+                self.perform_thought(path, thought);
             }
             if let Some(then) = self.parking(now) {
                 self.tell_waiting(now).await;
@@ -222,6 +249,13 @@ impl Driver {
             .map(|question| Write::Ask(ask::approval(&question, now)))
             .collect();
         self.journal.write(asked);
+        self.note_thoughts(now);
+    }
+
+    fn must_be_stored(&self, actions: &[Action]) -> bool {
+        let mut thoughts = self.thoughts.iter();
+        actions.iter().any(must_be_stored)
+            || thoughts.any(|(_, thought)| think::must_be_stored(thought))
     }
 
     fn question(&self, action: &Action) -> Option<Question> {
@@ -244,6 +278,21 @@ impl Driver {
         performer.halt = self.performer.halt.child_token();
         let halt = performer.halt.clone();
         self.halts.insert(path(&action).clone(), halt);
+        let action = match action {
+            Action::Call {
+                path,
+                attempt,
+                call,
+                timeout,
+                ..
+            } if matches!(*call, Call::Agent { .. }) => {
+                let Call::Agent { instructions } = &*call else {
+                    return;
+                };
+                return self.begin_agent(path, attempt, instructions.clone(), timeout);
+            }
+            other => other,
+        };
         let task = match action {
             Action::Call {
                 path,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deft_compute::Compute;
+use deft_llm::Models;
 use deft_model::{RunId, RunStatus};
 use deft_skillfile::Moment;
 use deft_store::{CancelState, Lease, RunRow, Store};
@@ -28,6 +29,8 @@ pub struct Parts {
     pub router: Router,
     /// Runs Python.
     pub compute: Compute,
+    /// Asks models.
+    pub models: Models,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Where the secrets come from that skills name.
@@ -54,6 +57,7 @@ pub(crate) struct Inner {
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
+    pub(crate) playbooks: crate::agent::Playbooks,
 }
 
 /// Ring when a loop of `serve.rs` may have something to do. Each loop has its own, so that a
@@ -139,6 +143,7 @@ impl Engine {
                 abandoned: Mutex::default(),
                 live,
                 bells: Bells::default(),
+                playbooks: crate::agent::Playbooks::default(),
             }),
         })
     }

@@ -15,6 +15,18 @@ pub enum Error {
         /// A skill with a similar name.
         near: Option<String>,
     },
+    /// No such agent.
+    #[error("there is no agent `{name}`")]
+    UnknownAgent {
+        /// What was asked for.
+        name: String,
+    },
+    /// No such conversation.
+    #[error("there is no conversation `{id}`")]
+    UnknownConversation {
+        /// What was asked for.
+        id: String,
+    },
     /// A file that should define the skill is broken.
     #[error("skill `{name}` is broken: `{path}` cannot be loaded")]
     BrokenSkill {

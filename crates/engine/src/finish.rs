@@ -1,11 +1,11 @@
 //! The end of a run: one transaction writes outcome, outputs and error, what it means for the
 //! skill, and what people are told.
 
-use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{
     Aftermath, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
 };
-use deft_workflow::{Event, Finished, Machine, RunError};
+use deft_workflow::{Event, Finished, Machine, RunError, Usage};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -78,6 +78,10 @@ pub(crate) struct Ending<'a> {
     pub(crate) finished: &'a Finished,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
+    /// What models have cost.
+    pub(crate) usage: Option<Usage>,
+    /// What the skill wants when its budget is spent, if that is how the run ended.
+    pub(crate) exhausted: Option<Exhausted>,
     /// The skill as it stood when the run began, if it is known.
     pub(crate) skill: Option<&'a SkillRow>,
     pub(crate) at: Timestamp,
@@ -102,6 +106,8 @@ impl Inner {
         let mut known = ending.skill.cloned();
         loop {
             let mut finish = row(ending.finished, ending.at);
+            let usage = ending.usage.as_ref();
+            finish.usage = usage.and_then(|usage| serde_json::to_string(usage).ok());
             batch.writes.truncate(own);
             if let Some((skill, aftermath, notices)) =
                 self.aftermath(ending, &pinned, known.take()).await?
@@ -182,6 +188,7 @@ impl Inner {
             failure: failure(ending.finished),
             summary: summary(ending.finished),
             told: ending.told,
+            exhausted: ending.exhausted,
             at: ending.at,
         };
         let decision = aftermath::decide(&row, &terms, &ended);

@@ -1,9 +1,10 @@
 //! What is given to a skill, checked: inputs of a workflow, flags of a command.
 
 use deft_command::{cast_by_schema, check, fill_flags};
-use deft_model::{Body, Handler, Object};
+use deft_model::{Body, Handler, Input, Object};
 use deft_tools::Found;
-use deft_workflow::check_inputs;
+use deft_workflow::{check_inputs, read_input};
+use serde_json::Value;
 
 use crate::Error;
 use crate::engine::Inner;
@@ -41,6 +42,15 @@ impl Inner {
             Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => Ok(flags),
         }
     }
+}
+
+/// Texts of a command line as what a workflow's inputs take.
+pub fn typed(flags: Object, inputs: &[Input]) -> Object {
+    let cast = |(name, value): (String, Value)| match value {
+        Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
+        other => (name, other),
+    };
+    flags.into_iter().map(cast).collect()
 }
 
 /// The tool that a command calls, if it calls one.

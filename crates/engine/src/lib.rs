@@ -11,6 +11,7 @@
 
 mod admit;
 mod aftermath;
+mod agent;
 mod ask;
 mod cache;
 mod claim;
@@ -46,11 +47,13 @@ mod view;
 mod waiting;
 
 pub use admit::{Admission, Fire, Parent};
+pub use agent::{AGENT_TOOLS, AgentOptions, CHAT_SKILL, DayBudget, Hear, Said, Say};
 pub use ask::{Answered, Asker, Attention, Question};
 pub use clock::{Clock, SystemClock};
 pub use courier::{Channel, Delivered, Undelivered};
 pub use engine::{Engine, Parts};
 pub use error::Error;
+pub use inputs::typed;
 pub use jobs::JOB_SKILL;
 pub use notice::{Kind as NoticeKind, Notice};
 pub use options::Options;

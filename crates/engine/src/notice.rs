@@ -25,6 +25,8 @@ pub enum Kind {
     Recovery,
     /// A run waits for the answer of a person.
     Question,
+    /// An agent was paused because it took too much.
+    Paused,
     /// Something about deft itself has changed.
     Health,
 }
@@ -50,6 +52,7 @@ impl Kind {
             Self::Disabled => "disabled",
             Self::Recovery => "recovery",
             Self::Question => "question",
+            Self::Paused => "paused",
             Self::Health => "health",
         }
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use deft_model::Heal;
 
+use crate::AgentOptions;
+
 /// How the engine behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -37,6 +39,8 @@ pub struct Options {
     pub chats: Vec<String>,
     /// Remedies of the host.
     pub heals: Vec<Heal>,
+    /// How agents behave.
+    pub agent: AgentOptions,
     /// The zone of local time in compute blocks.
     pub zone: String,
 }
@@ -59,6 +63,7 @@ impl Options {
             notify_minutes: 0,
             chats: Vec::new(),
             heals: Vec::new(),
+            agent: AgentOptions::default(),
             zone: "UTC".to_owned(),
         }
     }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::Came;
 use crate::ask::Question;
 use crate::cache;
 use crate::engine::Inner;
@@ -46,6 +47,12 @@ pub(crate) enum Done {
         path: Path,
         until: Timestamp,
     },
+    /// Something that an agent asked for.
+    Thought {
+        path: Path,
+        attempt: u32,
+        came: Came,
+    },
     /// Nobody gave an answer when there is none.
     Answered {
         question: Question,
@@ -60,6 +67,7 @@ impl Done {
             Self::Called { path, .. }
             | Self::Loaded { path, .. }
             | Self::Healed { path, .. }
+            | Self::Thought { path, .. }
             | Self::Woken { path, .. } => path,
             Self::Answered { question, .. } => &question.path,
         }
@@ -116,8 +124,8 @@ impl Performer {
                 None => self.tool(&request, tool, args, &mut writes).await,
             },
             Call::Compute | Call::Condition => self.python(&request).await,
-            Call::Agent { .. } => Err(no_model()),
-            Call::Skill { .. } => unreachable_skill(),
+            // Agents and skills are more than a call, and have a way of their own.
+            Call::Agent { .. } | Call::Skill { .. } => not_a_call(),
         };
         Done::Called {
             path,
@@ -173,7 +181,7 @@ impl Performer {
     }
 
     /// Keeps a result that is too large for the journal where a person can look at it.
-    fn spill(&self, path: &Path, value: &Value) -> Failure {
+    pub(crate) fn spill(&self, path: &Path, value: &Value) -> Failure {
         let text = value.to_string();
         let limit = self.engine.options.max_result_bytes;
         let folder = self.engine.options.spill.join(self.run.as_str());
@@ -303,13 +311,8 @@ impl Performer {
     }
 }
 
-fn millis(begun: Instant) -> u64 {
+pub(crate) fn millis(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-fn no_model() -> Failure {
-    Failure::new(FailureClass::Invalid, "no model is configured")
-        .hint("this step needs one: add an `[llm.NAME]` section to config.toml")
 }
 
 pub(crate) fn cancelled() -> Failure {
@@ -321,6 +324,7 @@ fn slow_to_load(skill: &str) -> Failure {
     Failure::new(FailureClass::Timeout, message)
 }
 
-fn unreachable_skill() -> Result<Value, Failure> {
-    Err(Failure::new(FailureClass::Other, "a skill is not called"))
+fn not_a_call() -> Result<Value, Failure> {
+    let message = "agents and skills are not called like tools";
+    Err(Failure::new(FailureClass::Other, message))
 }

@@ -164,8 +164,17 @@ impl Engine {
 
     /// Records as skills, by name; one that cannot be read is left out.
     pub async fn record_skills(&self) -> Result<Vec<Loaded>, Error> {
+        self.some_record_skills(None).await
+    }
+
+    /// The same, at most so many.
+    pub(crate) async fn some_record_skills(
+        &self,
+        limit: Option<u32>,
+    ) -> Result<Vec<Loaded>, Error> {
         let records = SkillFilter {
             origin: Some(SkillOrigin::Record),
+            limit,
             ..SkillFilter::default()
         };
         let mut skills = Vec::new();

@@ -425,6 +425,7 @@ impl Inner {
             outcome,
             failure: Some(failure),
             summary: failure.message.clone(),
+            exhausted: None,
             told: false,
             at: self.now(),
         };

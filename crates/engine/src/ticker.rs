@@ -219,6 +219,10 @@ impl Engine {
             let failure = Failure::new(FailureClass::Other, why);
             return self.pass_one(coming, Outcome::Skipped, &failure).await;
         }
+        if let Some(why) = self.inner.budget_spent(&pinned).await {
+            let failure = Failure::new(FailureClass::Budget, why);
+            return self.pass_one(coming, Outcome::Skipped, &failure).await;
+        }
         let fire = Fire {
             skill: row.text.skill.clone(),
             cause: "schedule".to_owned(),

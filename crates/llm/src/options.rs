@@ -17,6 +17,18 @@ pub enum ProviderKind {
     Ollama,
 }
 
+impl ProviderKind {
+    /// The word for it in the configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+        }
+    }
+}
+
 /// A model that can be asked.
 #[derive(Clone)]
 pub struct ModelOptions {

@@ -81,6 +81,18 @@ impl Snapshot {
         self
     }
 
+    /// Its skills and domains beside skills that were written elsewhere, without its files.
+    #[must_use]
+    pub fn beside(&self, others: impl IntoIterator<Item = Loaded>) -> Self {
+        let skills = Self {
+            skills: self.skills.clone(),
+            domains: self.domains.clone(),
+            files: Vec::new(),
+            tree: Tree::default(),
+        };
+        skills.joined(others)
+    }
+
     /// Reads all roots once, without following them.
     pub fn load(options: &Options, moment: &Moment) -> Self {
         Self::index(Tree::default().rescan(options, moment, false), options)

@@ -213,6 +213,17 @@ impl Router {
         }
     }
 
+    /// The arguments that a model wrote for a tool, as they would be sent: repaired, cast and
+    /// checked. Of a tool that is not known they are as they came; its call says what is wrong.
+    pub fn mended(&self, name: &str, mut arguments: Object) -> Result<Object, Failure> {
+        let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
+            return Ok(arguments);
+        };
+        let rules = &self.inner.settings.load().pipeline;
+        rules.apply(&entry.info.name, entry.checker.schema(), &mut arguments);
+        entry.checker.check(name, arguments, &crate::Plain)
+    }
+
     /// What repeating a call of the tool would do, if that is known.
     pub fn effects(&self, name: &str) -> Option<Effects> {
         match self.inner.index.load().lookup(name) {

@@ -46,6 +46,14 @@ impl Expected {
         })
     }
 
+    pub(crate) fn called(&self) -> &[String] {
+        &self.called
+    }
+
+    pub(crate) fn has_schema(&self) -> bool {
+        self.schema.is_some()
+    }
+
     fn is_empty(&self) -> bool {
         self.called.is_empty() && self.that.is_none() && self.schema.is_none()
     }

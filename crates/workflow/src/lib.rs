@@ -40,7 +40,7 @@ pub use event::{
     Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, Prepared, RunError, Started,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
-pub use machine::{Action, Code, Diverged, Facts, Machine, Rules};
+pub use machine::{Action, AgentStep, Code, Diverged, Facts, Machine, Rules};
 pub use path::Path;
 pub use plan::{Plan, Remedy};
 pub use public::{OPTIONS, public};

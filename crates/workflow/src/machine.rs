@@ -14,6 +14,7 @@ use jiff::Timestamp;
 
 use crate::Path;
 use crate::event::{Call, Event, Finished, Heal, Operation, Started};
+use crate::expect::Expected;
 use crate::plan::{Plan, Remedy};
 use crate::scope::View;
 use crate::state::{At, Frame, Origin, Phase, TryState};
@@ -349,16 +350,43 @@ impl Machine {
         })
     }
 
-    /// The tools and limits of an agent step.
-    pub fn agent(&self, path: &Path) -> Option<(&[String], Option<u32>)> {
+    /// What an agent step says about its agent.
+    pub fn agent(&self, path: &Path) -> Option<AgentStep> {
         let at = self.locate(path).ok()?;
-        match &self.frames[at.frame].plan.steps[at.step].step.action {
-            StepAction::Agent {
-                tools, max_steps, ..
-            } => Some((tools, *max_steps)),
-            _ => None,
-        }
+        let plan = &self.frames[at.frame].plan;
+        let planned = &plan.steps[at.step];
+        let StepAction::Agent {
+            tools, max_steps, ..
+        } = &planned.step.action
+        else {
+            return None;
+        };
+        // A skill that is nothing but its agent promises what the agent has to keep.
+        let alone = plan.steps.len() == 1;
+        let of_skill = alone.then_some(&plan.expect);
+        let must_call = [Some(&planned.expect), of_skill].into_iter().flatten();
+        Some(AgentStep {
+            tools: tools.clone(),
+            max_steps: *max_steps,
+            wants_json: planned.expect.has_schema() || of_skill.is_some_and(Expected::has_schema),
+            must_call: must_call
+                .flat_map(|expect| expect.called().to_vec())
+                .collect(),
+        })
     }
+}
+
+/// What an agent step says about its agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentStep {
+    /// The only tools that it may call.
+    pub tools: Vec<String>,
+    /// The most times that its model is asked.
+    pub max_steps: Option<u32>,
+    /// Whether its answer is held against a schema.
+    pub wants_json: bool,
+    /// Tools that must have succeeded.
+    pub must_call: Vec<String>,
 }
 
 /// Python to be run for a step.

@@ -38,7 +38,7 @@ impl Path {
 
     /// The path without the ordinals of attempts: the same call keeps its name when an outer
     /// step is tried again.
-    pub(crate) fn without_attempts(&self) -> String {
+    pub fn without_attempts(&self) -> String {
         self.0
             .split('/')
             .map(|part| part.split('~').next().unwrap_or(part))

@@ -27,7 +27,7 @@ use deft_model::{Message, ModelRequest, ToolChoice};
 
 use crate::action::{Action, Facts};
 use crate::event::{Address, Event, Finished, What};
-use crate::setup::Mode;
+use crate::setup::{Mode, Setup};
 use state::{Agent, CallState, Target, TurnState};
 
 /// The stored events do not fit an agent.
@@ -249,6 +249,16 @@ impl Machine {
     /// history before it. Empty for an agent that there is not.
     pub fn messages(&self, agent: &Address) -> Vec<Message> {
         self.agent(agent).map(transcript::said).unwrap_or_default()
+    }
+
+    /// What an agent began with.
+    pub fn setup(&self, agent: &Address) -> Option<&Setup> {
+        self.agent(agent).map(|agent| &*agent.setup)
+    }
+
+    /// Whether the agent of the step has begun.
+    pub fn has_begun(&self) -> bool {
+        !self.agents.is_empty()
     }
 
     fn agent(&self, address: &Address) -> Option<&Agent> {

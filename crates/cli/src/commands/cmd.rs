@@ -7,10 +7,9 @@ use deft_command::{
     Command, CommandResult, CommandStatus, Line, Problem, ProblemKind, Routed, route, split,
 };
 use deft_engine::Fire;
-use deft_model::{Body, Input, Object, Outcome};
+use deft_model::{Body, Outcome};
 use deft_registry::Snapshot;
 use deft_registry::discovery::{Topic, Unknown, get_skill, help};
-use deft_workflow::read_input;
 use serde_json::{Value, json};
 
 use super::run::{INTERRUPTED, Watch};
@@ -128,7 +127,7 @@ impl Shell<'_> {
         let plan = plan.map_err(|error| app::failure(&error))?;
         let fire = Fire {
             skill: command.skill_name,
-            inputs: typed(command.flags, plan.inputs()),
+            inputs: deft_engine::typed(command.flags, plan.inputs()),
             cause: "cmd".to_owned(),
             ..Fire::default()
         };
@@ -197,15 +196,6 @@ fn say(result: &CommandResult, output: &Output) -> Done<()> {
     let message = message.unwrap_or(&result.content);
     output.complain(&format!("error: {message}"));
     Ok(())
-}
-
-/// Texts of a command line as what a workflow's inputs take.
-fn typed(flags: Object, inputs: &[Input]) -> Object {
-    let cast = |(name, value): (String, Value)| match value {
-        Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
-        other => (name, other),
-    };
-    flags.into_iter().map(cast).collect()
 }
 
 /// A run as the result of a command.

@@ -110,6 +110,7 @@ impl Watch<'_> {
         let screen = Screen::start(tree, self.output.json || self.output.quiet);
         let started = Arc::new(OnceLock::new());
         let attention = Attention {
+            hear: None,
             asker: Prompt::new(&screen, self.global).map(|prompt| Arc::new(prompt) as Arc<_>),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
             parks: false,

@@ -114,6 +114,7 @@ impl World {
         };
         let roots = deft_registry::Options::new(vec![home.join("skills")]);
         let parts = Parts {
+            models: deft_llm::Models::default(),
             store: Arc::clone(&store),
             skills: Arc::new(Arc::new(Snapshot::load(&roots, &moment))),
             router: self.router(home),

@@ -52,6 +52,7 @@ fn engine(home: &Path, server: &str, args: Vec<String>) -> Engine {
         ..deft_tools::Options::default()
     };
     let parts = Parts {
+        models: deft_llm::Models::default(),
         store: Arc::new(store),
         skills: Arc::new(Arc::new(Snapshot::load(&options, &moment))),
         router: router(tools),

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use deft_workflow::Event;
+use deft_model::Failure;
+use deft_workflow::{Event, Path};
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 use super::Driver;
 use crate::perform::Done;
@@ -16,7 +18,9 @@ impl Driver {
     /// Takes in what came of an action.
     pub(super) fn settle(&mut self, done: Done) {
         let now = self.engine.now();
-        self.halts.remove(done.path());
+        if !matches!(done, Done::Thought { .. }) {
+            self.halts.remove(done.path());
+        }
         let event = match done {
             Done::Called {
                 path,
@@ -28,14 +32,13 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 self.journal.write(writes);
-                match (result, self.next_look(now)) {
-                    (Err(failure), Some(until)) if failure.blocked => {
-                        self.blocked_by = Some(failure.message.clone());
-                        self.machine.postponed(&path, attempt, failure, until)
-                    }
-                    (result, _) => self.machine.settle(&path, attempt, result, now, ms, cached),
-                }
+                self.ended(&path, attempt, result, now, ms, cached)
             }
+            Done::Thought {
+                path,
+                attempt,
+                came,
+            } => return self.settle_thought(&path, attempt, came),
             Done::Loaded {
                 path,
                 attempt,
@@ -81,6 +84,26 @@ impl Driver {
             }
         };
         self.record(event);
+    }
+
+    /// The event for what came of a call. One that needs what is not there is put off, if the run
+    /// still waits for that.
+    pub(super) fn ended(
+        &mut self,
+        path: &Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        ms: u64,
+        cached: bool,
+    ) -> Event {
+        match (result, self.next_look(now)) {
+            (Err(failure), Some(until)) if failure.blocked => {
+                self.blocked_by = Some(failure.message.clone());
+                self.machine.postponed(path, attempt, failure, until)
+            }
+            (result, _) => self.machine.settle(path, attempt, result, now, ms, cached),
+        }
     }
 
     /// When a call that could not be made is made again, if the run still waits for that.

@@ -5,6 +5,7 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod agent;
 mod cancels;
 mod control;
 mod crash;

@@ -1,0 +1,402 @@
+//! What agents may spend: reserved before each question to a model, counted after it.
+//!
+//! Every question counts against its run, its skill and its agent today, and everything today. What
+//! is refused is a failure of class `budget`; what happens then is up to the budget that was spent.
+
+use deft_llm::{Answer, Price};
+use deft_model::{
+    Budget, BudgetPeriod, Exhausted, Failure, FailureClass, Message, ModelRequest, estimate_tokens,
+};
+use deft_store::{
+    Lease, Limit, NewNotice, Refusal, Reserve, Reserved, RunRow, Spend, SpentFilter, Write,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::options::DayBudget;
+use crate::Engine;
+use crate::engine::Inner;
+use crate::notice::{Kind, Notice};
+use crate::skills::Pinned;
+
+/// How far back the usual consumption of an agent is looked up.
+const USUAL: SignedDuration = SignedDuration::from_hours(24);
+
+/// What one question may cost, and what it counts against.
+pub(crate) struct Spending {
+    agent: String,
+    limits: Vec<Limit>,
+    tokens: u64,
+    micros: u64,
+    price: Option<Price>,
+    /// What happens when the budget of the skill is spent, and when another one is.
+    of_skill: Exhausted,
+    of_agent: Exhausted,
+    at: Timestamp,
+}
+
+/// A question that may not be asked.
+pub(crate) struct Broke {
+    pub(crate) failure: Failure,
+    pub(crate) scope: String,
+    /// What is to happen, and whether the skill says so.
+    pub(crate) then: Exhausted,
+    pub(crate) of_skill: bool,
+}
+
+/// The name under which an agent is paused.
+pub(crate) fn pause_key(agent: &str) -> String {
+    format!("agent:{agent}")
+}
+
+impl Inner {
+    /// What a question would cost at most, and what it counts against.
+    pub(crate) async fn spending(
+        &self,
+        run: &RunRow,
+        agent: &str,
+        model: &str,
+        request: &ModelRequest,
+    ) -> Spending {
+        let now = self.now();
+        let options = self.parts.models.options(model);
+        let most = request.max_tokens.or(options.map(|model| model.max_tokens));
+        let (input, output) = (request_tokens(request), u64::from(most.unwrap_or(0)));
+        let price = options.and_then(|model| model.price);
+        let pinned = self.pinned(&run.skill, &run.revision).await.ok();
+        let policy = pinned.as_ref().map(|pinned| &pinned.skill.policy);
+        let budget = policy.and_then(|policy| policy.budget.as_ref());
+        let zone = policy.and_then(|policy| policy.timezone.clone());
+        let defined = self.agent_definition(agent);
+        let of_agent = self.options.agent.budgets.get(agent);
+        let all = &self.options.agent.budget;
+        let today = now.to_zoned(self.host_zone()).date();
+        let skills_day = zone.and_then(|zone| now.in_tz(&zone).ok());
+        let skills_day = skills_day.map_or(today, |zoned| zoned.date());
+        let mut limits = vec![
+            of_skill(format!("run:{}", run.id), budget, BudgetPeriod::Run),
+            of_skill(
+                format!("skill:{}@{skills_day}", run.skill),
+                budget,
+                BudgetPeriod::Day,
+            ),
+            of_day(format!("agent:{agent}@{today}"), of_agent),
+            of_day(format!("all@{today}"), Some(all)),
+        ];
+        if let Some(own) = defined.and_then(|agent| agent.budget.clone()) {
+            let scope = match own.per {
+                BudgetPeriod::Day => format!("agent:{agent}@{today}"),
+                BudgetPeriod::Run => format!("run:{}", run.id),
+            };
+            limits.push(of_skill(scope, Some(&own), own.per));
+        }
+        Spending {
+            agent: agent.to_owned(),
+            limits,
+            tokens: input.saturating_add(output),
+            micros: price.map_or(0, |price| {
+                micros(price.input * millions(input) + price.output * millions(output))
+            }),
+            price,
+            of_skill: budget.map_or(Exhausted::Pause, |budget| budget.on_exhausted),
+            of_agent: of_agent.unwrap_or(all).on_exhausted,
+            at: now,
+        }
+    }
+
+    /// Reserves what a question may cost. A person who agreed to more lifts the limits.
+    pub(crate) async fn reserve(
+        &self,
+        spending: &Spending,
+        lease: &Lease,
+        key: &str,
+        lifted: bool,
+    ) -> Result<(), Broke> {
+        let unable = |error: deft_store::Error| Broke {
+            failure: Failure::new(FailureClass::Other, error.to_string()),
+            scope: String::new(),
+            then: Exhausted::Skip,
+            of_skill: false,
+        };
+        let store = &self.parts.store;
+        let paused = store.held(&pause_key(&spending.agent)).await;
+        if let Some(since) = paused.map_err(unable)? {
+            return Err(Broke {
+                failure: paused_failure(&spending.agent, since),
+                scope: pause_key(&spending.agent),
+                then: Exhausted::Skip,
+                of_skill: false,
+            });
+        }
+        let unlimited = |limit: &Limit| Limit {
+            scope: limit.scope.clone(),
+            tokens: None,
+            micros: None,
+        };
+        let scopes = if lifted {
+            spending.limits.iter().map(unlimited).collect()
+        } else {
+            spending.limits.clone()
+        };
+        let wish = Reserve {
+            key: key.to_owned(),
+            scopes,
+            tokens: spending.tokens,
+            micros: spending.micros,
+            at: spending.at,
+        };
+        match store.reserve(lease, wish).await.map_err(unable)? {
+            Reserved::Granted => Ok(()),
+            Reserved::Refused(refusal) => {
+                let scope = &refusal.scope;
+                let of_skill = scope.starts_with("skill:") || scope.starts_with("run:");
+                let failure = spent_failure(&refusal, spending);
+                if !of_skill && spending.of_agent == Exhausted::Pause {
+                    let text = failure.to_string();
+                    self.pause_agent(&spending.agent, &text, scope).await;
+                }
+                Err(Broke {
+                    failure,
+                    then: if of_skill {
+                        spending.of_skill
+                    } else {
+                        spending.of_agent
+                    },
+                    of_skill,
+                    scope: refusal.scope,
+                })
+            }
+        }
+    }
+
+    /// What is stored of a question that was answered, or was not.
+    pub(crate) async fn spent(
+        &self,
+        spending: &Spending,
+        key: &str,
+        answer: Option<&Answer>,
+    ) -> Vec<Write> {
+        let key = key.to_owned();
+        let Some(answer) = answer else {
+            return vec![Write::Unreserve { key }];
+        };
+        let usage = answer.reply.usage;
+        let cost = answer.cost_usd.or_else(|| {
+            let price = spending.price?;
+            Some(price.input * millions(usage.input) + price.output * millions(usage.output))
+        });
+        self.look_for_spike(spending, usage.total()).await;
+        vec![Write::Spend(Spend {
+            key,
+            scopes: spending
+                .limits
+                .iter()
+                .map(|limit| limit.scope.clone())
+                .collect(),
+            tokens_in: usage.input,
+            tokens_out: usage.output,
+            micros: cost.map_or(0, micros),
+            calls: u64::from(answer.tries.max(1)),
+            agent: spending.agent.clone(),
+            at: self.now(),
+        })]
+    }
+
+    /// Pauses an agent that takes far more than it usually does (S0.55), and tells people (S0.74).
+    async fn look_for_spike(&self, spending: &Spending, more: u64) {
+        let (agent, now) = (&spending.agent, self.now());
+        let budgets = &self.options.agent;
+        let rule = budgets.budgets.get(agent).unwrap_or(&budgets.budget);
+        let from = now.saturating_sub(USUAL).unwrap_or(Timestamp::MIN);
+        let Ok(usage) = self.parts.store.usage_since(agent, from).await else {
+            return;
+        };
+        let current = deft_store::bucket(now);
+        let (present, before): (Vec<_>, Vec<_>) =
+            usage.iter().partition(|row| row.bucket == current);
+        let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
+        let count = u64::try_from(before.len()).unwrap_or(1).max(1);
+        let usual = before.iter().map(|row| row.tokens).sum::<u64>() / count;
+        let threshold = rule
+            .spike_tokens
+            .max(usual.saturating_mul(u64::from(rule.spike_factor)));
+        if rule.spike_tokens == 0 || taken <= threshold {
+            return;
+        }
+        let why = format!(
+            "it took {taken} tokens within ten minutes, more than {threshold} (usual: {usual})"
+        );
+        self.pause_agent(agent, &why, &current.to_string()).await;
+    }
+
+    /// Lets an agent ask no more until a person says so, and tells people once.
+    async fn pause_agent(&self, agent: &str, why: &str, incident: &str) {
+        let (key, now) = (pause_key(agent), self.now());
+        if !matches!(self.parts.store.held(&key).await, Ok(None)) {
+            return;
+        }
+        tracing::warn!(%agent, %why, "the agent is paused");
+        if let Err(error) = self.parts.store.hold(&key, true, now).await {
+            tracing::warn!(%agent, %error, "the agent could not be paused");
+            return;
+        }
+        let notice = Notice {
+            kind: Kind::Paused,
+            title: format!("agent {agent} is paused"),
+            text: format!(
+                "agent `{agent}` is paused: {why}\n`deft budget resume {agent}` lets it go on"
+            ),
+            skill: None,
+            run: None,
+            target: None,
+        };
+        let added = self.parts.store.add_notice(NewNotice {
+            key: format!("{key} {incident}"),
+            skill: None,
+            body: notice.body(),
+            at: now,
+        });
+        if let Err(error) = added.await {
+            tracing::warn!(%agent, %error, "nobody could be told that the agent is paused");
+        }
+        self.bells.messages.notify_waiters();
+    }
+
+    /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
+    /// skipped then.
+    pub(crate) async fn budget_spent(&self, pinned: &Pinned) -> Option<String> {
+        let skill = &pinned.skill;
+        let budget = skill.policy.budget.as_ref()?;
+        let skips = budget.on_exhausted == Exhausted::Skip && budget.per == BudgetPeriod::Day;
+        if !skips {
+            return None;
+        }
+        let zone = skill.policy.timezone.as_deref();
+        let day = zone.and_then(|zone| self.now().in_tz(zone).ok());
+        let day = day.unwrap_or_else(|| self.now().to_zoned(self.host_zone()));
+        let filter = SpentFilter {
+            scope: Some(format!("skill:{}@{}", skill.id, day.date())),
+            ..SpentFilter::default()
+        };
+        let rows = self.parts.store.spent(filter).await.ok()?;
+        let spent = rows.first()?;
+        let tokens = spent.tokens_in + spent.tokens_out;
+        let over = budget.tokens.is_some_and(|limit| tokens >= limit)
+            || budget
+                .cost_usd
+                .map(micros)
+                .is_some_and(|limit| spent.micros >= limit);
+        over.then(|| {
+            format!(
+                "its budget of today is spent: {tokens} tokens, {}",
+                dollars(spent.micros)
+            )
+        })
+    }
+}
+
+impl Engine {
+    /// Lets a paused agent go on. Says whether it was paused.
+    pub async fn resume_agent(&self, agent: &str) -> Result<bool, crate::Error> {
+        let key = pause_key(agent);
+        let paused = self.store().held(&key).await?.is_some();
+        self.store().hold(&key, false, self.inner.now()).await?;
+        self.inner.stir();
+        Ok(paused)
+    }
+
+    /// Since when an agent is paused.
+    pub async fn agent_paused(&self, agent: &str) -> Result<Option<Timestamp>, crate::Error> {
+        Ok(self.store().held(&pause_key(agent)).await?)
+    }
+}
+
+fn of_skill(scope: String, budget: Option<&Budget>, period: BudgetPeriod) -> Limit {
+    let budget = budget.filter(|budget| budget.per == period);
+    Limit {
+        scope,
+        tokens: budget.and_then(|budget| budget.tokens),
+        micros: budget.and_then(|budget| budget.cost_usd).map(micros),
+    }
+}
+
+fn of_day(scope: String, budget: Option<&DayBudget>) -> Limit {
+    Limit {
+        scope,
+        tokens: budget.and_then(|budget| budget.tokens),
+        micros: budget.and_then(|budget| budget.usd).map(micros),
+    }
+}
+
+/// A rough count of what a model has to read.
+fn request_tokens(request: &ModelRequest) -> u64 {
+    let system = request
+        .system
+        .iter()
+        .map(|part| estimate_tokens(&part.text));
+    let messages = request.messages.iter().map(|message| match message {
+        Message::User { text } | Message::Tool { text, .. } => estimate_tokens(text),
+        Message::Assistant { text, calls, .. } => {
+            let calls = serde_json::to_string(calls).unwrap_or_default();
+            estimate_tokens(text) + estimate_tokens(&calls)
+        }
+    });
+    let tools = request.tools.iter().map(|tool| {
+        let schema = tool.schema.to_string();
+        estimate_tokens(&tool.description) + estimate_tokens(&schema)
+    });
+    system.chain(messages).chain(tools).sum()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "prices are rough anyway")]
+fn millions(tokens: u64) -> f64 {
+    tokens as f64 / 1e6
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an amount of money is neither negative nor astronomical"
+)]
+fn micros(usd: f64) -> u64 {
+    (usd.max(0.0) * 1e6).ceil() as u64
+}
+
+fn spent_failure(refusal: &Refusal, spending: &Spending) -> Failure {
+    let (what, day) = refusal
+        .scope
+        .split_once('@')
+        .unwrap_or((&refusal.scope, ""));
+    let period = if day.is_empty() { "" } else { " of today" };
+    let amount = match (refusal.limit_tokens, refusal.limit_micros) {
+        (Some(limit), _)
+            if refusal.spent_tokens + refusal.reserved_tokens + spending.tokens > limit =>
+        {
+            format!(
+                "{} of {limit} tokens are spent or reserved, and the next question may take {}",
+                refusal.spent_tokens + refusal.reserved_tokens,
+                spending.tokens
+            )
+        }
+        (_, Some(limit)) => format!(
+            "{} of {} are spent or reserved, and the next question may cost {}",
+            dollars(refusal.spent_micros + refusal.reserved_micros),
+            dollars(limit),
+            dollars(spending.micros)
+        ),
+        _ => "it is spent".to_owned(),
+    };
+    let message = format!("the budget{period} of `{what}` does not suffice: {amount}");
+    Failure::new(FailureClass::Budget, message)
+        .hint("`deft budget show` says what was spent; raise the limit or wait for the next day")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with four digits")]
+fn dollars(micros: u64) -> String {
+    format!("${:.4}", micros as f64 / 1e6)
+}
+
+fn paused_failure(agent: &str, since: Timestamp) -> Failure {
+    let message = format!("agent `{agent}` is paused since {since}: it took unusually many tokens");
+    Failure::new(FailureClass::Budget, message)
+        .hint(format!("`deft budget resume {agent}` lets it go on"))
+}

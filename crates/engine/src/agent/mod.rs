@@ -1,0 +1,65 @@
+//! The rim of agents: what they are told and offered, what their calls come down to, what they
+//! may spend, and conversations.
+//!
+//! The agent itself is a value (`deft-agent`); `drive/think.rs` drives it inside a run. Not here:
+//! wires of models, storing anything but by the journal of the run.
+
+mod budget;
+mod came;
+mod facts;
+mod history;
+mod offers;
+mod options;
+mod playbooks;
+mod prepare;
+mod say;
+mod think;
+mod tools;
+
+use deft_workflow::{AgentStep, Path};
+
+pub use options::{AgentOptions, DayBudget};
+pub use say::{CHAT_SKILL, Said, Say};
+pub use think::Hear;
+pub use tools::TOOLS as AGENT_TOOLS;
+
+pub(crate) use came::{Came, Heard, Span};
+pub(crate) use facts::AgentFacts;
+pub(crate) use history::{agents_of, said};
+pub(crate) use playbooks::Playbooks;
+pub(crate) use think::Job;
+pub(crate) use tools::show_agent_tools;
+
+use deft_model::{Skill, Tier};
+use deft_store::RunRow;
+use serde_json::Value;
+
+/// What an agent is begun with.
+pub(crate) struct Brief {
+    pub(crate) run: RunRow,
+    pub(crate) step: AgentStep,
+    pub(crate) path: Path,
+    pub(crate) instructions: String,
+}
+
+/// How a skill runs. A chat is steps in form only.
+pub(crate) fn tier(skill: &Skill) -> Tier {
+    match skill.id.as_str() {
+        CHAT_SKILL => Tier::Agent,
+        _ => skill.tier(),
+    }
+}
+
+/// The value of an agent step: its text, or the JSON in it where a schema is to be met.
+pub(crate) fn answer_value(text: String, wants_json: bool) -> Value {
+    if !wants_json {
+        return Value::String(text);
+    }
+    let bare = text.trim();
+    let fenced = bare.strip_prefix("```").and_then(|rest| {
+        let rest = rest.strip_suffix("```")?;
+        rest.split_once('\n').map(|(_, body)| body)
+    });
+    let parsed = serde_json::from_str(fenced.unwrap_or(bare));
+    parsed.unwrap_or(Value::String(text))
+}

@@ -1,0 +1,180 @@
+//! Chats: a message of a person is a run like any other, of a skill that exists only for it, and
+//! its transcript joins the conversation.
+
+use std::sync::Arc;
+
+use deft_model::{
+    Action, Body, Dialect, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId, Step,
+    Trigger, Workflow,
+};
+use deft_store::{ConversationFilter, NewConversation, RunRow};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::history::text_of;
+use crate::{Admission, Attention, Engine, Error, Fire};
+
+/// The skill that all chats are runs of.
+pub const CHAT_SKILL: &str = "chat";
+
+/// The longest title that a conversation gets from its first message.
+const TITLE: usize = 80;
+
+/// What a person says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Say {
+    /// The conversation that it belongs to; a new one is opened when absent.
+    pub conversation: Option<String>,
+    /// The agent that is spoken to; the conversation's, else the usual one.
+    pub agent: Option<String>,
+    /// Where it is said: `cli`, `telegram:CHAT`, …
+    pub channel: String,
+    /// What is said.
+    pub text: String,
+    /// The same message is answered once.
+    pub key: Option<String>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// The conversation.
+    pub conversation: String,
+    /// The run that answered.
+    pub run: RunRow,
+    /// The answer; empty if there is none.
+    pub text: String,
+}
+
+impl Engine {
+    /// Answers a message here, until the answer is there or somebody has to be asked.
+    pub async fn say(&self, say: Say, attention: Attention) -> Result<Said, Error> {
+        let (conversation, agent) = self.conversation_for(&say).await?;
+        let fire = self.chat_fire(&say, &conversation, &agent);
+        let admission = Box::pin(self.run(fire, attention)).await?;
+        let run = match admission {
+            Admission::Run(run) | Admission::Existing(run) => run,
+        };
+        let outputs = run.outputs.as_deref();
+        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
+        Ok(Said {
+            conversation,
+            text: outputs.as_ref().map(text_of).unwrap_or_default(),
+            run,
+        })
+    }
+
+    /// The newest conversation of a channel.
+    pub async fn last_conversation(&self, channel: &str) -> Result<Option<String>, Error> {
+        let filter = ConversationFilter {
+            channel: Some(channel.to_owned()),
+            limit: Some(1),
+            ..ConversationFilter::default()
+        };
+        let rows = self.store().conversations(filter).await?;
+        Ok(rows.into_iter().next().map(|row| row.id))
+    }
+
+    async fn conversation_for(&self, say: &Say) -> Result<(String, String), Error> {
+        let usual = || self.inner.options.agent.default.clone();
+        if let Some(id) = &say.conversation {
+            let row = self.store().conversation(id).await?;
+            let row = row.ok_or_else(|| Error::UnknownConversation { id: id.clone() })?;
+            let agent = say.agent.clone().unwrap_or(row.agent);
+            return Ok((row.id, agent));
+        }
+        let agent = say.agent.clone().unwrap_or_else(usual);
+        if self.inner.agent_definition(&agent).is_none() {
+            return Err(Error::UnknownAgent { name: agent });
+        }
+        let title: String = say.text.trim().chars().take(TITLE).collect();
+        let new = NewConversation {
+            id: format!("conv_{}", Uuid::now_v7().simple()),
+            agent: agent.clone(),
+            channel: say.channel.clone(),
+            title: title.lines().next().unwrap_or_default().to_owned(),
+            run: None,
+            at: self.inner.now(),
+        };
+        let row = self.store().open_conversation(new).await?;
+        Ok((row.id, agent))
+    }
+
+    fn chat_fire(&self, say: &Say, conversation: &str, agent: &str) -> Fire {
+        let max_steps = self.inner.agent_definition(agent);
+        let max_steps = max_steps.and_then(|agent| agent.max_steps);
+        let max_steps = max_steps.unwrap_or(self.inner.options.agent.max_steps);
+        Fire {
+            skill: CHAT_SKILL.to_owned(),
+            content: Some(Arc::new(chat_skill(agent, max_steps))),
+            inputs: Object::from_iter([
+                ("conversation".to_owned(), json!(conversation)),
+                ("message".to_owned(), json!(say.text)),
+            ]),
+            cause: "message".to_owned(),
+            key: say.key.clone(),
+            ..Fire::default()
+        }
+    }
+}
+
+/// The conversation that a run belongs to, if it is a chat.
+pub(super) fn conversation_of(run: &RunRow) -> Option<String> {
+    if run.skill != CHAT_SKILL {
+        return None;
+    }
+    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
+    inputs["conversation"].as_str().map(str::to_owned)
+}
+
+/// One agent step that is given the message.
+fn chat_skill(agent: &str, max_steps: u32) -> Skill {
+    let input = |name: &str| Input {
+        name: name.to_owned(),
+        kind: InputType::String,
+        required: true,
+        default: None,
+        description: None,
+        pattern: None,
+        choices: Vec::new(),
+        max_length: None,
+    };
+    let step = Step::new(
+        "agent",
+        Action::Agent {
+            instructions: "{{ inputs.message }}".to_owned(),
+            tools: Vec::new(),
+            max_steps: Some(max_steps),
+        },
+    );
+    Skill {
+        id: SkillId::new(CHAT_SKILL),
+        name: CHAT_SKILL.to_owned(),
+        description: "A message of a person".to_owned(),
+        domain: None,
+        dialect: Dialect::Workflow,
+        trigger: Trigger::Manual,
+        timing: None,
+        keywords: Vec::new(),
+        priority: 0,
+        tags: Vec::new(),
+        author: None,
+        version: None,
+        created: None,
+        required_tools: Vec::new(),
+        body: Body::Steps(Box::new(Workflow {
+            inputs: vec![input("conversation"), input("message")],
+            steps: vec![step],
+            outputs: Object::from_iter([("text".to_owned(), json!("{{ agent }}"))]),
+            confirmations: Vec::new(),
+        })),
+        policy: Arc::new(Policy {
+            agent_id: agent.to_owned(),
+            notify_on_completion: false,
+            max_steps,
+            ..Policy::default()
+        }),
+        open: OpenSpec::default(),
+        extra: Object::new(),
+    }
+}

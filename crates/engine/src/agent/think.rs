@@ -1,0 +1,288 @@
+//! Does what an agent asks for: asks its model, calls a tool, puts together another agent.
+//!
+//! Nothing here touches the state of a run; each function gives back what came of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use deft_agent::{Action as Thought, Address, Setup};
+use deft_llm::{Ask, Delta};
+use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Object};
+use deft_store::{Batch, Lease, RunRow, Write};
+use deft_tools::Call as ToolCall;
+use deft_workflow::{Answer, Operation, Path, size};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::budget::{Broke, Spending};
+use super::{Came, Span};
+use crate::ask::{self, Attention, Question};
+use crate::drive::out_of_time;
+use crate::perform::{Performer, cancelled, millis};
+
+/// What is known about an agent's work besides what it asks for.
+pub(crate) struct Job<'a> {
+    pub(crate) lease: &'a Lease,
+    pub(crate) attention: &'a Attention,
+    /// When the step has taken too long.
+    pub(crate) until: Option<Timestamp>,
+    /// The agent that asks, and the one that sends another out.
+    pub(crate) agent: &'a str,
+    pub(crate) parent: Option<&'a Setup>,
+}
+
+/// What came of a question to a model.
+enum Asked {
+    Answered(Box<Result<deft_llm::Answer, Failure>>, Vec<Write>),
+    /// There is no money for it.
+    Broke(Failure, Option<Exhausted>),
+    /// A person has to agree first.
+    Waits(Box<Question>),
+}
+
+impl Asked {
+    fn failed(failure: Failure) -> Self {
+        Self::Answered(Box::new(Err(failure)), Vec::new())
+    }
+}
+
+/// A question to the model of an agent.
+struct Turn<'a> {
+    run: &'a RunRow,
+    path: &'a Path,
+    span: &'a Span,
+    model: &'a str,
+    request: &'a ModelRequest,
+}
+
+impl Performer {
+    /// Does what an agent asks for; questions to people are the driver's.
+    pub(crate) async fn think(
+        self,
+        run: &RunRow,
+        path: &Path,
+        thought: Thought,
+        job: Job<'_>,
+    ) -> Came {
+        let begun = Instant::now();
+        let until = job.until;
+        match thought {
+            Thought::CallModel {
+                agent,
+                turn,
+                model,
+                request,
+            } => {
+                let span = Span { agent, turn };
+                let turn = Turn {
+                    run,
+                    path,
+                    span: &span,
+                    model: &model,
+                    request: &request,
+                };
+                match self.ask_model(&turn, &job).await {
+                    Asked::Answered(result, writes) => Came::Replied {
+                        result: *result,
+                        ms: millis(begun),
+                        writes,
+                        span,
+                        exhausted: None,
+                    },
+                    Asked::Broke(failure, exhausted) => Came::Replied {
+                        result: Err(failure),
+                        ms: 0,
+                        writes: Vec::new(),
+                        span,
+                        exhausted,
+                    },
+                    Asked::Waits(question) => Came::Answered {
+                        span,
+                        call: 0,
+                        question: *question,
+                        answer: None,
+                    },
+                }
+            }
+            Thought::CallTool {
+                agent,
+                turn,
+                call,
+                tool,
+                args,
+                ..
+            } => {
+                let key = call_key(run, path, &agent, turn, call);
+                let result = self.agent_tool(&tool, args, key, until, path).await;
+                Came::Returned {
+                    span: Span { agent, turn },
+                    call,
+                    result,
+                    ms: millis(begun),
+                }
+            }
+            Thought::Prepare { agent, dispatch } => {
+                let result = self.prepare_child(run, &agent, &dispatch, job.parent);
+                Came::Prepared { agent, result }
+            }
+            Thought::Ask {
+                agent, turn, call, ..
+            } => Came::Returned {
+                span: Span { agent, turn },
+                call,
+                result: Err(cancelled()),
+                ms: 0,
+            },
+        }
+    }
+
+    async fn ask_model(&self, turn: &Turn<'_>, job: &Job<'_>) -> Asked {
+        let engine = &self.engine;
+        let deadline = match self.remaining(job.until) {
+            Ok(deadline) => deadline,
+            Err(failure) => return Asked::failed(failure),
+        };
+        let key = format!(
+            "{}/{}#{}:{}",
+            turn.run.id, turn.path, turn.span.agent, turn.span.turn
+        );
+        let spending = engine
+            .spending(turn.run, job.agent, turn.model, turn.request)
+            .await;
+        if let Err(broke) = engine.reserve(&spending, job.lease, &key, false).await
+            && let Err(asked) = self.may_overspend(turn, job, &spending, &key, broke).await
+        {
+            return asked;
+        }
+        let hear = job
+            .attention
+            .hear
+            .clone()
+            .filter(|_| turn.span.agent.is_root());
+        let heard = |delta: Delta| {
+            if let Some(hear) = &hear {
+                hear(delta);
+            }
+        };
+        let ask = Ask {
+            model: turn.model,
+            request: turn.request,
+            heard: hear.is_some().then_some(&heard),
+            deadline,
+            cancel: self.halt.clone(),
+        };
+        let result = engine.parts.models.ask(ask).await;
+        let result = result.map(|mut answer| {
+            answer.reply.text = self.hide(&answer.reply.text);
+            answer
+        });
+        let writes = engine.spent(&spending, &key, result.as_ref().ok()).await;
+        Asked::Answered(Box::new(result), writes)
+    }
+
+    /// A budget that is spent ends the agent, unless a person is to be asked and agrees.
+    async fn may_overspend(
+        &self,
+        turn: &Turn<'_>,
+        job: &Job<'_>,
+        spending: &Spending,
+        key: &str,
+        broke: Broke,
+    ) -> Result<(), Asked> {
+        let exhausted = broke.of_skill.then_some(broke.then);
+        if broke.then != Exhausted::Ask {
+            return Err(Asked::Broke(broke.failure, exhausted));
+        }
+        let (run, span) = (turn.run, turn.span);
+        let agent = span.agent.to_string().replace('/', "+");
+        let place = format!("{}~{agent}:{}.budget", turn.path, span.turn);
+        let message = format!("{}; go on all the same?", broke.failure);
+        let operation = Operation {
+            kind: "budget".to_owned(),
+            name: Some(broke.scope),
+            args: None,
+        };
+        let (nth, place) = (run.finish_ordinal, Path::from_text(place));
+        let question = ask::question_at(&run.id, nth, place, message, &operation);
+        let asked = Batch {
+            writes: vec![Write::Ask(ask::approval(&question, self.engine.now()))],
+            ..Batch::default()
+        };
+        let stored = self.engine.parts.store.append(job.lease, asked).await;
+        if let Err(error) = stored {
+            let failure = Failure::new(FailureClass::Other, error.to_string());
+            return Err(Asked::failed(failure));
+        }
+        let engine = &self.engine;
+        let (skill, revision) = (&run.skill, &run.revision);
+        match ask::find_answer(engine, job.attention, skill, revision, &question).await {
+            Some((Answer::Yes, _)) => engine
+                .reserve(spending, job.lease, key, true)
+                .await
+                .map_err(|broke| Asked::failed(broke.failure)),
+            Some(_) => Err(Asked::Broke(broke.failure, exhausted)),
+            None => Err(Asked::Waits(Box::new(question))),
+        }
+    }
+
+    /// Secrets that a tool let through do not come back by way of a model.
+    fn hide(&self, text: &str) -> String {
+        match self.secrets.hide_value(Value::String(text.to_owned())) {
+            Value::String(text) => text,
+            _ => text.to_owned(),
+        }
+    }
+
+    async fn agent_tool(
+        &self,
+        tool: &str,
+        args: Object,
+        key: String,
+        until: Option<Timestamp>,
+        path: &Path,
+    ) -> Result<Value, Failure> {
+        let usual = self.engine.options.tool_timeout;
+        let left = self.remaining(until)?;
+        let call = ToolCall {
+            key,
+            deadline: match (usual, left) {
+                (Some(usual), Some(left)) => Some(usual.min(left)),
+                (usual, left) => usual.or(left),
+            },
+            cancel: self.halt.clone(),
+            reveal: &*self.secrets,
+            ..ToolCall::new(tool, args)
+        };
+        let reply = self.engine.parts.router.call(call).await?;
+        let value = self.secrets.hide_value(reply.value);
+        if size(&value) > self.engine.options.max_result_bytes {
+            return Err(self.spill(path, &value));
+        }
+        Ok(value)
+    }
+
+    /// How long a call may still take.
+    fn remaining(&self, until: Option<Timestamp>) -> Result<Option<Duration>, Failure> {
+        let Some(until) = until else {
+            return Ok(None);
+        };
+        let left = until.duration_since(self.engine.now());
+        match Duration::try_from(left) {
+            Ok(left) if !left.is_zero() => Ok(Some(left)),
+            _ => Err(out_of_time()),
+        }
+    }
+}
+
+/// Names a call: the run, the step, the agent, the turn and the call; never the attempt.
+fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) -> String {
+    let (run, path) = (&run.id, path.without_attempts());
+    if agent.is_root() {
+        format!("{run}/{path}#{turn}.{call}")
+    } else {
+        format!("{run}/{path}#{agent}/{turn}.{call}")
+    }
+}
+
+/// Hears an answer of the model while it is written.
+pub type Hear = Arc<dyn Fn(Delta) + Send + Sync>;

@@ -1,0 +1,273 @@
+//! Tools of deft that concern skills and agents. They are in the router like any other tool, so
+//! that an agent, a person and a program call the same thing.
+
+use std::sync::{Arc, Weak};
+
+use deft_command::{CommandResult, Routed, from_json};
+use deft_model::{Body, Effects, Failure, FailureClass, Object, Outcome, RunStatus};
+use deft_registry::Snapshot;
+use deft_registry::discovery::{Topic, get_skill, load_skill};
+use deft_store::RunRow;
+use deft_tools::{Context, Definition, Router};
+use serde_json::{Value, json};
+
+use crate::engine::Inner;
+use crate::{Admission, Attention, Engine, Error, Fire};
+
+/// Runs a skill and gives its outputs (S3.25).
+pub(crate) const SKILL_RUN: &str = "skill_run";
+/// Loads the text of a skill (S4.11).
+pub(crate) const SKILL: &str = "skill";
+/// Shows domains and pages (S2.24 to S2.27).
+pub(crate) const GET_SKILL: &str = "get_skill";
+/// The older way to run a command (S2.50).
+pub(crate) const USE_SKILL: &str = "use_skill";
+/// Sends an agent out (S2.59).
+pub(crate) const DISPATCH_AGENT: &str = "dispatch_agent";
+
+/// The names of all of them.
+pub const TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_AGENT];
+
+/// How many records are shown with the skills of files.
+const MOST_RECORDS: u32 = 500;
+
+fn definitions() -> Vec<Definition> {
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    let object = |properties: Value, required: &[&str]| {
+        json!({ "type": "object", "properties": properties, "required": required,
+            "additionalProperties": false })
+    };
+    vec![
+        Definition::new(
+            SKILL_RUN,
+            "Run a skill by its name and return its outputs.",
+            // The key of the call is the key of the run, which never runs twice.
+            Effects::Idempotent,
+            object(
+                json!({ "skill": text("The skill's id"),
+                    "inputs": { "type": "object", "description": "Its inputs" } }),
+                &["skill"],
+            ),
+        ),
+        Definition::new(
+            SKILL,
+            "Load a specialized skill: its text is the result.",
+            Effects::None,
+            object(
+                json!({ "skill_name": text("The name of the skill to load") }),
+                &["skill_name"],
+            ),
+        ),
+        Definition::new(
+            GET_SKILL,
+            "Explore skills: no topic lists all domains, a domain shows its commands, DOMAIN.COMMAND its page, DOMAIN.all all pages of a domain.",
+            Effects::None,
+            object(
+                json!({ "topic": text("A domain, a skill, DOMAIN.all, or nothing") }),
+                &[],
+            ),
+        ),
+        Definition::new(
+            USE_SKILL,
+            "Run a command skill with flags.",
+            Effects::Idempotent,
+            object(
+                json!({ "skill": text("The command, such as email.send"),
+                    "arguments": { "type": "object", "description": "Its flags without dashes" } }),
+                &["skill"],
+            ),
+        ),
+        Definition::new(
+            DISPATCH_AGENT,
+            "Send out a focused agent with a mission and a few skills; its summary is the result.",
+            Effects::Once,
+            object(
+                json!({
+                    "agent_id": text("What it is called"),
+                    "mission": text("What it is to do, complete in itself"),
+                    "skills": { "type": "array", "items": { "type": "string" },
+                        "description": "The skills and tools it may use" },
+                    "context": text("What it should know"),
+                }),
+                &["agent_id", "mission", "skills"],
+            ),
+        ),
+    ]
+}
+
+impl Engine {
+    /// Puts these tools into the router.
+    pub(crate) fn register_agent_tools(&self) {
+        for definition in definitions() {
+            let name = definition.name.clone();
+            // The router belongs to the engine, so that its tools must not keep it alive.
+            let engine = Arc::downgrade(&self.inner);
+            self.router()
+                .register_fn(definition, move |args: Object, context: Context| {
+                    call(engine.clone(), name.clone(), args, context)
+                });
+        }
+    }
+}
+
+/// Puts these tools into a router that is only looked at.
+pub(crate) fn show_agent_tools(router: &Router) {
+    for definition in definitions() {
+        router.register_fn(definition, |_: Object, _: Context| async {
+            Err(Failure::new(FailureClass::Other, "there is no engine here"))
+        });
+    }
+}
+
+async fn call(
+    engine: Weak<Inner>,
+    tool: String,
+    args: Object,
+    context: Context,
+) -> Result<Value, Failure> {
+    let inner = engine
+        .upgrade()
+        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
+    let engine = Engine { inner };
+    let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
+    match tool.as_str() {
+        SKILL_RUN => {
+            let inputs = args.get("inputs").and_then(Value::as_object).cloned();
+            let inputs = inputs.unwrap_or_default();
+            engine.run_for_agent(text("skill"), inputs, &context).await
+        }
+        SKILL => {
+            let snapshot = engine.all_skills().await;
+            Ok(Value::String(load_skill(&snapshot, text("skill_name"))))
+        }
+        GET_SKILL => {
+            let snapshot = engine.all_skills().await;
+            let topic = Topic::parse(text("topic"));
+            let page = get_skill(&snapshot, &topic);
+            page.map(Value::String).map_err(|unknown| {
+                let failure = Failure::new(FailureClass::NotFound, unknown.to_string());
+                match unknown.near() {
+                    Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                    None => failure,
+                }
+            })
+        }
+        USE_SKILL => engine.use_skill(&Value::Object(args), &context).await,
+        _ => Err(Failure::new(
+            FailureClass::Invalid,
+            "agents are sent out by agents only",
+        )),
+    }
+}
+
+impl Engine {
+    /// The skills of files and records alike (S0.16).
+    pub(crate) async fn all_skills(&self) -> Snapshot {
+        let files = self.inner.parts.skills.snapshot();
+        let records = self.some_record_skills(Some(MOST_RECORDS)).await;
+        files.beside(records.unwrap_or_default())
+    }
+
+    async fn use_skill(&self, call: &Value, context: &Context) -> Result<Value, Failure> {
+        let snapshot = self.inner.parts.skills.snapshot();
+        let flags = |name: &str| match snapshot.find(name).map(|loaded| &loaded.skill.body) {
+            Some(Body::Manual { text, .. }) => Ok(deft_skillfile::flags(&text.read())),
+            Some(_) => Ok(Vec::new()),
+            None => Err(deft_command::Problem::unknown_skill(name, None)),
+        };
+        match from_json(call, flags) {
+            Err(problems) => {
+                let text = CommandResult::refused(&problems).content;
+                Err(Failure::new(FailureClass::Invalid, text))
+            }
+            Ok(Routed::GetSkill { topic }) => {
+                let page = get_skill(&snapshot, &Topic::parse(&topic));
+                page.map(Value::String)
+                    .map_err(|unknown| Failure::new(FailureClass::NotFound, unknown.to_string()))
+            }
+            Ok(Routed::Command(command)) => {
+                let body = snapshot.find(&command.skill_name);
+                match body.map(|loaded| &loaded.skill.body) {
+                    Some(Body::Manual {
+                        handler: None,
+                        text,
+                    }) => Ok(Value::String(text.read().into_owned())),
+                    _ => {
+                        self.run_for_agent(&command.skill_name, command.flags, context)
+                            .await
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a skill under the key of the call: the same call never runs it twice, and one that was
+    /// cut off finds the run it began.
+    async fn run_for_agent(
+        &self,
+        skill: &str,
+        inputs: Object,
+        context: &Context,
+    ) -> Result<Value, Failure> {
+        let plan = self.plan(skill).await.map_err(|error| failure(&error))?;
+        let fire = Fire {
+            skill: skill.to_owned(),
+            inputs: crate::inputs::typed(inputs, plan.inputs()),
+            cause: "agent".to_owned(),
+            key: (!context.key.is_empty()).then(|| context.key.clone()),
+            ..Fire::default()
+        };
+        let attention = Attention::default();
+        let admission = Box::pin(self.run(fire, attention.clone())).await;
+        let row = match admission.map_err(|error| failure(&error))? {
+            Admission::Run(row) => row,
+            Admission::Existing(row) if row.status == RunStatus::Done => row,
+            Admission::Existing(row) => {
+                let driven = Box::pin(self.drive_when_due(&row.id, attention)).await;
+                driven.map_err(|error| failure(&error))?;
+                let row = self.finished_row(&row.id).await;
+                row.map_err(|error| failure(&error))?.run().clone()
+            }
+        };
+        outcome(&row)
+    }
+}
+
+/// A run as the result of the call that made it.
+fn outcome(row: &RunRow) -> Result<Value, Failure> {
+    let read = |text: &Option<String>| -> Option<Value> {
+        text.as_deref()
+            .and_then(|text| serde_json::from_str(text).ok())
+    };
+    if row.status != RunStatus::Done {
+        return Ok(json!({ "run": row.id.as_str(), "status": row.status,
+            "waiting_for": row.waiting_for }));
+    }
+    match row.outcome {
+        Some(Outcome::Success) => Ok(read(&row.outputs).unwrap_or_default()),
+        Some(Outcome::Skipped) => Ok(json!({ "run": row.id.as_str(), "outcome": "skipped" })),
+        outcome => {
+            let error = read(&row.error);
+            let known = error.and_then(|error| serde_json::from_value::<Failure>(error).ok());
+            let mut failure = known.unwrap_or_else(|| {
+                let word = outcome.map_or_else(String::new, |outcome| outcome.to_string());
+                Failure::new(FailureClass::Other, format!("run {} ended {word}", row.id))
+            });
+            // The run that failed is over; nothing is gained by waiting for it.
+            failure.blocked = false;
+            failure.in_doubt = outcome == Some(Outcome::Interrupted);
+            Err(failure)
+        }
+    }
+}
+
+fn failure(error: &Error) -> Failure {
+    let class = match error {
+        Error::UnknownSkill { .. } | Error::UnknownRun { .. } => FailureClass::NotFound,
+        Error::Store(_) => FailureClass::Other,
+        _ => FailureClass::Invalid,
+    };
+    let mut failure = Failure::new(class, error.to_string());
+    failure.hint = error.hint();
+    failure
+}

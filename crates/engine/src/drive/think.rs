@@ -1,0 +1,405 @@
+//! Agents inside a run. The machine of an agent is driven beside the interpreter: what it decides
+//! goes into the same journal, is stored before it is performed, and what came of it is recorded.
+//!
+//! Not here: what an agent is told, what its calls mean, what models cost (`agent/`).
+
+use std::time::Duration;
+
+use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent};
+use deft_model::{Effects, Failure, FailureClass};
+use deft_store::Write;
+use deft_workflow::{Event, Operation, Path, Usage};
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::Driver;
+use crate::agent::{AgentFacts, Brief, Came, Heard, Job, Span, answer_value};
+use crate::ask::{self, Question};
+use crate::perform::{Done, cancelled};
+
+/// An agent of a step.
+pub(crate) struct Thinking {
+    machine: Agent,
+    /// The try of the step that it works for.
+    attempt: u32,
+    begun: Timestamp,
+    until: Option<Timestamp>,
+    halt: CancellationToken,
+    /// False between two tries of the step, and after its end.
+    at_work: bool,
+    /// How much of what it asked for is under way.
+    busy: usize,
+}
+
+impl Thinking {
+    /// An agent as its journal tells it; nobody works for it yet.
+    pub(crate) fn resting(machine: Agent) -> Self {
+        Self {
+            machine,
+            attempt: 0,
+            begun: Timestamp::UNIX_EPOCH,
+            until: None,
+            halt: CancellationToken::new(),
+            at_work: false,
+            busy: 0,
+        }
+    }
+}
+
+impl Driver {
+    /// The agents of a run that is taken up again.
+    pub(crate) fn thinking(mut self, agents: impl IntoIterator<Item = (Path, Agent)>) -> Self {
+        let agents = agents.into_iter();
+        self.agents = agents
+            .map(|(path, machine)| (path, Thinking::resting(machine)))
+            .collect();
+        self
+    }
+
+    /// What models have cost so far.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let spent = self
+            .agents
+            .values()
+            .map(|thinking| thinking.machine.usage());
+        let mut usage = Usage::default();
+        for spent in spent {
+            usage.input_tokens += spent.input_tokens;
+            usage.output_tokens += spent.output_tokens;
+            usage.cost_usd += spent.cost_usd;
+            usage.llm_calls += spent.llm_calls;
+        }
+        (usage.llm_calls > 0).then_some(usage)
+    }
+
+    /// Begins with an agent, or goes on with one that was cut off or has to try again.
+    pub(super) fn begin_agent(
+        &mut self,
+        path: Path,
+        attempt: u32,
+        instructions: String,
+        timeout: Option<Duration>,
+    ) {
+        let now = self.engine.now();
+        let halt = self.performer.halt.child_token();
+        self.halts.insert(path.clone(), halt.clone());
+        let known = self.agents.contains_key(&path);
+        let agents = self.agents.entry(path.clone());
+        let thinking = agents.or_insert_with(|| Thinking::resting(Agent::new()));
+        thinking.attempt = attempt;
+        thinking.begun = now;
+        thinking.until = timeout.and_then(|timeout| now.saturating_add(timeout).ok());
+        thinking.halt = halt;
+        thinking.at_work = true;
+        thinking.busy = 0;
+        if known && thinking.machine.has_begun() {
+            self.go_on(&path);
+            return;
+        }
+        let brief = Brief {
+            run: self.run.clone(),
+            step: self.machine.agent(&path).unwrap_or_default(),
+            path: path.clone(),
+            instructions,
+        };
+        let performer = self.performer_of(&path);
+        self.calling += 1;
+        self.count(&path, 1);
+        let task = async move {
+            let result = performer.prepare(brief).await;
+            Done::Thought {
+                path,
+                attempt,
+                came: Came::Prepared {
+                    agent: Address::root(),
+                    result,
+                },
+            }
+        };
+        self.tasks.push(task.boxed());
+    }
+
+    /// Takes up what an agent was about when it was cut off.
+    fn go_on(&mut self, path: &Path) {
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        let reopened = thinking.machine.retry();
+        let mut cut_off = Vec::new();
+        let mut again = Vec::new();
+        for thought in thinking.machine.outstanding() {
+            match thinking.machine.cut_off(&thought) {
+                Some(event) => cut_off.push(event),
+                None => again.push(thought),
+            }
+        }
+        let now = self.engine.now();
+        for event in reopened {
+            self.note_thought(now, path, event);
+        }
+        for event in cut_off {
+            self.record_thought(path, event);
+        }
+        let again = again.into_iter().map(|thought| (path.clone(), thought));
+        self.thoughts.extend(again);
+        self.think(path);
+    }
+
+    /// What follows from the state of an agent.
+    fn think(&mut self, path: &Path) {
+        let now = self.engine.now();
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        let facts = AgentFacts::new(&self.engine, &self.run);
+        let events = thinking.machine.advance(&facts);
+        let fresh = thinking.machine.take_actions();
+        let finished = thinking.machine.finished().cloned();
+        for event in events {
+            self.note_thought(now, path, event);
+        }
+        let fresh = fresh.into_iter().map(|thought| (path.clone(), thought));
+        self.thoughts.extend(fresh);
+        if let Some(finished) = finished {
+            let result = match finished.error {
+                Some(failure) => Err(failure),
+                None => Ok(finished.text),
+            };
+            self.end_agent(path, result);
+        }
+    }
+
+    /// The step of an agent ends, for this time or for good.
+    fn end_agent(&mut self, path: &Path, result: Result<String, Failure>) {
+        let now = self.engine.now();
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        thinking.at_work = false;
+        thinking.halt.cancel();
+        let (attempt, begun) = (thinking.attempt, thinking.begun);
+        let called = thinking.machine.called();
+        let said = crate::agent::said(&thinking.machine, &self.run, path, &result, now);
+        self.thoughts.retain(|(other, _)| other != path);
+        self.halts.remove(path);
+        let wants_json = self.machine.agent(path).is_some_and(|step| step.wants_json);
+        let result = result.map(|text| answer_value(text, wants_json));
+        let ms = u64::try_from(now.duration_since(begun).as_millis()).unwrap_or(0);
+        let event = self.ended(path, attempt, result, now, ms, false);
+        let event = match event {
+            Event::Ended(ended) => Event::Ended(deft_workflow::Ended { called, ..ended }),
+            other => other,
+        };
+        self.journal.write(said);
+        self.record(event);
+    }
+
+    /// Takes in what came of something an agent asked for.
+    pub(super) fn settle_thought(&mut self, path: &Path, attempt: u32, came: Came) {
+        self.calling -= 1;
+        let thinking = self.agents.get_mut(path);
+        let Some(thinking) = thinking.filter(|it| it.at_work && it.attempt == attempt) else {
+            return;
+        };
+        if let Came::Replied {
+            exhausted: Some(exhausted),
+            ..
+        } = &came
+        {
+            self.exhausted = Some(*exhausted);
+        }
+        thinking.busy = thinking.busy.saturating_sub(1);
+        let busy = thinking.busy > 0;
+        match came.event(&thinking.machine) {
+            Heard::Event(event, writes) => {
+                self.journal.write(writes);
+                self.record_thought(path, event);
+            }
+            Heard::Unable(failure) => {
+                self.end_agent(path, Err(failure));
+                return;
+            }
+            Heard::Unanswered(question) => self.unanswered.push(question),
+        }
+        match (self.machine.is_stopping(path), busy) {
+            (false, _) => self.think(path),
+            // What else is under way may have happened, and is recorded first.
+            (true, true) => {}
+            (true, false) => self.end_agent(path, Err(cancelled())),
+        }
+    }
+
+    fn count(&mut self, path: &Path, more: usize) {
+        if let Some(thinking) = self.agents.get_mut(path) {
+            thinking.busy += more;
+        }
+    }
+
+    fn record_thought(&mut self, path: &Path, event: AgentEvent) {
+        let Some(thinking) = self.agents.get_mut(path) else {
+            return;
+        };
+        if let Err(error) = thinking.machine.apply(&event) {
+            // The machine made the event; this is a fault of ours.
+            tracing::error!(run = %self.run.id, %error, "an event of an agent does not fit");
+            return;
+        }
+        self.note_thought(self.engine.now(), path, event);
+    }
+
+    /// An event that the agent's machine has taken in already goes into the journal.
+    fn note_thought(&mut self, now: Timestamp, path: &Path, event: AgentEvent) {
+        let event = Event::Agent {
+            path: path.clone(),
+            event: Box::new(event),
+        };
+        match self.machine.apply(now, &event) {
+            Ok(()) => self.journal.push(now, event),
+            Err(error) => tracing::error!(run = %self.run.id, %error, "an event does not fit"),
+        }
+    }
+
+    /// Questions are stored together with the event that asks them.
+    pub(super) fn note_thoughts(&mut self, now: Timestamp) {
+        let questions = self.thoughts.iter();
+        let questions = questions.filter_map(|(path, thought)| self.question_of(path, thought));
+        let asked: Vec<Write> = questions
+            .map(|question| Write::Ask(ask::approval(&question, now)))
+            .collect();
+        self.journal.write(asked);
+    }
+
+    fn question_of(&self, path: &Path, thought: &Thought) -> Option<Question> {
+        let Thought::Ask {
+            agent,
+            turn,
+            call,
+            tool,
+            args,
+            message,
+        } = thought
+        else {
+            return None;
+        };
+        // Grants are bound to the step, so the place within the agent stands behind a mark that
+        // they leave out.
+        let agent = agent.to_string().replace('/', "+");
+        let place = Path::from_text(format!("{path}~{agent}:{turn}.{call}"));
+        let operation = Operation {
+            kind: "tool".to_owned(),
+            name: Some(tool.clone()),
+            args: Some(Value::Object(args.clone())),
+        };
+        let nth = self.run.finish_ordinal;
+        let message = message.clone();
+        Some(ask::question_at(
+            &self.run.id,
+            nth,
+            place,
+            message,
+            &operation,
+        ))
+    }
+
+    pub(super) fn perform_thought(&mut self, path: Path, thought: Thought) {
+        let Some(thinking) = self.agents.get(&path).filter(|it| it.at_work) else {
+            return;
+        };
+        let (attempt, until) = (thinking.attempt, thinking.until);
+        let question = self.question_of(&path, &thought);
+        let performer = self.performer_of(&path);
+        let (engine, attention) = (self.engine.clone(), self.attention.clone());
+        let (run, lease) = (self.run.clone(), self.lease.clone());
+        let agent = match &thought {
+            Thought::CallModel { agent, .. } => thinking.machine.setup(agent),
+            _ => None,
+        };
+        let agent = agent.map_or(String::new(), |setup| setup.agent.clone());
+        let parent = match &thought {
+            Thought::Prepare { agent, .. } => agent.parent(),
+            _ => None,
+        };
+        let parent = parent.and_then(|(above, ..)| thinking.machine.setup(&above).cloned());
+        self.calling += 1;
+        self.count(&path, 1);
+        let task = async move {
+            let came = match (thought, question) {
+                (
+                    Thought::Ask {
+                        agent, turn, call, ..
+                    },
+                    Some(question),
+                ) => {
+                    let (skill, revision) = (&run.skill, &run.revision);
+                    let answer =
+                        ask::find_answer(&engine, &attention, skill, revision, &question).await;
+                    Came::Answered {
+                        span: Span { agent, turn },
+                        call,
+                        question,
+                        answer,
+                    }
+                }
+                (thought, _) => {
+                    let job = Job {
+                        lease: &lease,
+                        attention: &attention,
+                        until,
+                        agent: &agent,
+                        parent: parent.as_ref(),
+                    };
+                    performer.think(&run, &path, thought, job).await
+                }
+            };
+            Done::Thought {
+                path,
+                attempt,
+                came,
+            }
+        };
+        self.tasks.push(task.boxed());
+    }
+
+    /// Whoever performs for an agent is stopped with it.
+    fn performer_of(&self, path: &Path) -> crate::perform::Performer {
+        let mut performer = self.performer.clone();
+        if let Some(thinking) = self.agents.get(path) {
+            performer.halt = thinking.halt.child_token();
+        }
+        performer
+    }
+
+    /// Ends agents that wait for what is not done any more.
+    pub(super) fn refuse_thoughts(&mut self) {
+        let stopping: Vec<Path> = self
+            .agents
+            .iter()
+            .filter(|(_, thinking)| thinking.at_work && thinking.busy == 0)
+            .filter(|(path, _)| self.machine.is_stopping(path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in stopping {
+            self.end_agent(&path, Err(cancelled()));
+        }
+    }
+}
+
+/// An intent must be stored before a call whose repetition would do harm, and a question before
+/// anybody can answer it.
+pub(super) fn must_be_stored(thought: &Thought) -> bool {
+    match thought {
+        Thought::CallTool { effects, .. } => *effects != Effects::None,
+        Thought::Ask { .. } => true,
+        Thought::CallModel { .. } | Thought::Prepare { .. } => false,
+    }
+}
+
+/// A failure that says the time of a step is up.
+pub(crate) fn out_of_time() -> Failure {
+    Failure::new(
+        FailureClass::Timeout,
+        "the agent took longer than the `timeout` of its step",
+    )
+}
