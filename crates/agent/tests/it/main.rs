@@ -7,6 +7,7 @@
 )]
 
 mod cases;
+mod chance;
 mod drive;
 mod properties;
 mod script;
