@@ -7,7 +7,6 @@
 )]
 
 mod cases;
-mod chance;
 mod drive;
 mod properties;
 mod script;

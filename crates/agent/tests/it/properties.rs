@@ -2,14 +2,16 @@
 //! done is done again, the order in which things end does not matter, agents end, and damaged logs
 //! are refused.
 
+pub(crate) mod chance;
+
 use std::collections::HashMap;
 
 use deft_agent::{Action, Event, Machine, Mode, What};
 use deft_model::{Effects, Message};
 use proptest::prelude::*;
 
-use crate::chance::{MAX_STEPS, agent};
 use crate::drive::Driver;
+use chance::{MAX_STEPS, agent};
 
 fn driver(seed: u64, cmd: bool) -> Driver {
     let (setup, world) = agent(seed, if cmd { Mode::Cmd } else { Mode::Tools });

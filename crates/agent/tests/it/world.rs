@@ -7,7 +7,7 @@ use deft_command::{Routed, route, split};
 use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object};
 use serde_json::Value;
 
-use crate::chance::Chance;
+use crate::properties::chance::Chance;
 use crate::script::next;
 
 #[derive(Default)]
