@@ -14,5 +14,5 @@ mod setup;
 
 pub use action::{Action, Facts, Resolved, Wanted};
 pub use event::{Address, Event, Finished, Interpretation, What, Written};
-pub use machine::{Diverged, Machine, RESULT_TAG, Spent};
+pub use machine::{Diverged, Machine, PAGE_TOOLS, RESULT_TAG, Spent};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup};

@@ -19,7 +19,7 @@ mod transcript;
 mod turn;
 mod words;
 
-pub use shown::RESULT_TAG;
+pub use shown::{PAGE_TOOLS, RESULT_TAG};
 
 use std::collections::HashMap;
 

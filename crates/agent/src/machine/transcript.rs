@@ -57,7 +57,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             continue;
         };
         let (text, failed) = match call.end() {
-            Some(end) => shown(label(want, call), end, most),
+            Some(end) => shown(label(want, call), call, end, most),
             None if agent.finished.is_some() => (not_made(label(want, call)), true),
             None => continue,
         };
