@@ -123,6 +123,7 @@ pub fn broken_file(snapshot: &Snapshot, name: &str) -> Option<String> {
     snapshot
         .files()
         .iter()
+        .filter(|file| !file.path.ends_with("AGENT.md"))
         .find(|file| matches!(file.state, State::Broken { .. }) && called(&file.path))
         .map(|file| file.path.display().to_string())
 }
@@ -182,6 +183,6 @@ pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
     };
     match parsed.document? {
         Document::Skill(skill) => Some(*skill),
-        Document::Domain(_) => None,
+        Document::Domain(_) | Document::Agent(_) => None,
     }
 }

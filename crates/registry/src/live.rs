@@ -144,7 +144,10 @@ impl Shared {
 fn log(change: &Change) {
     match change {
         Change::Broken { .. } => tracing::warn!("{change}"),
-        Change::Loaded { .. } | Change::Removed { .. } | Change::Domain { .. } => {
+        Change::Loaded { .. }
+        | Change::Removed { .. }
+        | Change::Agent { .. }
+        | Change::Domain { .. } => {
             tracing::info!("{change}");
         }
     }
