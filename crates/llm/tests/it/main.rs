@@ -2,4 +2,5 @@
 #![allow(clippy::expect_used, reason = "what fails here is a test that fails")]
 
 mod calls;
+mod real_model;
 mod support;
