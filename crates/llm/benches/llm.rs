@@ -30,7 +30,12 @@ fn main() {
 
 /// Divan times whole calls; this is the time between two moments inside of one.
 fn first_token() {
-    const ROUNDS: usize = 200;
+    // Without this word it is only tried out.
+    let rounds = if std::env::args().any(|word| word == "--bench") {
+        400
+    } else {
+        3
+    };
     let gates: Arc<Mutex<Vec<Gate>>> = Arc::default();
     let next = gates.clone();
     let server = ModelServer::answering(Dialect::OpenAi, move |_| {
@@ -45,12 +50,12 @@ fn first_token() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let mut times: Vec<Duration> = (0..ROUNDS)
+    let mut times: Vec<Duration> = (0..rounds)
         .map(|_| runtime.block_on(one(&models, &gates)))
         .collect();
     times.sort();
     divan::black_box(&times);
-    let at = |share: usize| times[ROUNDS * share / 100].as_secs_f64() * 1e3;
+    let at = |share: usize| times[rounds * share / 100].as_secs_f64() * 1e3;
     let line = format!("first token: p50 {:.3} ms, p99 {:.3} ms", at(50), at(99));
     std::io::Write::write_all(&mut std::io::stdout(), format!("{line}\n").as_bytes())
         .expect("somebody reads");
