@@ -94,6 +94,7 @@ impl App {
         let runtime = runtime()?;
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
+        let channel = channels::of(home, &router);
         let parts = Parts {
             store,
             skills,
@@ -109,7 +110,7 @@ impl App {
             engine,
             zone,
             home: home.path.clone(),
-            channel: channels::of(home),
+            channel,
         })
     }
 
@@ -235,6 +236,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     }
     options.notify_minutes = notify_minutes(home);
     options.chats = chats(home);
+    options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
 }
 

@@ -30,7 +30,8 @@ pub trait Channel: Send + Sync + 'static {
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>>;
 }
 
-/// Why a message did not arrive.
+/// Why a message did not arrive. A failure that is `blocked` says that nobody could try, because
+/// what carries the message is not there: it counts for no try, and is never the last word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undelivered {
     /// What went wrong.
@@ -60,6 +61,10 @@ const LADDER: [SignedDuration; 8] = [
     SignedDuration::from_hours(3),
     SignedDuration::from_hours(6),
 ];
+
+/// How soon and how late somebody looks again whether what carries messages is back.
+const LOOK_AGAIN: [SignedDuration; 2] =
+    [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
 
 impl Engine {
     /// Tries to send every message that is due. Says how many arrived.
@@ -99,9 +104,9 @@ impl Engine {
         let now = self.inner.now();
         let (end, sent) = match delivered {
             Ok(receipt) => (NoticeEnd::Sent { receipt }, true),
-            Err(undelivered) => (after_failure(row.attempts, &undelivered, now), false),
+            Err(undelivered) => (after_failure(row, &undelivered, now), false),
         };
-        if let NoticeEnd::Again { at, error } = &end {
+        if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
             tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
         }
         if let NoticeEnd::Dead { error } = &end {
@@ -121,14 +126,21 @@ fn no_answer() -> Undelivered {
 }
 
 /// What follows a try that failed. A wrong address or token does not get better by waiting.
-fn after_failure(attempts: u32, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
+fn after_failure(row: &NoticeRow, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
     let failure = &undelivered.failure;
     let error = format!("{}: {}", failure.class, failure.message);
+    if failure.blocked {
+        // The older a message, the longer the wait, so that waits grow without being counted.
+        let [least, most] = LOOK_AGAIN;
+        let wait = now.duration_since(row.at).clamp(least, most);
+        let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+        return NoticeEnd::Later { at, error };
+    }
     let hopeless = matches!(
         failure.class,
         FailureClass::Auth | FailureClass::Invalid | FailureClass::NotFound
     );
-    let step = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+    let step = usize::try_from(row.attempts.saturating_sub(1)).unwrap_or(usize::MAX);
     let Some(wait) = LADDER.get(step).filter(|_| !hopeless) else {
         return NoticeEnd::Dead { error };
     };

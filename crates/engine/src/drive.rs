@@ -175,7 +175,10 @@ impl Driver {
                     run: &self.run,
                     lease: &self.lease,
                     finished,
-                    told: finish::has_told(&self.machine),
+                    told: finish::has_told(
+                        &self.machine,
+                        self.engine.options.channel_tool.as_deref(),
+                    ),
                     skill: self.skill.as_ref(),
                     at: now,
                 };

@@ -83,9 +83,10 @@ pub(crate) struct Ending<'a> {
     pub(crate) at: Timestamp,
 }
 
-/// Whether a run has told people something.
-pub(crate) fn has_told(machine: &Machine) -> bool {
-    TELLING.iter().any(|tool| machine.has_called(tool))
+/// Whether a run has told people something, also by the tool that carries messages of deft's own.
+pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
+    let mut telling = TELLING.into_iter().chain(channel);
+    telling.any(|tool| machine.has_called(tool))
 }
 
 impl Inner {

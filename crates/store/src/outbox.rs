@@ -137,6 +137,13 @@ pub enum NoticeEnd {
         /// Why.
         error: String,
     },
+    /// Nobody could even try, because what carries it is not there; that counts for no try.
+    Later {
+        /// When to look again.
+        at: Timestamp,
+        /// Why.
+        error: String,
+    },
     /// It did not, and no try follows.
     Dead {
         /// Why.

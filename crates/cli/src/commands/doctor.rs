@@ -151,6 +151,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             }
             app.block_on(check_store(app.engine.store(), found));
             app.block_on(check_servers(&app, found));
+            app.block_on(check_channel_tool(home, &app, found));
             app.block_on(check_compute(found));
             app.close();
         }
@@ -195,7 +196,21 @@ fn check_channel(home: &Home, found: &mut Findings) {
         (_, Some((problem, hint))) => {
             found.bad("notify.channel", problem, Some(hint.to_owned()));
         }
+        // Whether the tool is there and fits is asked when servers have been.
+        (ChannelKind::Tool(_), None) => {}
         (_, None) => found.good("notify.channel", "notices have a way to people"),
+    }
+}
+
+/// A tool that carries notices has to be there, and to take what a notice has.
+async fn check_channel_tool(home: &Home, app: &App, found: &mut Findings) {
+    let kind = crate::channels::kind(&home.config);
+    let Some(tool) = kind.tool() else {
+        return;
+    };
+    match crate::channels::tool_problem(home, app.engine.router()).await {
+        Some((problem, hint)) => found.bad("notify.channel", problem, Some(hint)),
+        None => found.good("notify.channel", format!("notices are carried by `{tool}`")),
     }
 }
 

@@ -166,6 +166,39 @@ async fn the_ladder_has_an_end() {
     .await;
 }
 
+/// What carries messages is not there: that is no try, and never the last word.
+#[tokio::test]
+async fn a_way_that_is_not_there_gives_nothing_up() {
+    both(async |t: Times| {
+        let double = Arc::new(Double::default());
+        let gone = || Undelivered {
+            failure: Failure::new(FailureClass::NotFound, "there is no tool `x`").blocked(),
+            retry_after: None,
+        };
+        let answers = std::iter::repeat_with(gone).take(30);
+        double.answers.lock().unwrap().extend(answers);
+        let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
+        t.world.engine.tell("k", &notice("hello")).await.unwrap();
+        let mut looks = Vec::new();
+        while let Some(next) = t.world.store.next_notice().await.unwrap() {
+            t.world.clock.set(next);
+            t.world.engine.deliver(&channel).await.unwrap();
+            looks.push(clock(next));
+        }
+        // Waits double with the age of the message, up to ten minutes.
+        assert_eq!(
+            looks[..7],
+            [
+                "13:00", "13:00:30", "13:01", "13:02", "13:04", "13:08", "13:16"
+            ]
+        );
+        assert_eq!((looks.len(), looks[7].as_str()), (31, "13:26"));
+        let row = rows(&t).await.remove(0);
+        assert_eq!((row.status, row.attempts), (NoticeStatus::Sent, 1));
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn two_couriers_never_carry_one_message() {
     both(async |t: Times| {

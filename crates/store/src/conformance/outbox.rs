@@ -113,6 +113,32 @@ pub(super) async fn a_failed_notice_is_tried_again_or_given_up(store: &dyn Store
     assert_eq!(take(store, 40).await, ["k"]);
 }
 
+pub(super) async fn a_try_that_could_not_begin_counts_for_none(store: &dyn Store) {
+    store.add_notice(notice("k", 1)).await.unwrap();
+    let later = |second| NoticeEnd::Later {
+        at: at(second),
+        error: "the server is down".to_owned(),
+    };
+    for second in [1, 30] {
+        let taken = store.take_notices(at(second), at(second + 60), 1).await;
+        let taken = taken.unwrap();
+        assert_eq!((taken.len(), taken[0].attempts), (1, 1));
+        store
+            .end_notice(taken[0].id, later(second + 29), at(second + 1))
+            .await
+            .unwrap();
+        let told = all(store).await.remove(0);
+        assert_eq!(
+            (told.status, told.attempts, told.try_at, told.ended_at),
+            (NoticeStatus::Queued, 0, Some(at(second + 29)), None)
+        );
+        assert_eq!(told.error.as_deref(), Some("the server is down"));
+    }
+    let id = all(store).await[0].id;
+    store.end_notice(id, later(99), at(60)).await.unwrap();
+    assert_eq!(all(store).await[0].attempts, 0, "never less than none");
+}
+
 pub(super) async fn facts_are_found(store: &dyn Store) {
     let fact = |category: &str, text: &str| NewFact {
         agent_id: "orchestrator".to_owned(),

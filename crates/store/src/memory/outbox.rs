@@ -103,12 +103,15 @@ impl Notes {
         };
         notice.ended_at = Some(at);
         notice.try_at = None;
+        if matches!(end, NoticeEnd::Later { .. }) {
+            notice.attempts = notice.attempts.saturating_sub(1);
+        }
         match end {
             NoticeEnd::Sent { receipt } => {
                 notice.status = NoticeStatus::Sent;
                 (notice.receipt, notice.error) = (Some(receipt), None);
             }
-            NoticeEnd::Again { at, error } => {
+            NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } => {
                 notice.status = NoticeStatus::Queued;
                 (notice.receipt, notice.error) = (None, Some(error));
                 (notice.try_at, notice.ended_at) = (Some(at), None);

@@ -78,7 +78,7 @@ async fn serve(
         .map_err(|error| app::failure(&error))?;
     let is_new = seed::hello(home, engine).await?;
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
-    let channel = channels::Live::of(home);
+    let channel = channels::Live::of(home, engine.router());
     let serving = tokio::spawn({
         let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
         let channel = channel.clone();
