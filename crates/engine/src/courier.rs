@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass};
-use deft_store::{NewNotice, NoticeEnd, NoticeRow};
+use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,12 +22,38 @@ pub type Delivered = Result<String, Undelivered>;
 
 /// A way to people.
 pub trait Channel: Send + Sync + 'static {
-    /// Hands a message over. The key is the same for every try, so that a receiver may notice.
+    /// Hands a message over.
     fn deliver<'a>(
         &'a self,
-        notice: &'a Notice,
-        key: &'a str,
+        parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>>;
+}
+
+/// A message on its way.
+pub struct Parcel<'a> {
+    /// The message.
+    pub notice: &'a Notice,
+    /// The same for every try, so that a receiver may notice.
+    pub key: &'a str,
+    row: &'a NoticeRow,
+    store: &'a dyn Store,
+}
+
+impl Parcel<'_> {
+    /// How many parts of the message arrived at earlier tries, where the receiver takes several.
+    pub fn arrived(&self) -> usize {
+        usize::try_from(self.row.parts).unwrap_or(usize::MAX)
+    }
+
+    /// Remembers that so many parts have arrived in all. It is stored at once, because this try may
+    /// be cut off before it ends.
+    pub async fn keep_arrived(&self, parts: usize) {
+        let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+        // A part that is sent twice is better than a message that ends in the middle.
+        if let Err(error) = self.store.keep_parts(self.row.id, parts).await {
+            tracing::warn!(notice = self.row.id, %error, "how much of a message arrived is not kept");
+        }
+    }
 }
 
 /// Why a message did not arrive. A failure that is `blocked` says that nobody could try, because
@@ -92,8 +118,13 @@ impl Engine {
         let key = format!("notice-{}", row.id);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
-                let sending = channel.deliver(&notice, &key);
-                let sent = tokio::time::timeout(PATIENCE, sending).await;
+                let parcel = Parcel {
+                    notice: &notice,
+                    key: &key,
+                    row,
+                    store: &**self.store(),
+                };
+                let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }
             Err(error) => Err(Undelivered {

@@ -48,7 +48,7 @@ mod waiting;
 pub use admit::{Admission, Fire, Parent};
 pub use ask::{Answered, Asker, Attention, Question};
 pub use clock::{Clock, SystemClock};
-pub use courier::{Channel, Delivered, Undelivered};
+pub use courier::{Channel, Delivered, Parcel, Undelivered};
 pub use engine::{Engine, Parts};
 pub use error::Error;
 pub use jobs::JOB_SKILL;

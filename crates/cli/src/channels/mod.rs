@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use deft_engine::{Channel, Delivered, Notice, Undelivered};
+use deft_engine::{Channel, Delivered, Notice, Parcel, Undelivered};
 use deft_model::{Failure, FailureClass};
-use deft_tools::telegram::{Client, SendOptions};
+use deft_tools::telegram::{self, Client, SendOptions};
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
 use jiff::Timestamp;
 use serde_json::json;
@@ -62,11 +62,10 @@ pub(crate) async fn tool_problem(home: &Home, router: &Router) -> Option<(String
 impl Channel for Live {
     fn deliver<'a>(
         &'a self,
-        notice: &'a Notice,
-        key: &'a str,
+        parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        Box::pin(async move { channels.deliver(notice, key).await })
+        Box::pin(async move { channels.deliver(parcel).await })
     }
 }
 
@@ -158,12 +157,12 @@ struct Channels {
 impl Channel for Channels {
     fn deliver<'a>(
         &'a self,
-        notice: &'a Notice,
-        key: &'a str,
+        parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async move {
+            let (notice, key) = (parcel.notice, parcel.key);
             let receipt = match (&self.kind, &self.tool) {
-                (ChannelKind::Telegram, _) => Some(self.to_telegram(notice).await?),
+                (ChannelKind::Telegram, _) => Some(self.to_telegram(parcel).await?),
                 (ChannelKind::Webhook, _) => Some(self.to_webhook(notice, key).await?),
                 (ChannelKind::Tool(_), Some(tool)) => {
                     Some(tool.deliver(&self.router, notice, key).await?)
@@ -215,8 +214,8 @@ impl Channels {
         Some((problem.message, problem.hint))
     }
 
-    async fn to_telegram(&self, notice: &Notice) -> Delivered {
-        let chat = notice.target.as_ref().or(self.target.as_ref());
+    async fn to_telegram(&self, parcel: &Parcel<'_>) -> Delivered {
+        let chat = parcel.notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {
             let message = "there is no chat to send to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
@@ -230,17 +229,27 @@ impl Channels {
                 },
                 retry_after: None,
             })?;
-        let (text, options) = (text(notice), SendOptions::default());
-        match client.send(chat, &text, &options).await {
-            Ok(receipt) => Ok(format!(
-                "telegram {} {:?}",
-                receipt.chat, receipt.message_ids
-            )),
-            Err(failed) => Err(Undelivered {
-                failure: failed.failure,
-                retry_after: failed.retry_after,
-            }),
+        let text = text(parcel.notice);
+        let parts = telegram::parts(&text);
+        if parts.is_empty() {
+            let message = "the message has no text".to_owned();
+            return Err(undelivered(FailureClass::Invalid, message));
         }
+        let (earlier, mut ids, mut to) = (parcel.arrived(), Vec::new(), chat.clone());
+        for (place, part) in parts.iter().enumerate().skip(earlier) {
+            let sent = client.send(chat, part, &SendOptions::default()).await;
+            let receipt = sent.map_err(not_sent)?;
+            ids.extend(receipt.message_ids);
+            to = receipt.chat;
+            // The last one is remembered by the receipt.
+            if place + 1 < parts.len() {
+                parcel.keep_arrived(place + 1).await;
+            }
+        }
+        Ok(match earlier {
+            0 => format!("telegram {to} {ids:?}"),
+            _ => format!("telegram {to} {ids:?} after {earlier} sent earlier"),
+        })
     }
 
     async fn to_webhook(&self, notice: &Notice, key: &str) -> Delivered {
@@ -260,11 +269,15 @@ impl Channels {
         let headers = [("Idempotency-Key".to_owned(), Secret::new(key))];
         match webhook::post(url, &body, &headers).await {
             Ok(receipt) => Ok(format!("http {}", receipt.status)),
-            Err(failed) => Err(Undelivered {
-                failure: failed.failure,
-                retry_after: failed.retry_after,
-            }),
+            Err(failed) => Err(not_sent(failed)),
         }
+    }
+}
+
+fn not_sent(failed: deft_tools::Undelivered) -> Undelivered {
+    Undelivered {
+        failure: failed.failure,
+        retry_after: failed.retry_after,
     }
 }
 

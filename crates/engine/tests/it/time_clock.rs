@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Channel, Clock, Delivered, Notice};
+use deft_engine::{Channel, Clock, Delivered, Parcel};
 use deft_model::RunStatus;
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -19,8 +19,7 @@ struct Ears;
 impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
-        _: &'a Notice,
-        _: &'a str,
+        _: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }

@@ -108,6 +108,7 @@ pub const RULES: &[Rule] = rules![
     outbox::a_sent_notice_is_over,
     outbox::a_failed_notice_is_tried_again_or_given_up,
     outbox::a_try_that_could_not_begin_counts_for_none,
+    outbox::parts_that_arrived_are_remembered,
     outbox::facts_are_found,
     outbox::settings_are_replaced,
     prune::only_what_is_over_and_old_goes,

@@ -62,6 +62,7 @@ impl Notes {
             at: notice.at,
             status: NoticeStatus::Queued,
             attempts: 0,
+            parts: 0,
             try_at: Some(notice.at),
             receipt: None,
             error: None,
@@ -120,6 +121,13 @@ impl Notes {
                 notice.status = NoticeStatus::Dead;
                 (notice.receipt, notice.error) = (None, Some(error));
             }
+        }
+    }
+
+    pub(super) fn keep_parts(&mut self, id: i64, parts: u32) {
+        let mut notices = self.notices.iter_mut();
+        if let Some(notice) = notices.find(|notice| notice.id == id) {
+            notice.parts = notice.parts.max(parts);
         }
     }
 

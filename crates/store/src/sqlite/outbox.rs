@@ -11,7 +11,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "outbox.n, run.id, outbox.skill, outbox.key, body, at, outbox.status, \
-     attempts, try_at, receipt, outbox.error, ended_at";
+     attempts, try_at, receipt, outbox.error, ended_at, parts";
 const FROM: &str = "outbox LEFT JOIN run ON run.n = outbox.run";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<NoticeRow> {
@@ -28,6 +28,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<NoticeRow> {
         receipt: row.get(9)?,
         error: row.get(10)?,
         ended_at: row::maybe_instant(row, 11)?,
+        parts: row.get(12)?,
     })
 }
 
@@ -89,6 +90,13 @@ pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> R
         row::maybe(ended_at),
         u8::from(!tried),
     ])?;
+    Ok(())
+}
+
+pub(super) fn keep_parts(db: &Connection, id: i64, parts: u32) -> Result<(), Fault> {
+    // What has arrived does not become less.
+    let sql = "UPDATE outbox SET parts = max(parts, ?2) WHERE n = ?1";
+    db.prepare_cached(sql)?.execute(params![id, parts])?;
     Ok(())
 }
 
