@@ -28,6 +28,8 @@ pub(crate) struct Ended<'a> {
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
     pub(crate) at: Timestamp,
+    /// The same instant as schedules see it, which is another one where somebody tries them out.
+    pub(crate) schedule_at: Timestamp,
 }
 
 /// What a skill says about itself.
@@ -113,7 +115,7 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &En
     let Some(rest) = deft_schedule::backoff(streak) else {
         return give_up(decision, row, ended, streak);
     };
-    let until = ended.at.saturating_add(rest).unwrap_or(Timestamp::MAX);
+    let until = ended.schedule_at.saturating_add(rest).unwrap_or(Timestamp::MAX);
     decision.change.standing.backoff_until = Some(until);
     if terms.one_shot {
         // Nothing comes after its only slot, so that the ladder brings the next try itself.

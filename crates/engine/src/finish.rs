@@ -184,6 +184,7 @@ impl Inner {
             summary: summary(ending.finished),
             told: ending.told,
             at: ending.at,
+            schedule_at: self.schedule_time.get().copied().unwrap_or(ending.at),
         };
         let decision = aftermath::decide(&row, &terms, &ended);
         let notices = decision.notices.iter().map(|notice| Write::Notice {

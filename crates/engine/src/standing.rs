@@ -427,6 +427,7 @@ impl Inner {
             summary: failure.message.clone(),
             told: false,
             at: self.now(),
+            schedule_at: self.schedule_now(),
         };
         let decision = aftermath::decide(row, &terms, &ended);
         let store = &self.parts.store;

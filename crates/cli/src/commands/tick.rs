@@ -58,6 +58,9 @@ struct Report {
 
 async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     let engine = &app.engine;
+    if let Some(at) = at {
+        engine.hold_schedule_time(at);
+    }
     let failed = |error: deft_engine::Error| app::failure(&error);
     engine.sync_files().await.map_err(failed)?;
     // Tools are known after their servers were asked; waiting skills may be among the due ones.

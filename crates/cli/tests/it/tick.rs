@@ -166,3 +166,29 @@ fn a_failure_is_told_and_counted() {
     let log = world.read("home/logs/notices.log");
     assert!(log.contains("ZeroDivisionError"), "{log}");
 }
+
+/// A skill that fires once and fails is tried again on the ladder, which is seen from the time that
+/// the schedules were held against.
+#[test]
+fn the_ladder_stands_where_the_schedules_stand() {
+    let world = World::new();
+    let once = HOURLY
+        .replace("tool: time.now", "compute: \"result = 1 / 0\"")
+        .replace(
+            "schedule: \"0 * * * *\"",
+            "trigger_config: {at: \"2090-03-01T12:00:00Z\"}",
+        );
+    world.write("home/skills/hourly.yaml", once);
+    assert_eq!(world.code(&["tick"]), 0);
+    let next = |world: &World| {
+        let listed = world.json(&["schedule", "list", "--json"]);
+        instant(&listed["schedules"][0]["next"]).to_string()
+    };
+    for (now, expected) in [
+        ("2090-03-01T12:00:07Z", "2090-03-01T12:01:07Z"),
+        ("2090-03-01T12:01:07Z", "2090-03-01T12:06:07Z"),
+    ] {
+        assert_eq!(world.code(&["tick", "--now", now]), 1);
+        assert_eq!(next(&world), expected);
+    }
+}
