@@ -115,7 +115,10 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &En
     let Some(rest) = deft_schedule::backoff(streak) else {
         return give_up(decision, row, ended, streak);
     };
-    let until = ended.schedule_at.saturating_add(rest).unwrap_or(Timestamp::MAX);
+    let until = ended
+        .schedule_at
+        .saturating_add(rest)
+        .unwrap_or(Timestamp::MAX);
     decision.change.standing.backoff_until = Some(until);
     if terms.one_shot {
         // Nothing comes after its only slot, so that the ladder brings the next try itself.

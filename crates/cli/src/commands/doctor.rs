@@ -150,6 +150,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
                 found.note("store.open", "there is no database yet", hint);
             }
             app.block_on(check_store(app.engine.store(), found));
+            app.block_on(check_clock(&app, found));
             app.block_on(check_servers(&app, found));
             app.block_on(check_channel_tool(home, &app, found));
             app.block_on(check_compute(found));
@@ -271,6 +272,31 @@ async fn check_orphans(store: &Arc<dyn Store>, found: &mut Findings) {
         );
         let hint = "`deft runs list --outcome interrupted`, then `deft runs resume ID`";
         found.note("runs.interrupted", message, hint);
+    }
+}
+
+/// A clock that was ahead leaves skills that wait for a time that is long to come.
+async fn check_clock(app: &App, found: &mut Findings) {
+    let Ok(check) = app.engine.check_clock().await else {
+        return;
+    };
+    let show = |at| deft_schedule::show(at, &app.zone);
+    if let Some(first) = check.ahead.first() {
+        let (skill, until) = (&first.skill, show(first.until));
+        let message = format!(
+            "{} settled further than the clock has come: `{skill}` does not fire before {until}",
+            counted(check.ahead.len(), "skill")
+        );
+        let hint = format!(
+            "if the clock is right now: `deft skills disable {skill}`, then `deft skills enable \
+             {skill}` plans its slots from now"
+        );
+        found.bad("clock.agrees", message, Some(hint));
+    } else if let Some(newest) = check.newest {
+        let message = format!("the newest run is from {}, in the future", show(newest));
+        let hint =
+            "see that the clock of the host is right; slots that were settled do not fire again";
+        found.note("clock.agrees", message, hint);
     }
 }
 
