@@ -161,7 +161,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
 }
 
 fn check_skills(home: &Home, found: &mut Findings) {
-    let snapshot = Library::of(home).load();
+    let snapshot = app::load_kept(home, &Library::of(home));
     let count = |wanted: fn(&State) -> bool| {
         let files = snapshot.files().iter();
         files.filter(|file| wanted(&file.state)).count()
@@ -170,7 +170,12 @@ fn check_skills(home: &Home, found: &mut Findings) {
     let shadowed = count(|state| matches!(state, State::Shadowed { .. }));
     let hint = Some("`deft skills doctor` says which and why".to_owned());
     if broken > 0 {
-        let message = format!("{} cannot be loaded", counted(broken, "skill file"));
+        let kept = count(|state| matches!(state, State::Broken { kept: Some(_) }));
+        let kept = match kept {
+            0 => String::new(),
+            kept => format!(", of which {kept} stay in use as they were"),
+        };
+        let message = format!("{} cannot be loaded{kept}", counted(broken, "skill file"));
         found.bad("skills.valid", message, hint);
     } else {
         let skills = counted(snapshot.skill_count(), "skill");

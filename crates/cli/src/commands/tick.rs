@@ -19,7 +19,7 @@ use crate::output::{Output, counted};
 
 pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
     let home = Home::open(global)?;
-    let app = App::open(global, &crate::args::Roots::default())?;
+    let app = App::standing(global)?;
     let at = match &args.now {
         Some(text) => Some(instant(text, &app)?),
         None => None,
