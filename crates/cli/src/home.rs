@@ -144,6 +144,15 @@ impl Library {
         }
     }
 
+    /// Loads everything as `deft up` has it: timed skills of the home whose file is broken are what
+    /// they were before.
+    pub(crate) fn load_kept(&self, global: &Global, roots: &Roots) -> Snapshot {
+        match Home::open(global) {
+            Ok(home) if roots.roots.is_empty() => crate::app::load_kept(&home, self),
+            _ => self.load(),
+        }
+    }
+
     /// Loads everything once.
     pub(crate) fn load(&self) -> Snapshot {
         Snapshot::load(&self.options, &self.moment)

@@ -61,7 +61,7 @@ impl Visit {
 }
 
 /// A folder as it was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Folder {
     pub visit: Visit,
     /// The files in it that define something, or should.

@@ -91,10 +91,25 @@ impl Snapshot {
         let skills = Self {
             skills: self.skills.clone(),
             domains: self.domains.clone(),
+            agents: self.agents.clone(),
             files: Vec::new(),
             tree: Tree::default(),
         };
         skills.joined(others)
+    }
+
+    /// The same with the last good state of skills whose files are broken, where somebody still
+    /// knows it.
+    #[must_use]
+    pub fn recalled(self, options: &Options, last_good: Vec<Loaded>) -> Self {
+        if last_good.is_empty() {
+            return self;
+        }
+        let mut tree = self.tree;
+        for loaded in last_good {
+            tree.recall(&Arc::new(loaded));
+        }
+        Self::index(tree, options)
     }
 
     /// Reads all roots once, without following them.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::options::Options;
 use crate::scan::{Folder, Survey, Visit, scan};
+use crate::unit::{Defines, Loaded, Outcome, Unit};
 
 /// Folders by path. Folders are shared between trees, so that a change reads
 /// only what changed.
@@ -78,6 +79,19 @@ impl Tree {
             }
         }
         Some(tree)
+    }
+
+    /// Lets a broken file of which nothing is known define what it did before.
+    pub(crate) fn recall(&mut self, loaded: &Arc<Loaded>) {
+        let lost =
+            |unit: &Unit| unit.path == loaded.path && matches!(unit.outcome, Outcome::Broken(None));
+        let mut folders = self.folders.values_mut();
+        if let Some(folder) = folders.find(|folder| folder.units.iter().any(lost)) {
+            let units = &mut Arc::make_mut(folder).units;
+            for unit in units.iter_mut().filter(|unit| lost(unit)) {
+                unit.outcome = Outcome::Broken(Some(Defines::Skill(Arc::clone(loaded))));
+            }
+        }
     }
 
     /// The folders at and below a path.

@@ -63,7 +63,7 @@ pub fn default_agent() -> Arc<LoadedAgent> {
 }
 
 /// The agents of a snapshot.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Agents {
     loaded: BTreeMap<String, Arc<LoadedAgent>>,
     /// Agents that should be there and are not, with the file that should define them.

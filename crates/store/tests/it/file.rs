@@ -4,8 +4,8 @@ use std::path::Path;
 
 use deft_model::RunId;
 use deft_store::{
-    Batch, Conversations, Error, NewConversation, NewMessage, RunFilter, Sqlite, SqliteOptions,
-    Store, Write,
+    Batch, Conversations, Error, NewConversation, NewMessage, NoticeFilter, Outbox, RunFilter,
+    Sqlite, SqliteOptions, Store, Write,
 };
 
 use crate::support::{admit, at, bulky, open, start};
@@ -158,14 +158,30 @@ async fn a_newer_format_is_refused() {
     other.pragma_update(None, "user_version", 7).unwrap();
     let error = refusal(&path);
     let wanted = format!(
-        "the database `{}` has format 7, this deft knows formats up to 1",
+        "the database `{}` has format 7, this deft knows formats up to 2",
         path.display()
     );
     assert_eq!(error.to_string(), wanted);
     assert!(error.hint().is_some());
-    other.pragma_update(None, "user_version", 1).unwrap();
+    other.pragma_update(None, "user_version", 2).unwrap();
     let run = open(&path).run(&RunId::new("r1")).await.unwrap();
     assert!(run.is_some());
+}
+
+/// A file that an older deft wrote is brought up to date, with what is in it.
+#[tokio::test]
+async fn an_older_format_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    admit(&open(&path), "r1").await;
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch("ALTER TABLE outbox DROP COLUMN parts; PRAGMA user_version = 1;")
+        .unwrap();
+    drop(old);
+    let store = open(&path);
+    let run = store.run(&RunId::new("r1")).await.unwrap();
+    assert!(run.is_some());
+    assert_eq!(store.notices(NoticeFilter::default()).await.unwrap(), []);
 }
 
 #[test]

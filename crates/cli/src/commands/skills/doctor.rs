@@ -34,7 +34,7 @@ struct Check {
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let library = Library::open(global, roots)?;
-    let snapshot = library.load();
+    let snapshot = library.load_kept(global, roots);
     let mut checks = check_roots(&library, &snapshot);
     checks.push(check_watches(&library));
     if roots.roots.is_empty() {
