@@ -95,7 +95,7 @@ fn requests(driver: &Driver) -> impl Iterator<Item = &[Message]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_agent_ends_and_repeats_nothing(
