@@ -110,7 +110,8 @@ impl Watch<'_> {
         let screen = Screen::start(tree, self.output.json || self.output.quiet);
         let started = Arc::new(OnceLock::new());
         let attention = Attention {
-            asker: Prompt::new(&screen, self.global).map(|prompt| Arc::new(prompt) as Arc<_>),
+            asker: Prompt::new(screen.clone(), self.global)
+                .map(|prompt| Arc::new(prompt) as Arc<_>),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
             parks: false,
             admitted: Some(Arc::clone(&started)),
