@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
-use deft_registry::{Registry, Snapshot};
+use deft_registry::{Registry, Snapshot, State};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
@@ -47,6 +47,13 @@ impl App {
         Self::with(&home, Arc::new(library.load()))
     }
 
+    /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
+    pub(crate) fn standing(global: &Global) -> Done<Self> {
+        let home = Home::open(global)?;
+        let snapshot = load_kept(&home, &Library::of(&home));
+        Self::with(&home, Arc::new(snapshot))
+    }
+
     /// Opens the home for commands that look at runs and need no skill.
     pub(crate) fn without_skills(global: &Global) -> Done<Self> {
         let home = Home::open(global)?;
@@ -70,7 +77,8 @@ impl App {
             now: jiff::Timestamp::now(),
             zone: zone.clone(),
         };
-        let registry = Arc::new(Registry::open(library.options, clock));
+        let first = load_kept(home, &library);
+        let registry = Arc::new(Registry::follow(first, library.options, clock));
         let app = Self::assemble(home, registry.clone())?;
         Ok((app, registry))
     }
@@ -94,6 +102,7 @@ impl App {
         let runtime = runtime()?;
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
+        let channel = channels::of(home, &router);
         let parts = Parts {
             models: deft_llm::Models::default(),
             store,
@@ -110,7 +119,7 @@ impl App {
             engine,
             zone,
             home: home.path.clone(),
-            channel: channels::of(home),
+            channel,
         })
     }
 
@@ -181,6 +190,27 @@ impl App {
     }
 }
 
+/// The skills of a home, with the last good state of timed ones whose file is broken (X14). What the
+/// store cannot tell stays unknown, and is told as broken.
+pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
+    let snapshot = library.load();
+    let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
+    if !snapshot.files().iter().any(lost) {
+        return snapshot;
+    }
+    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+        return snapshot;
+    };
+    let last_good = deft_engine::last_good(&*store, &snapshot, &library.moment);
+    match runtime.block_on(last_good) {
+        Ok(last_good) => snapshot.recalled(&library.options, last_good),
+        Err(error) => {
+            tracing::warn!(%error, "what broken skills were before cannot be read");
+            snapshot
+        }
+    }
+}
+
 pub(crate) fn runtime() -> Done<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(2).enable_all().build();
@@ -236,6 +266,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     }
     options.notify_minutes = notify_minutes(home);
     options.chats = chats(home);
+    options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
 }
 

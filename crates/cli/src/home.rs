@@ -46,6 +46,11 @@ impl Home {
         self.path.join("skills")
     }
 
+    /// Where the agents of the home are.
+    pub(crate) fn agents(&self) -> PathBuf {
+        self.path.join("agents")
+    }
+
     /// The home, made if need be; only its owner may look inside.
     pub(crate) fn ensure(&self) -> Done<()> {
         ensure(&self.path)
@@ -131,11 +136,20 @@ impl Library {
         })
     }
 
-    /// The skills of a home.
+    /// The skills and agents of a home.
     pub(crate) fn of(home: &Home) -> Self {
         Self {
-            options: Options::new(home.roots()),
+            options: Options::new(home.roots()).with_agents([home.agents()]),
             moment: home.moment(),
+        }
+    }
+
+    /// Loads everything as `deft up` has it: timed skills of the home whose file is broken are what
+    /// they were before.
+    pub(crate) fn load_kept(&self, global: &Global, roots: &Roots) -> Snapshot {
+        match Home::open(global) {
+            Ok(home) if roots.roots.is_empty() => crate::app::load_kept(&home, self),
+            _ => self.load(),
         }
     }
 

@@ -186,7 +186,10 @@ impl Driver {
                     run: &self.run,
                     lease: &self.lease,
                     finished,
-                    told: finish::has_told(&self.machine),
+                    told: finish::has_told(
+                        &self.machine,
+                        self.engine.options.channel_tool.as_deref(),
+                    ),
                     usage: self.usage(),
                     exhausted: self.exhausted,
                     skill: self.skill.as_ref(),

@@ -87,9 +87,10 @@ pub(crate) struct Ending<'a> {
     pub(crate) at: Timestamp,
 }
 
-/// Whether a run has told people something.
-pub(crate) fn has_told(machine: &Machine) -> bool {
-    TELLING.iter().any(|tool| machine.has_called(tool))
+/// Whether a run has told people something, also by the tool that carries messages of deft's own.
+pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
+    let mut telling = TELLING.into_iter().chain(channel);
+    telling.any(|tool| machine.has_called(tool))
 }
 
 impl Inner {
@@ -190,6 +191,7 @@ impl Inner {
             told: ending.told,
             exhausted: ending.exhausted,
             at: ending.at,
+            schedule_at: self.schedule_time.get().copied().unwrap_or(ending.at),
         };
         let decision = aftermath::decide(&row, &terms, &ended);
         let notices = decision.notices.iter().map(|notice| Write::Notice {

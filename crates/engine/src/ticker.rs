@@ -38,6 +38,8 @@ pub struct Ticked {
     pub fired: Vec<RunId>,
     /// Slots that brought no run, with the name of their row and the outcome.
     pub passed: Vec<(RunId, Outcome)>,
+    /// How many slots were missed; a row may stand for several.
+    pub missed: u64,
     /// Late slots are left that wait for others to be over.
     pub held_back: bool,
 }
@@ -303,6 +305,9 @@ impl Ticked {
         let rows = step.passed.iter();
         self.passed
             .extend(rows.map(|passed| (passed.run.clone(), passed.outcome)));
+        let missed = step.passed.iter();
+        let missed = missed.filter(|passed| passed.outcome == Outcome::Missed);
+        self.missed += missed.map(|passed| passed.count).sum::<u64>();
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) trait Wire: Send + Sync {
 pub(crate) trait Events: Send {
     /// Takes the data of one event.
     fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed>;
+    /// The end mark has come: whatever follows is not part of the answer.
+    fn is_over(&self) -> bool;
     /// The stream is over; fails if it ended before the answer did.
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed>;
 }
@@ -146,6 +148,14 @@ impl<'a> Hearing<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Nothing that follows belongs to the answer.
+    pub fn is_over(&self) -> bool {
+        match &self.body {
+            Body::Whole(_) => false,
+            Body::Stream(_, events) => events.is_over(),
+        }
     }
 
     /// The body is complete.

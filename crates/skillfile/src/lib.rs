@@ -21,6 +21,7 @@
 //! assert!(parsed.diagnostics.is_empty());
 //! ```
 
+mod agentmd;
 mod agentskills;
 mod compute;
 mod diagnostic;
@@ -58,7 +59,7 @@ pub use markdown::sections;
 pub use names::{RESERVED, is_dotted, is_word, slug};
 pub use parse::{Document, FileKind, Parsed, Place, Profile, parse, parse_record};
 pub use rules::Rule;
-pub use schema::{Schema, field_reference, schema};
+pub use schema::{Schema, agent_reference, field_reference, schema};
 pub use span::{Lines, Span};
 pub use strict::Properties;
 pub use timetable::{schedule, words};

@@ -162,7 +162,8 @@ pub(crate) fn expect(outer: &Fields<'_>, sink: &mut Sink) -> Option<Expect> {
     })
 }
 
-fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
+/// What models may cost, under `budget` of a skill or an agent.
+pub(crate) fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
     let map = outer.mapping("budget", sink)?;
     let fields = Fields {
         map: &map,

@@ -2,24 +2,29 @@
 //!
 //! Results come from outside and may say anything, also "ignore your instructions". They stand in a
 //! frame that the system prompt speaks of ([`RESULT_TAG`]), and nothing inside can close it. Pages and
-//! lists of skills are the host's own words, which the model asked for to follow them: no frame.
+//! lists of skills are the host's own words, which the model asked for to follow them: no frame
+//! ([`PAGE_TOOLS`]).
 //!
 //! Not here: who says what the frame means (the prompt), secrets (they are gone before).
 
 use deft_model::Failure;
 use serde_json::Value;
 
-use super::state::End;
+use super::state::{Call, End, Target};
 use super::words::clip;
 use crate::event::Interpretation;
 
 /// The tag around everything that comes from outside; what stands in it is data.
 pub const RESULT_TAG: &str = "result";
 
+/// Tools of the host, by their names in the router, that give pages of skills.
+pub const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
+
 /// How a call ended, as the model reads it, and whether it failed. At most so many characters of the
 /// result itself are shown.
-pub(super) fn shown(name: &str, end: &End, most: usize) -> (String, bool) {
+pub(super) fn shown(name: &str, call: &Call, end: &End, most: usize) -> (String, bool) {
     match end {
+        End::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
         End::Told {
             how: Interpretation::Text,
             text,
@@ -28,6 +33,10 @@ pub(super) fn shown(name: &str, end: &End, most: usize) -> (String, bool) {
         End::Value(value) => (framed(name, &plain(value), false, most), false),
         End::Failed(failure) => (framed(name, &failed(failure), true, most), true),
     }
+}
+
+fn is_page(call: &Call) -> bool {
+    matches!(&call.target, Some(Target::Tool { tool, .. }) if PAGE_TOOLS.contains(&tool.as_str()))
 }
 
 /// The frame of a call that was not made.

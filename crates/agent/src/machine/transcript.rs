@@ -32,11 +32,17 @@ pub(super) fn said(agent: &Agent) -> Vec<Message> {
 /// that writes commands are answered like its commands, so they are not repeated as calls.
 fn assistant(mode: Mode, reply: &ModelReply) -> Option<Message> {
     let mut message = Message::from(reply);
-    let Message::Assistant { text, calls, .. } = &mut message else {
+    let Message::Assistant {
+        text,
+        calls,
+        opaque,
+    } = &mut message
+    else {
         return None;
     };
-    if mode == Mode::Cmd {
+    if mode == Mode::Cmd && !calls.is_empty() {
         calls.clear();
+        *opaque = None;
     }
     let blank = text.trim().is_empty() && calls.is_empty();
     (!blank).then_some(message)
@@ -51,7 +57,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             continue;
         };
         let (text, failed) = match call.end() {
-            Some(end) => shown(label(want, call), end, most),
+            Some(end) => shown(label(want, call), call, end, most),
             None if agent.finished.is_some() => (not_made(label(want, call)), true),
             None => continue,
         };

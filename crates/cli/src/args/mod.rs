@@ -138,6 +138,8 @@ pub(crate) enum SchemaName {
     Workflow,
     /// A record, as `memory_store_skill` takes it
     Record,
+    /// The frontmatter of an AGENT.md
+    Agent,
     /// `config.toml`
     Config,
     /// The events of a run

@@ -155,7 +155,9 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
                 found.note("store.open", "there is no database yet", hint);
             }
             app.block_on(check_store(app.engine.store(), found));
+            app.block_on(check_clock(&app, found));
             app.block_on(check_servers(&app, found));
+            app.block_on(check_channel_tool(home, &app, found));
             app.block_on(check_compute(found));
             app.close();
         }
@@ -164,7 +166,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
 }
 
 fn check_skills(home: &Home, found: &mut Findings) {
-    let snapshot = Library::of(home).load();
+    let snapshot = app::load_kept(home, &Library::of(home));
     let count = |wanted: fn(&State) -> bool| {
         let files = snapshot.files().iter();
         files.filter(|file| wanted(&file.state)).count()
@@ -173,7 +175,12 @@ fn check_skills(home: &Home, found: &mut Findings) {
     let shadowed = count(|state| matches!(state, State::Shadowed { .. }));
     let hint = Some("`deft skills doctor` says which and why".to_owned());
     if broken > 0 {
-        let message = format!("{} cannot be loaded", counted(broken, "skill file"));
+        let kept = count(|state| matches!(state, State::Broken { kept: Some(_) }));
+        let kept = match kept {
+            0 => String::new(),
+            kept => format!(", of which {kept} stay in use as they were"),
+        };
+        let message = format!("{} cannot be loaded{kept}", counted(broken, "skill file"));
         found.bad("skills.valid", message, hint);
     } else {
         let skills = counted(snapshot.skill_count(), "skill");
@@ -200,7 +207,21 @@ fn check_channel(home: &Home, found: &mut Findings) {
         (_, Some((problem, hint))) => {
             found.bad("notify.channel", problem, Some(hint.to_owned()));
         }
+        // Whether the tool is there and fits is asked when servers have been.
+        (ChannelKind::Tool(_), None) => {}
         (_, None) => found.good("notify.channel", "notices have a way to people"),
+    }
+}
+
+/// A tool that carries notices has to be there, and to take what a notice has.
+async fn check_channel_tool(home: &Home, app: &App, found: &mut Findings) {
+    let kind = crate::channels::kind(&home.config);
+    let Some(tool) = kind.tool() else {
+        return;
+    };
+    match crate::channels::tool_problem(home, app.engine.router()).await {
+        Some((problem, hint)) => found.bad("notify.channel", problem, Some(hint)),
+        None => found.good("notify.channel", format!("notices are carried by `{tool}`")),
     }
 }
 
@@ -261,6 +282,31 @@ async fn check_orphans(store: &Arc<dyn Store>, found: &mut Findings) {
         );
         let hint = "`deft runs list --outcome interrupted`, then `deft runs resume ID`";
         found.note("runs.interrupted", message, hint);
+    }
+}
+
+/// A clock that was ahead leaves skills that wait for a time that is long to come.
+async fn check_clock(app: &App, found: &mut Findings) {
+    let Ok(check) = app.engine.check_clock().await else {
+        return;
+    };
+    let show = |at| deft_schedule::show(at, &app.zone);
+    if let Some(first) = check.ahead.first() {
+        let (skill, until) = (&first.skill, show(first.until));
+        let message = format!(
+            "{} settled further than the clock has come: `{skill}` does not fire before {until}",
+            counted(check.ahead.len(), "skill")
+        );
+        let hint = format!(
+            "if the clock is right now: `deft skills disable {skill}`, then `deft skills enable \
+             {skill}` plans its slots from now"
+        );
+        found.bad("clock.agrees", message, Some(hint));
+    } else if let Some(newest) = check.newest {
+        let message = format!("the newest run is from {}, in the future", show(newest));
+        let hint =
+            "see that the clock of the host is right; slots that were settled do not fire again";
+        found.note("clock.agrees", message, hint);
     }
 }
 

@@ -92,6 +92,10 @@ pub(crate) struct NotifyConfig {
     pub channel: Option<ChannelKind>,
     /// The chat or address.
     pub target: Option<String>,
+    /// What takes the text, where a tool is the way.
+    pub text_argument: Option<String>,
+    /// What takes the target, where a tool is the way.
+    pub target_argument: Option<String>,
     /// The least time between two notices about completions of one skill.
     pub interval_minutes: Option<u32>,
 }

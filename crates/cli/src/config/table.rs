@@ -6,7 +6,6 @@
 //! those who use them.
 
 use super::kind::Kind;
-use crate::channels::ChannelKind;
 
 /// A key that the file may have.
 #[derive(Debug)]
@@ -206,10 +205,14 @@ pub(crate) const KEYS: &[Key] = &[
     key("chat.history_tokens", Kind::Positive, Value("12000"), Mind,
         "How much of what was said before a model is told again, in tokens"),
 
-    key("notify.channel", Kind::Words(ChannelKind::WORDS), Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
-        "Where notices go: `log` (`logs/notices.log`), `telegram` or `webhook`"),
+    key("notify.channel", Kind::Channel, Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
+        "Where notices go: `log` (`logs/notices.log`), `telegram`, `webhook`, or a tool such as `tool:slack_post`"),
     key("notify.target", Kind::Text, Words("the first of `telegram.allowed_chats`"), Runs,
-        "The primary chat, to which notices go and messages that name no chat; or the address of the webhook"),
+        "The primary chat, to which notices go and messages that name no chat; the address of the webhook; or what the tool is told"),
+    key("notify.text_argument", Kind::Text, Words("`text`, `message`, …, as the tool has it"), Runs,
+        "The argument of the tool that takes the text"),
+    key("notify.target_argument", Kind::Text, Words("`chat_id`, `target`, …, as the tool has it"), Runs,
+        "The argument of the tool that takes `notify.target`"),
     key("notify.interval_minutes", Kind::Count, Value("0"), Runs,
         "The least time between two notices about completions of one skill; `SKILL_NOTIFY_INTERVAL_MINUTES` says it too"),
 

@@ -136,6 +136,26 @@ fn what_is_wrong_has_a_remedy() {
     );
 }
 
+/// Schedules that were tried out ahead of time leave skills that wait, and doctor says so.
+#[test]
+fn skills_that_wait_for_a_time_long_to_come_are_told() {
+    let world = World::new();
+    let hourly = WORKFLOW.replace("0 8 * * 1-5", "0 * * * *");
+    world.write("home/skills/report.yaml", hourly);
+    assert_eq!(world.code(&["tick"]), 0);
+    let clock = |world: &World| {
+        let (_, found) = checks(world, &[]);
+        let found = found.into_iter().find(|check| check.0 == "clock.agrees");
+        found.map(|check| check.1)
+    };
+    assert_eq!(clock(&world), None);
+    world.run(&["tick", "--now", "2090-01-01T00:00:00Z"]);
+    assert_eq!(clock(&world).as_deref(), Some("bad"));
+    assert_eq!(world.code(&["skills", "disable", "report"]), 0);
+    assert_eq!(world.code(&["skills", "enable", "report"]), 0);
+    assert_eq!(clock(&world), None);
+}
+
 /// Every id that doctor can say is in the document, and the document names no other.
 #[test]
 fn the_ids_are_documented() {

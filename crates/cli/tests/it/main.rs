@@ -20,6 +20,7 @@ mod support;
 mod telegram;
 mod terminal;
 mod tick;
+mod tool_channel;
 mod tools;
 mod up;
 mod validate;

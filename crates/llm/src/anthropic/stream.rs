@@ -47,6 +47,10 @@ impl Events for Stream {
         Ok(())
     }
 
+    fn is_over(&self) -> bool {
+        self.ended
+    }
+
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
         if !self.ended && draft.stop.is_none() {
             return Err(Failed::cut());

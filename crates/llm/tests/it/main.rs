@@ -2,4 +2,8 @@
 #![allow(clippy::expect_used, reason = "what fails here is a test that fails")]
 
 mod calls;
+mod cases;
+mod real_model;
 mod support;
+mod tries;
+mod trouble;

@@ -2,7 +2,7 @@
 
 use super::{Field, Kind};
 
-const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+pub(super) const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
         kind,
@@ -11,7 +11,7 @@ const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     }
 }
 
-const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+pub(super) const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
         kind,

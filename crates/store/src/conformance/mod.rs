@@ -109,6 +109,8 @@ pub const RULES: &[Rule] = rules![
     outbox::a_taken_notice_is_nobody_elses_for_a_while,
     outbox::a_sent_notice_is_over,
     outbox::a_failed_notice_is_tried_again_or_given_up,
+    outbox::a_try_that_could_not_begin_counts_for_none,
+    outbox::parts_that_arrived_are_remembered,
     outbox::facts_are_found,
     outbox::settings_are_replaced,
     conversations::a_conversation_is_opened_once,

@@ -24,6 +24,11 @@ use crate::secret::{Secret, SecretSource};
 
 pub(crate) use tool::tool;
 
+/// The messages that a text is sent as. Each of them is sent as one.
+pub fn parts(text: &str) -> Vec<&str> {
+    split::split(text)
+}
+
 /// How a message is sent, besides where to and what.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SendOptions {

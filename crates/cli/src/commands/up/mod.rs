@@ -78,7 +78,7 @@ async fn serve(
         .map_err(|error| app::failure(&error))?;
     let is_new = seed::hello(home, engine).await?;
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
-    let channel = channels::Live::of(home);
+    let channel = channels::Live::of(home, engine.router());
     let serving = tokio::spawn({
         let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
         let channel = channel.clone();
@@ -108,10 +108,15 @@ fn warn(registry: &deft_registry::Registry, home: &Home) {
     for file in registry.snapshot().files() {
         let path = file.path.display();
         match &file.state {
-            State::Broken { .. } => {
+            State::Broken { kept } => {
                 let why = file.diagnostics.first();
                 let why = why.map_or("it cannot be read", |one| one.message.as_str());
-                tracing::warn!(%path, why, "a skill file is broken and does not fire");
+                match kept {
+                    Some(id) => tracing::warn!(
+                        %path, why, "a skill file is broken: `{id}` goes on as it was before"
+                    ),
+                    None => tracing::warn!(%path, why, "a skill file is broken and does not fire"),
+                }
             }
             State::Shadowed { id, by } => {
                 let by = by.display();
