@@ -5,9 +5,10 @@
 
 use deft_model::{Message, ModelReply};
 
-use super::shown::{neutral, not_made, shown};
+use super::shown::{not_made, shown};
 use super::state::{Agent, Call, Target, Turn, Want};
 use super::words::clip;
+use crate::prompt::neutralise;
 use crate::setup::Mode;
 
 /// The task, replies, results and reminders.
@@ -69,7 +70,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
                 failed,
             }),
             Want::Command(_) | Want::Stray(_) => {
-                let line = neutral(&clip(&want.name().replace('\n', " ")));
+                let (line, _) = neutralise(&clip(&want.name().replace('\n', " ")));
                 commands.push(format!("command: {line}\n{text}"));
             }
         }

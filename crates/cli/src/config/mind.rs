@@ -151,14 +151,14 @@ pub(crate) struct AgentConfig {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct BudgetConfig {
     /// For everything together.
-    pub all: Limits,
+    pub all: Allowance,
     /// By agent.
     pub agents: BTreeMap<String, Watch>,
 }
 
 /// What may be used in a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Limits {
+pub(crate) struct Allowance {
     pub tokens_per_day: Option<u64>,
     pub usd_per_day: Option<f64>,
     pub on_exhausted: Exhausted,
@@ -167,7 +167,7 @@ pub(crate) struct Limits {
 /// The limits of an agent, and what counts as too much at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Watch {
-    pub limits: Limits,
+    pub limits: Allowance,
     /// Tokens within an hour.
     pub spike_tokens: Option<u64>,
     /// Times its usual hour.
@@ -184,6 +184,15 @@ pub(crate) enum Exhausted {
 }
 
 impl Exhausted {
+    /// Its word in the configuration.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Skip => "skip",
+            Self::Ask => "ask",
+        }
+    }
+
     fn from_word(word: &str) -> Option<Self> {
         match word {
             "pause" => Some(Self::Pause),
@@ -222,7 +231,7 @@ impl Reader<'_> {
 
     pub(super) fn budget(&self) -> BudgetConfig {
         let word = self.text("budget.on_exhausted");
-        let all = Limits {
+        let all = Allowance {
             tokens_per_day: self.number("budget.tokens_per_day"),
             usd_per_day: self.decimal("budget.usd_per_day"),
             on_exhausted: word
@@ -243,7 +252,7 @@ fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
     let decimal = |name| fields.get(name).and_then(Value::as_f64);
     let word = fields.get("on_exhausted").and_then(Value::as_str);
     Watch {
-        limits: Limits {
+        limits: Allowance {
             tokens_per_day: count("tokens_per_day"),
             usd_per_day: decimal("usd_per_day"),
             on_exhausted: word.and_then(Exhausted::from_word).unwrap_or(usual),

@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use deft_engine::Engine;
 use deft_registry::Registry;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::telegram::{self, Bot};
 use crate::channels::Live;
 use crate::config::Config;
 use crate::home::{Home, config_file};
@@ -26,9 +27,14 @@ pub(super) fn start(
     registry: &Arc<Registry>,
     home: &Home,
     channel: Arc<Live>,
+    bot: Option<Bot>,
     stop: &CancellationToken,
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
+    let (settings, receiver) = watch::channel(telegram::Settings::of(&home.config));
+    if let Some(bot) = bot {
+        tasks.spawn(bot.serve(receiver, stop.clone()));
+    }
     tasks.spawn(super::answer_door(engine.clone(), home.path.clone()));
     let changed = Arc::new(Notify::new());
     tasks.spawn(ask_servers(
@@ -40,6 +46,7 @@ pub(super) fn start(
         engine: engine.clone(),
         config: config_file(&home.path),
         channel,
+        bot: settings,
         changed,
     };
     tasks.spawn(follower.follow_config());
@@ -84,6 +91,7 @@ struct Follower {
     /// The file.
     config: PathBuf,
     channel: Arc<Live>,
+    bot: watch::Sender<telegram::Settings>,
     /// Rung when there may be other servers.
     changed: Arc<Notify>,
 }
@@ -112,6 +120,7 @@ impl Follower {
 
     fn take(&self, config: Config) {
         self.channel.follow(&config);
+        self.bot.send_replace(telegram::Settings::of(&config));
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
         tracing::info!("the configuration has changed: tools, servers and messages follow it");

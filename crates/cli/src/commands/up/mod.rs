@@ -6,6 +6,7 @@ mod follow;
 mod lock;
 pub(crate) mod seed;
 mod systemd;
+mod telegram;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted};
 use crate::progress::say_in_log;
-use crate::{channels, doorbell, logging};
+use crate::{channels, doorbell, logging, talk};
 
 pub(crate) use lock::Lock;
 
@@ -85,7 +86,21 @@ async fn serve(
         async move { engine.serve(&pool, channel, stop, grace).await }
     });
     warn(registry, home);
-    let mut followers = follow::start(engine, registry, home, channel, &stop);
+    let bot = match talk::of(app) {
+        Ok(talk) => Some(telegram::Bot {
+            talk,
+            store: Arc::clone(engine.store()),
+            pace: telegram::Pace::default(),
+        }),
+        Err(failure) => {
+            tracing::debug!(
+                why = failure.message,
+                "messages to the bot are not answered"
+            );
+            None
+        }
+    };
+    let mut followers = follow::start(engine, registry, home, channel, bot, &stop);
     say_ready(app, home, begun).await?;
     if let (true, Some(seeded)) = (is_new, seeded) {
         greet(seeded);
