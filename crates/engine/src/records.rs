@@ -279,8 +279,8 @@ fn taken(found: Option<&SkillRow>, name: &str) -> Error {
 }
 
 impl Inner {
-    /// Planned calls whose arguments the tool would refuse. What is only known when it fires is not
-    /// looked at.
+    /// Planned calls whose arguments the tool would refuse, mended as they are when it fires. What is
+    /// only known then is not looked at.
     fn wrong_arguments(&self, record: &Object) -> Vec<Problem> {
         let plan = record.get("execution_plan").and_then(Value::as_array);
         let steps = plan.into_iter().flatten().enumerate();
@@ -291,7 +291,7 @@ impl Inner {
             if Value::Object(args.clone()).to_string().contains("{{") {
                 return None;
             }
-            let failure = self.parts.router.check(tool, args).err()?;
+            let failure = self.parts.router.mended(tool, args.clone()).err()?;
             let field = format!("execution_plan[{at}].parameters");
             let problem = Problem::new(field, failure.message);
             Some(match failure.hint {

@@ -6,6 +6,8 @@
 )]
 
 mod agent;
+mod agent_case;
+mod agent_story;
 mod cancels;
 mod control;
 mod crash;
