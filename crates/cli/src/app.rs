@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
+use deft_llm::Models;
 use deft_registry::{Registry, Snapshot, State};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
@@ -104,7 +105,7 @@ impl App {
         let zone = home.moment().zone;
         let channel = channels::of(home, &router);
         let parts = Parts {
-            models: deft_llm::Models::default(),
+            models: models(home),
             store,
             skills,
             router,
@@ -266,8 +267,19 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     }
     options.notify_minutes = notify_minutes(home);
     options.chats = chats(home);
+    options.agent = home.config.agents();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
+}
+
+/// The models of the configuration. One that is not complete is there, and says so when it is asked.
+fn models(home: &Home) -> Models {
+    let secrets = secrets::Secrets::new(&home.config);
+    let all = home.config.models.iter();
+    Models::of(all.map(|config| {
+        let options = config.options(&secrets);
+        options.map_err(|failure| (config.name.clone(), failure))
+    }))
 }
 
 /// The chats that may be written to, the primary one first.
