@@ -1,6 +1,8 @@
 //! Generated parts of documents are what the code says.
 
-use deft_skillfile::{Moment, Place, Profile, Rule, Severity, agent_reference, field_reference, parse};
+use deft_skillfile::{
+    Moment, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
+};
 
 use crate::support::{read, root};
 
