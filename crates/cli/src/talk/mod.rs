@@ -15,6 +15,7 @@
 #[cfg(test)]
 pub(crate) mod fake;
 mod host;
+mod live;
 
 use std::future::Future;
 use std::pin::Pin;
