@@ -269,6 +269,24 @@ fn the_chat_of_notices_is_the_primary_chat() {
     }
 }
 
+/// What a document tells people to write can be written.
+#[test]
+fn examples_in_documents_are_right() {
+    for document in [
+        include_str!("../../../../docs/chat.md"),
+        include_str!("../../../../docs/configuration.md"),
+    ] {
+        let blocks = document.split("```toml\n").skip(1);
+        let blocks: Vec<&str> = blocks
+            .filter_map(|block| block.split("```").next())
+            .collect();
+        assert!(!blocks.is_empty());
+        for block in blocks {
+            assert_eq!(problems(block), [""; 0], "{block}");
+        }
+    }
+}
+
 /// What the table calls a default is what counts without a file.
 #[test]
 fn defaults_are_those_of_their_owners() {

@@ -2,22 +2,19 @@
 //!
 //! Not here: what an answer looks like, and what an agent is told.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use deft_engine::{Attention, CHAT_SKILL, Engine, Published};
-use deft_llm::Delta;
-use deft_model::{Failure as ModelFailure, RunId};
+use deft_engine::{Attention, Engine};
+use deft_model::RunId;
 use deft_store::{ConversationFilter, ConversationRow, SpentFilter};
 use deft_workflow::Answer;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use tokio::sync::broadcast::error::RecvError;
 
-use super::events::Teller;
 use super::{
     Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
-    Usage,
+    live,
 };
 use crate::app::{App, failure};
 use crate::failure::{Done, Failure};
@@ -47,50 +44,29 @@ impl Host {
             text: say.text,
             key: say.key,
         };
+        let started = attention.admitted.clone().unwrap_or_default();
         let hears = Arc::clone(&listener);
         let attention = Attention {
-            hear: Some(Arc::new(move |delta| match delta {
-                Delta::Text(text) => hears(Live::Text(text)),
-                Delta::Again => hears(Live::Again),
-                // The call itself is told when it is made.
-                Delta::Call { .. } => {}
+            admitted: Some(Arc::clone(&started)),
+            hear: Some(Arc::new(move |delta| {
+                live::of_delta(delta)
+                    .into_iter()
+                    .for_each(|live| hears(live));
             })),
             ..attention
         };
-        let mut events = self.engine.subscribe();
-        let work = self.engine.say(asked, attention);
-        tokio::pin!(work);
-        let teller = Mutex::new(Teller::default());
-        let tell = |event: &Published| {
-            let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
-            teller
-                .tell(event)
-                .into_iter()
-                .for_each(|live| listener(live));
-        };
-        let said = loop {
-            tokio::select! {
-                biased;
-                said = &mut work => break said,
-                event = events.recv() => match event {
-                    Ok(event) if event.skill == CHAT_SKILL => tell(&event),
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => break (&mut work).await,
-                },
-            }
-        };
+        let events = self.engine.subscribe();
+        let work = Box::pin(self.engine.say(asked, attention));
+        let said = live::follow(events, &started, &listener, work).await;
         let said = said.map_err(|error| failure(&error))?;
-        while let Ok(event) = events.try_recv() {
-            if event.run == said.run.id {
-                tell(&event);
-            }
-        }
         if let Some(reason) = &said.run.waiting_for {
             listener(Live::Waiting {
                 reason: reason.clone(),
             });
         }
-        Ok(ended(said))
+        let shown = self.engine.show(&said.run).await;
+        let shown = shown.map_err(|error| failure(&error))?;
+        Ok(live::said(said.conversation, said.text, &shown))
     }
 
     async fn find(&self, id: &str) -> Done<Option<Conversation>> {
@@ -250,7 +226,7 @@ impl Talk for Host {
                 seq: row.seq,
                 role: row.role,
                 text: if row.text.is_empty() {
-                    super::events::summary(&row.body)
+                    live::summary(&row.body)
                 } else {
                     row.text
                 },
@@ -306,30 +282,5 @@ fn conversation(row: ConversationRow) -> Conversation {
         created_at: row.created_at,
         updated_at: row.updated_at,
         message_count: row.message_count,
-    }
-}
-
-fn ended(said: deft_engine::Said) -> Said {
-    let read = |text: &Option<String>| -> Value {
-        let text = text.as_deref();
-        text.and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default()
-    };
-    let run = &said.run;
-    let usage = read(&run.usage);
-    let count = |key: &str| usage[key].as_u64().unwrap_or_default();
-    Said {
-        conversation: said.conversation,
-        run: run.id.to_string(),
-        status: run.status.to_string(),
-        outcome: run.outcome.map(|outcome| outcome.to_string()),
-        text: said.text,
-        usage: Usage {
-            input_tokens: count("input_tokens"),
-            output_tokens: count("output_tokens"),
-            cost_usd: usage["cost_usd"].as_f64().filter(|cost| *cost > 0.0),
-            llm_calls: count("llm_calls"),
-        },
-        error: serde_json::from_value::<ModelFailure>(read(&run.error)).ok(),
     }
 }

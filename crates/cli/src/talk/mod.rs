@@ -5,10 +5,10 @@
 //!
 //! Not here: what an answer looks like, and where it is shown.
 
-mod events;
 #[cfg(test)]
 pub(crate) mod fake;
 mod host;
+mod live;
 
 use std::future::Future;
 use std::pin::Pin;
