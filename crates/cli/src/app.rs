@@ -34,6 +34,8 @@ pub(crate) struct App {
     pub zone: TimeZone,
     home: PathBuf,
     channel: Arc<dyn Channel>,
+    /// Nothing is done but looking.
+    reads: bool,
 }
 
 impl App {
@@ -64,10 +66,11 @@ impl App {
     /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
     /// a home that cannot be written to, and need not exist.
     pub(crate) fn to_read(global: &Global) -> Done<Self> {
-        let home = Home::open(global)?;
+        let home = Home::to_read(global)?;
         let store = read_store(&home)?;
         let skills = Arc::new(no_skills(&home));
-        Self::build(&home, skills, store, Engine::to_read)
+        let app = Self::build(&home, skills, store, Engine::to_read)?;
+        Ok(Self { reads: true, ..app })
     }
 
     /// Opens the home for a process that stays: skills follow their files.
@@ -121,6 +124,7 @@ impl App {
             zone,
             home: home.path.clone(),
             channel,
+            reads: false,
         })
     }
 
@@ -147,7 +151,7 @@ impl App {
 
     /// Sends the messages that wait, unless a daemon is there to do that.
     fn carry(&self) {
-        if Lock::holder(&self.home).is_some() {
+        if self.reads || Lock::holder(&self.home).is_some() {
             return;
         }
         let sent = self.runtime.block_on(async {

@@ -102,7 +102,13 @@ impl Engine {
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
-        let room = room.min(TURNS.saturating_sub(paced.fired.len()));
+        let mut room = room.min(TURNS.saturating_sub(paced.fired.len()));
+        // Other processes make up for lost time too. Two that look in the same instant may begin
+        // their share each, and no more.
+        if !free.is_empty() && room > 0 {
+            let driven = self.store().late_running(LATE).await?;
+            room = room.min(pace(usize::try_from(driven).unwrap_or(usize::MAX)));
+        }
         paced.held_back = !waiting.is_empty() || free.len() > room;
         free.truncate(room);
         // Others have no second late slot.

@@ -200,8 +200,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::config::Exhausted;
     use crate::talk::fake::Fake;
+    use deft_model::Exhausted;
 
     #[tokio::test]
     async fn limits_stand_beside_what_was_used() {

@@ -12,6 +12,7 @@ mod check;
 mod edit;
 mod engine;
 mod kind;
+mod lenient;
 mod list;
 mod mind;
 mod paths;

@@ -27,7 +27,7 @@ mod writer;
 use std::path::Path;
 
 use deft_model::RunId;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
@@ -197,6 +197,10 @@ impl Store for Sqlite {
 
     fn next_wake(&self) -> Answer<'_, Option<Timestamp>> {
         self.readers.read(list::next_wake)
+    }
+
+    fn late_running(&self, late: SignedDuration) -> Answer<'_, u64> {
+        self.readers.read(move |db| list::late_running(db, late))
     }
 
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
