@@ -70,11 +70,11 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn admit(&self, run: Admission) -> Answer<'_, Admitted> {
-        self.writer.write(|db| admit::admit(db, run))
+        self.writer.write(move |db| admit::admit(db, &run))
     }
 
     fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>> {
-        self.writer.write(|db| claim::claim(db, wish))
+        self.writer.write(move |db| claim::claim(db, &wish))
     }
 
     fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended> {
@@ -117,7 +117,7 @@ impl Store for Sqlite {
     fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, Decided> {
         let approval = approval.to_owned();
         self.writer
-            .write(move |db| people::decide(db, &approval, decision))
+            .write(move |db| people::decide(db, &approval, &decision))
     }
 
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>> {
