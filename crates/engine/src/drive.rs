@@ -318,6 +318,7 @@ impl Driver {
                 self.calling += 1;
                 let request = Request {
                     code: self.machine.code(&path),
+                    by_model: self.machine.is_of_record(&path),
                     path,
                     attempt,
                     call,
