@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
+use deft_llm::Models;
 use deft_registry::{Registry, Snapshot, State};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
@@ -33,6 +34,8 @@ pub(crate) struct App {
     pub zone: TimeZone,
     home: PathBuf,
     channel: Arc<dyn Channel>,
+    /// Nothing is done but looking.
+    reads: bool,
 }
 
 impl App {
@@ -63,10 +66,11 @@ impl App {
     /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
     /// a home that cannot be written to, and need not exist.
     pub(crate) fn to_read(global: &Global) -> Done<Self> {
-        let home = Home::open(global)?;
+        let home = Home::to_read(global)?;
         let store = read_store(&home)?;
         let skills = Arc::new(no_skills(&home));
-        Self::build(&home, skills, store, Engine::to_read)
+        let app = Self::build(&home, skills, store, Engine::to_read)?;
+        Ok(Self { reads: true, ..app })
     }
 
     /// Opens the home for a process that stays: skills follow their files.
@@ -104,7 +108,7 @@ impl App {
         let zone = home.moment().zone;
         let channel = channels::of(home, &router);
         let parts = Parts {
-            models: deft_llm::Models::default(),
+            models: models(home),
             store,
             skills,
             router,
@@ -120,6 +124,7 @@ impl App {
             zone,
             home: home.path.clone(),
             channel,
+            reads: false,
         })
     }
 
@@ -146,7 +151,7 @@ impl App {
 
     /// Sends the messages that wait, unless a daemon is there to do that.
     fn carry(&self) {
-        if Lock::holder(&self.home).is_some() {
+        if self.reads || Lock::holder(&self.home).is_some() {
             return;
         }
         let sent = self.runtime.block_on(async {
@@ -266,8 +271,19 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     }
     options.notify_minutes = notify_minutes(home);
     options.chats = chats(home);
+    options.agent = home.config.agents();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
+}
+
+/// The models of the configuration. One that is not complete is there, and says so when it is asked.
+fn models(home: &Home) -> Models {
+    let secrets = secrets::Secrets::new(&home.config);
+    let all = home.config.models.iter();
+    Models::of(all.map(|config| {
+        let options = config.options(&secrets);
+        options.map_err(|failure| (config.name.clone(), failure))
+    }))
 }
 
 /// The chats that may be written to, the primary one first.

@@ -21,6 +21,9 @@ pub enum Error {
         /// What was asked for.
         name: String,
     },
+    /// An agent cannot begin.
+    #[error("{0}")]
+    Agent(deft_model::Failure),
     /// No such conversation.
     #[error("there is no conversation `{id}`")]
     UnknownConversation {

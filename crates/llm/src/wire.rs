@@ -95,6 +95,12 @@ pub struct Head {
     pub after: Option<Duration>,
 }
 
+impl Head {
+    fn is_well(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
 /// Takes an answer in the pieces in which it arrives, and makes a reply of it.
 pub struct Hearing<'a> {
     options: &'a ModelOptions,
@@ -177,7 +183,7 @@ impl<'a> Hearing<'a> {
 fn framing(head: &Head) -> Option<Framing> {
     let kind = head.kind.as_deref().unwrap_or_default();
     match kind.split(';').next().map(str::trim) {
-        _ if head.status != 200 => None,
+        _ if !head.is_well() => None,
         Some("text/event-stream") => Some(Framing::Events),
         Some("application/x-ndjson" | "application/jsonl") => Some(Framing::Lines),
         _ => None,
@@ -193,7 +199,7 @@ fn whole_answer(
     let wire = wire(options.provider);
     let answer: Option<Value> = serde_json::from_slice(body).ok();
     let words = answer.as_ref().and_then(|answer| wire.words(answer));
-    if head.status != 200 || words.is_some() {
+    if !head.is_well() || words.is_some() {
         return Err(Failed::by_status(head, words, body));
     }
     match answer {
@@ -204,7 +210,7 @@ fn whole_answer(
 
 /// What an answer without a reply in it means, such as that to a ping.
 pub(crate) fn verdict(options: &ModelOptions, head: &Head, body: &[u8]) -> Result<(), Failed> {
-    if (200..300).contains(&head.status) {
+    if head.is_well() {
         return Ok(());
     }
     let answer: Option<Value> = serde_json::from_slice(body).ok();

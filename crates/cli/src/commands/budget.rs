@@ -18,13 +18,13 @@ pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
         Budget::Show => {
             let home = Home::open(global)?;
             let app = App::to_read(global)?;
-            let spending = talk::of(&app).and_then(|talk| app.block_on(talk.spending()));
+            let spending = app.block_on(talk::of(&app).spending());
             app.close();
             show(&spending?, &home.config.budget, output)
         }
         Budget::Resume { agent } => {
             let app = App::without_skills(global)?;
-            let done = talk::of(&app).and_then(|talk| app.block_on(resume(&*talk, agent, output)));
+            let done = app.block_on(resume(&*talk::of(&app), agent, output));
             app.close();
             done
         }
@@ -142,7 +142,7 @@ fn document(row: &Row<'_>) -> Value {
         "reserved_usd": usd(spent.reserved_micros),
         "limit_tokens": row.limits.and_then(|limits| limits.tokens_per_day),
         "limit_usd": row.limits.and_then(|limits| limits.usd_per_day),
-        "on_exhausted": row.limits.map(|limits| limits.on_exhausted.word()),
+        "on_exhausted": row.limits.map(|limits| limits.on_exhausted),
     })
 }
 
@@ -200,8 +200,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::config::Exhausted;
     use crate::talk::fake::Fake;
+    use deft_model::Exhausted;
 
     #[tokio::test]
     async fn limits_stand_beside_what_was_used() {

@@ -37,6 +37,8 @@ enum Verdict {
 /// What one check found.
 struct Finding {
     id: &'static str,
+    /// What it is about, where a check is made of several things, such as the server.
+    subject: Option<String>,
     verdict: Verdict,
     message: String,
     hint: Option<String>,
@@ -50,10 +52,18 @@ impl Findings {
     fn add(&mut self, id: &'static str, verdict: Verdict, message: String, hint: Option<String>) {
         self.0.push(Finding {
             id,
+            subject: None,
             verdict,
             message,
             hint,
         });
+    }
+
+    /// What the last finding is about.
+    fn about(&mut self, subject: &str) {
+        if let Some(last) = self.0.last_mut() {
+            last.subject = Some(subject.to_owned());
+        }
     }
 
     fn good(&mut self, id: &'static str, message: impl Into<String>) {
@@ -334,8 +344,9 @@ async fn check_servers(app: &App, found: &mut Findings) {
                 let tools = counted(probe.tools.len(), "tool");
                 found.good("servers.answer", format!("`{server}` answers: {tools}"));
             }
-            None => {}
+            None => continue,
         }
+        found.about(&server);
     }
 }
 
@@ -389,6 +400,7 @@ fn word(verdict: Verdict) -> &'static str {
 fn shown(finding: &Finding) -> Value {
     json!({
         "id": finding.id,
+        "subject": finding.subject,
         "status": word(finding.verdict),
         "message": finding.message,
         "hint": finding.hint,

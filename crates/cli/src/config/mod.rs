@@ -12,6 +12,7 @@ mod check;
 mod edit;
 mod engine;
 mod kind;
+mod lenient;
 mod list;
 mod mind;
 mod paths;
@@ -37,8 +38,6 @@ pub(crate) use edit::{Editor, literal};
 pub(crate) use engine::EngineConfig;
 pub(crate) use kind::Kind;
 pub(crate) use list::{Setting, all, find, split};
-#[cfg(test)]
-pub(crate) use mind::Exhausted;
 pub(crate) use mind::{AgentConfig, Allowance, BudgetConfig, ModelConfig};
 pub(crate) use paths::resolve;
 pub(crate) use problem::Problem;
@@ -72,7 +71,6 @@ pub(crate) struct Config {
     /// What models may use in a day.
     pub budget: BudgetConfig,
     /// How much of a conversation a model is told again, in tokens.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the engine's side reads it"))]
     pub history_tokens: u64,
     /// Whether messages to the bot are answered.
     pub telegram_chat: bool,

@@ -184,6 +184,7 @@ impl Reader<'_> {
             message: problem.to_string(),
             hint: None,
             origin: None,
+            path: Vec::new(),
         })
     }
 

@@ -239,7 +239,7 @@ pub(crate) const KEYS: &[Key] = &[
         "How much the agent may cost in a day, in US dollars"),
     key("budget.agents.NAME.on_exhausted", Kind::Words(EXHAUSTED), Words("`budget.on_exhausted`"), Mind,
         "What becomes of its runs when a limit is reached"),
-    key("budget.agents.NAME.spike_tokens", Kind::Count, Words("no limit"), Mind,
+    key("budget.agents.NAME.spike_tokens", Kind::Count, Words("500000, or 20 times its usual hour if that is more"), Mind,
         "More tokens than this within an hour pause the agent, and a notice says so"),
     key("budget.agents.NAME.spike_factor", Kind::Number, Words("no limit"), Mind,
         "So many times its usual hour pauses the agent, and a notice says so"),

@@ -133,7 +133,6 @@ impl Talk for Fake {
             if let Some(admitted) = &attention.admitted {
                 admitted.set(run.clone()).ok();
             }
-            self.heard.notify_one();
             let usual = || {
                 let text = format!("you said: {}", say.text);
                 (
@@ -148,6 +147,8 @@ impl Talk for Fake {
             };
             let script = self.script.lock().unwrap().pop_front();
             let (events, mut said) = script.unwrap_or_else(usual);
+            // What comes of the next thing is settled.
+            self.heard.notify_one();
             for event in events {
                 match event {
                     Do::Live(live) => listener(live),

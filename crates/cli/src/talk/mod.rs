@@ -4,17 +4,11 @@
 //! can be tried with one that answers as it is told. `host.rs` is the one that is real.
 //!
 //! Not here: what an answer looks like, and where it is shown.
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "the engine's side, which makes these, is not plugged in yet"
-    )
-)]
 
 #[cfg(test)]
 pub(crate) mod fake;
 mod host;
+mod live;
 
 use std::future::Future;
 use std::pin::Pin;

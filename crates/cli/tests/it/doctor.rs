@@ -21,6 +21,12 @@ fn checks(world: &World, args: &[&str]) -> (i32, Vec<(String, String)>) {
             "a remedy for all that is not well: {check}"
         );
     }
+    let mut known = Vec::new();
+    for check in checks {
+        let key = (check["id"].clone(), check["subject"].clone());
+        assert!(!known.contains(&key), "once for each subject: {check}");
+        known.push(key);
+    }
     let bad = checks.iter().any(|check| check["status"] == "bad");
     assert_eq!(document["ok"], !bad);
     let checks = checks
@@ -96,11 +102,14 @@ fn init_puts_everything_in_order() {
 fn what_is_wrong_has_a_remedy() {
     let world = used_home();
     world
-        .write("home/skills/torn.yaml", "name: torn\ndescription: d\nsteps: []\n")
+        .write(
+            "home/skills/torn.yaml",
+            "name: torn\ndescription: d\nsteps: []\n",
+        )
         .write("home/skills/report.yaml", WORKFLOW)
         .write(
             "home/config.toml",
-            "[notify]\nchannel = \"webhook\"\n\n[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO_SUCH_KEY\"\n\n[llm.b]\nmodel = \"m\"\n\n[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n",
+            "[notify]\nchannel = \"webhook\"\n\n[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO_SUCH_KEY\"\n\n[llm.b]\nmodel = \"m\"\n\n[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n[mcp_servers.lost]\ncommand = \"/nowhere/either\"\n",
         );
     std::fs::set_permissions(world.path("home"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let (code, found) = checks(&world, &[]);
@@ -127,7 +136,7 @@ fn what_is_wrong_has_a_remedy() {
         text.contains("hint: `deft skills doctor` says which and why"),
         "{text}"
     );
-    assert!(text.contains("6 things to mend"), "{text}");
+    assert!(text.contains("7 things to mend"), "{text}");
     world.write("home/config.toml", "[notfy]\n");
     let (code, found) = checks(&world, &[]);
     assert_eq!(

@@ -125,10 +125,25 @@ impl Engine {
         brief: &Brief,
         conversation: &str,
     ) -> Result<Setup, Failure> {
+        let steps = brief.step.max_steps;
+        let agent = &brief.run.agent_id;
+        let setup = self.chat_preview(agent, &brief.instructions, conversation);
+        let mut setup = setup.await?;
+        setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
+        Ok(setup)
+    }
+
+    /// What an agent would be told in a conversation.
+    pub(crate) async fn chat_preview(
+        &self,
+        agent: &str,
+        message: &str,
+        conversation: &str,
+    ) -> Result<Setup, Failure> {
         let inner = &self.inner;
-        let voice = inner.voice(&brief.run.agent_id)?;
+        let voice = inner.voice(agent)?;
         let snapshot = self.all_skills().await;
-        let classified = self.playbooks(&brief.instructions).await;
+        let classified = self.playbooks(message).await;
         let forced: Vec<String> = classified.tools().into_iter().map(str::to_owned).collect();
         // A server that has not been asked yet may have what is needed.
         drop(inner.parts.router.listed().await);
@@ -162,7 +177,7 @@ impl Engine {
                 commands: &commands,
                 tools: &specs,
                 skills: &skills,
-                message: &brief.instructions,
+                message,
                 playbooks: &playbooks,
                 also_matched: &also,
                 facts: &facts,
@@ -188,16 +203,11 @@ impl Engine {
             system: prompt.parts.into(),
             conversation: Some(reference),
             history,
-            task: brief.instructions.clone(),
+            task: message.to_owned(),
             tools: reach.tools,
             skills: reach.skills,
             must_call: Vec::new(),
-            limits: inner.limits(
-                brief
-                    .step
-                    .max_steps
-                    .unwrap_or(inner.options.agent.max_steps),
-            ),
+            limits: inner.limits(inner.options.agent.max_steps),
         })
     }
 

@@ -267,6 +267,10 @@ async fn lost_time_is_made_up_for_at_a_pace() {
             let ticked = t.world.engine.tick(at("15:05"), &t.pool).await.unwrap();
             assert_eq!((ticked.fired.len(), ticked.held_back), (fired, true));
         }
+        // Another process begins no further ones beside them.
+        let other = deft_engine::Pool::new(4);
+        let ticked = t.world.engine.tick(at("15:05"), &other).await.unwrap();
+        assert_eq!((ticked.fired.len(), ticked.held_back), (0, true));
         let runs = t.world.store.runs(deft_store::RunFilter::default());
         let runs = runs.await.unwrap();
         let first = |run: &deft_store::RunRow| run.slot == Some(at("13:10"));

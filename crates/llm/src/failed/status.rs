@@ -100,7 +100,7 @@ impl Failed {
 
     fn by_words(status: u16, words: &Words) -> Self {
         let status = match status {
-            200 => words.own_status().unwrap_or(500),
+            200..300 => words.own_status().unwrap_or(500),
             status => status,
         };
         if let Some(overflow) = Overflow::find(status, words) {

@@ -4,6 +4,7 @@
 mod calls;
 mod cases;
 mod real_model;
+mod scripted;
 mod support;
 mod tries;
 mod trouble;

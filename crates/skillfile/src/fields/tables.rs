@@ -192,7 +192,7 @@ pub(crate) const POLICY: &[Field] = &[
     optional(
         "preflight",
         Kind::Any,
-        "a check before the run that costs no model call",
+        "a check before the run that costs no model call: `calendar: 2h`, `email: new`, a `tool` with `args` and `condition`, or `compute`",
     ),
     optional("timezone", Kind::Text, "the IANA zone of the skill's times"),
     optional("timeout", Kind::Duration, "the longest a run may take"),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
+use crate::markdown::Renderer;
 use crate::output::{Output, counted, harmless, local, table};
 use crate::talk::{Conversation, Line, Talk};
 
@@ -113,9 +114,14 @@ fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) 
     ));
     for line in lines {
         let who = format!("{}  {}", line.role, local(line.at, zone));
-        output.data(&super::lines::paint("2", &who, false))?;
+        let who = super::lines::paint("2", &harmless(&who), output.styles_stdout());
+        output.raw(&who)?;
         let (styled, width) = (output.styles_stdout(), output.width());
-        let text = crate::markdown::Renderer::whole(&line.text, styled, width);
+        let text = match line.role.as_str() {
+            // Results may be long; `--json` has them as they were.
+            "tool" => words(&line.text) + "\n",
+            _ => Renderer::whole(&line.text, styled, width),
+        };
         output.raw(&format!("{text}\n"))?;
     }
     Ok(())

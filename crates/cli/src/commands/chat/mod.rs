@@ -39,8 +39,8 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
             | Conversations::Show { .. }
             | Conversations::Search { .. } => App::to_read(global)?,
         };
-        let done = talk::of(&app)
-            .and_then(|talk| app.block_on(archive::run(command, &*talk, &app.zone, output)));
+        let talk = talk::of(&app);
+        let done = app.block_on(archive::run(command, &*talk, &app.zone, output));
         app.close();
         return done;
     }
@@ -54,16 +54,14 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         None => None,
     };
     let app = App::open(global, &Roots::default())?;
-    let done = talk::of(&app).and_then(|talk| {
-        let chat = Opened {
-            args,
-            global,
-            output,
-            home: &home,
-            zone: app.zone.clone(),
-        };
-        app.block_on(chat.talk(talk, text))
-    });
+    let chat = Opened {
+        args,
+        global,
+        output,
+        home: &home,
+        zone: app.zone.clone(),
+    };
+    let done = app.block_on(chat.talk(talk::of(&app), text));
     app.close();
     done
 }

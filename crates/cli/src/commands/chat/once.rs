@@ -218,3 +218,88 @@ fn prompt_text(prompt: &Value) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use deft_model::{FailureClass, Object};
+
+    use super::*;
+    use crate::talk::fake::{Fake, failed};
+
+    #[test]
+    fn what_is_piped_in_comes_behind() {
+        for (given, piped, expected) in [
+            ("sum up", "", Some("sum up")),
+            ("sum up\n", "a\nb\n", Some("sum up\n\na\nb")),
+            ("", "a", Some("a")),
+            (" ", "\n", None),
+        ] {
+            let joined = join(given, piped);
+            assert_eq!(
+                joined.as_ref().ok().map(String::as_str),
+                expected,
+                "{given}|{piped}"
+            );
+        }
+    }
+
+    #[test]
+    fn calls_are_in_the_document() {
+        let tool = || "ls".to_owned();
+        let args = |path: &str| Object::from_iter([("path".to_owned(), json!(path))]);
+        let begun = |path: &str| Live::ToolBegun {
+            tool: tool(),
+            args: args(path),
+            depth: 0,
+        };
+        let ended = |ok, note: Option<&str>| Live::ToolEnded {
+            tool: tool(),
+            ok,
+            ms: 7,
+            note: note.map(str::to_owned),
+        };
+        let mut calls = Calls::default();
+        for live in [
+            begun("a"),
+            begun("b"),
+            Live::Text("x".to_owned()),
+            ended(true, None),
+            ended(false, Some("gone")),
+            Live::Refused {
+                tool: "rm".to_owned(),
+                reason: "not one of its tools".to_owned(),
+            },
+        ] {
+            calls.hear(&live);
+        }
+        let mut said = failed(FailureClass::Limit, "10 steps were not enough");
+        (said.conversation, said.run) = ("conv_1".to_owned(), "run_1".to_owned());
+        assert_eq!(
+            document(&said, &calls.0),
+            json!({
+                "conversation": "conv_1", "run": "run_1", "status": "done", "outcome": "error", "text": "",
+                "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": null, "llm_calls": 0},
+                "calls": [
+                    {"tool": "ls", "args": {"path": "a"}, "depth": 0, "status": "success", "duration_ms": 7, "note": null},
+                    {"tool": "ls", "args": {"path": "b"}, "depth": 0, "status": "error", "duration_ms": 7, "note": "gone"},
+                    {"tool": "rm", "args": {}, "depth": 0, "status": "refused", "note": "not one of its tools"},
+                ],
+                "error": {"class": "limit", "message": "10 steps were not enough", "hint": null},
+            })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_prompt_is_shown_part_by_part() {
+        let say = Say {
+            text: "hi".to_owned(),
+            ..Say::default()
+        };
+        let prompt = Fake::default().prompt(say).await.unwrap();
+        assert_eq!(
+            prompt_text(&prompt),
+            "agent thinker, model local\n\n--- system, stable ---\nYou help.\n\n--- system, changing ---\nIt is noon.\n\n\
+             --- user ---\nhi\n\n--- 1 tool ---\nhttp_request  Asks a web server. More.\n"
+        );
+    }
+}

@@ -100,6 +100,21 @@ pub(super) fn help() -> String {
 mod tests {
     use super::Entry::{self, *};
 
+    /// The document lists the commands, in their order and no others.
+    #[test]
+    fn the_commands_are_documented() {
+        let document = include_str!("../../../../../docs/chat.md");
+        let told: Vec<String> = document
+            .lines()
+            .filter_map(|line| Some(line.strip_prefix("| `/")?.split('`').next()?.to_owned()))
+            .collect();
+        let known = super::COMMANDS.iter();
+        let known: Vec<String> = known
+            .map(|(name, takes, _)| format!("{name} {takes}").trim().replacen('/', "", 1))
+            .collect();
+        assert_eq!(told, known);
+    }
+
     #[test]
     fn entries_are_told_apart() {
         for (line, expected) in [

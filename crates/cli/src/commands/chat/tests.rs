@@ -82,7 +82,7 @@ fn world(live: bool) -> World {
         beside: Box::new(screen.clone()),
         styled: live,
         color: live,
-        width: Some(60),
+        width: || Some(60),
         much: if live { Much::Live } else { Much::Lines },
     };
     let (stop, stops) = unbounded_channel();

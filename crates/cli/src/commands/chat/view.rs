@@ -26,8 +26,8 @@ pub(super) struct Look {
     pub styled: bool,
     /// Whether other lines are.
     pub color: bool,
-    /// How wide the terminal is.
-    pub width: Option<usize>,
+    /// How wide the terminal is; it may change.
+    pub width: fn() -> Option<usize>,
     /// How much is shown beside answers.
     pub much: Much,
 }
@@ -52,7 +52,7 @@ impl Look {
             beside: Box::new(io::stderr()),
             styled: output.styles_stdout(),
             color,
-            width: output.width(),
+            width: stdout_width,
             much: match output.quiet {
                 true => Much::Errors,
                 // Without colours there may be no way to take a line back either.
@@ -90,7 +90,7 @@ struct Open {
 
 impl View {
     pub(super) fn new(look: Look) -> Self {
-        let text = Renderer::new(look.styled, look.width);
+        let text = Renderer::new(look.styled, (look.width)());
         Self(Mutex::new(State {
             look,
             text,
@@ -107,9 +107,7 @@ impl View {
     /// An answer is worked on from now on.
     pub(super) fn begin(&self) {
         let mut state = self.lock();
-        let width = crate::output::terminal_width();
-        state.look.width = state.look.width.and(width).or(state.look.width);
-        state.text = Renderer::new(state.look.styled, state.look.width);
+        state.text = Renderer::new(state.look.styled, (state.look.width)());
         state.segment.clear();
         state.calls.clear();
         state.agents.clear();
@@ -133,7 +131,7 @@ impl View {
         let mut state = self.lock();
         state.end_text();
         if !said.text.trim().is_empty() && said.text.trim() != state.segment.trim() {
-            let text = Renderer::whole(&said.text, state.look.styled, state.look.width);
+            let text = state.whole(&said.text);
             state.answer(&text);
         }
         state.busy = false;
@@ -169,7 +167,7 @@ impl View {
     /// Shows a text of somebody.
     pub(super) fn show(&self, text: &str) {
         let mut state = self.lock();
-        let text = Renderer::whole(text, state.look.styled, state.look.width);
+        let text = state.whole(text);
         state.answer(&text);
     }
 
@@ -190,7 +188,16 @@ impl Stage for View {
     }
 }
 
+fn stdout_width() -> Option<usize> {
+    let terminal = io::stdout().is_terminal();
+    terminal.then(crate::output::terminal_width).flatten()
+}
+
 impl State {
+    fn whole(&self, text: &str) -> String {
+        Renderer::whole(text, self.look.styled, (self.look.width)())
+    }
+
     fn hear(&mut self, live: Live) {
         match live {
             Live::Text(more) => {
@@ -307,7 +314,7 @@ impl State {
         let frame = FRAMES[self.frame % FRAMES.len()];
         let line = clip(
             &format!("{frame} {what}"),
-            self.look.width.unwrap_or(80).saturating_sub(1),
+            (self.look.width)().unwrap_or(80).saturating_sub(1),
         );
         drop(write!(self.look.beside, "\r\x1b[2K\x1b[2m{line}\x1b[0m"));
         drop(self.look.beside.flush());

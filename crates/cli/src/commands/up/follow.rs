@@ -27,14 +27,12 @@ pub(super) fn start(
     registry: &Arc<Registry>,
     home: &Home,
     channel: Arc<Live>,
-    bot: Option<Bot>,
+    bot: Bot,
     stop: &CancellationToken,
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     let (settings, receiver) = watch::channel(telegram::Settings::of(&home.config));
-    if let Some(bot) = bot {
-        tasks.spawn(bot.serve(receiver, stop.clone()));
-    }
+    tasks.spawn(bot.serve(receiver, stop.clone()));
     tasks.spawn(super::answer_door(engine.clone(), home.path.clone()));
     let changed = Arc::new(Notify::new());
     tasks.spawn(ask_servers(

@@ -86,19 +86,10 @@ async fn serve(
         async move { engine.serve(&pool, channel, stop, grace).await }
     });
     warn(registry, home);
-    let bot = match talk::of(app) {
-        Ok(talk) => Some(telegram::Bot {
-            talk,
-            store: Arc::clone(engine.store()),
-            pace: telegram::Pace::default(),
-        }),
-        Err(failure) => {
-            tracing::debug!(
-                why = failure.message,
-                "messages to the bot are not answered"
-            );
-            None
-        }
+    let bot = telegram::Bot {
+        talk: talk::of(app),
+        store: Arc::clone(engine.store()),
+        pace: telegram::Pace::default(),
     };
     let mut followers = follow::start(engine, registry, home, channel, bot, &stop);
     say_ready(app, home, begun).await?;

@@ -240,7 +240,7 @@ impl Shared {
         };
         self.with(&entry.chat, |chat| chat.current = None);
         match said {
-            Ok(said) if said.status == "waiting" => self.wait(entry, &said).await,
+            Ok(said) if said.status != "done" => self.wait(entry, &said).await,
             Ok(said) => {
                 self.with(&entry.chat, |chat| {
                     chat.usage.add(&said.usage);
@@ -297,9 +297,15 @@ impl Shared {
         }
     }
 
-    /// The run goes on later; the message is looked at again then.
+    /// The run goes on later, or elsewhere: the message is looked at again then.
     async fn wait(self: &Arc<Self>, entry: Entry, said: &Said) {
-        let first = self.with(&entry.chat, |chat| chat.waiting.insert(entry.id));
+        // The conversation has begun.
+        let entry = Entry {
+            fresh: false,
+            ..entry
+        };
+        let waits = said.status == "waiting";
+        let first = self.with(&entry.chat, |chat| waits && chat.waiting.insert(entry.id));
         if first {
             self.send(&entry.chat, &words::waits(said)).await;
         }
