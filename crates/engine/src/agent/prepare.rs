@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{Caps, PlaybookText, PromptInput, SentOut, assemble, line, sent_out};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup};
-use deft_model::{Agent, AgentMode, Body, Failure, FailureClass};
+use deft_model::{Agent, AgentMode, Body, Failure, FailureClass, RunId};
 use deft_registry::{Snapshot, State, discovery};
 use deft_store::{FactFilter, NewConversation, RunRow};
+use deft_tools::Found;
 use deft_workflow::Path;
 
 use super::say::conversation_of;
-use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use super::tools::{BY_AGENT, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use super::{Brief, offers};
 use crate::engine::Inner;
 use crate::perform::Performer;
@@ -19,6 +20,9 @@ use crate::{Engine, Error};
 
 /// Tools with which an agent would make things happen later.
 const SCHEDULING: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
+
+/// Tools with which commands are called; who writes commands needs none of them.
+const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];
 
 /// How many facts a chat is told.
 const MOST_FACTS: u32 = 20;
@@ -84,7 +88,8 @@ impl Engine {
         let voice = inner.voice(&policy.agent_id)?;
         let snapshot = inner.parts.skills.snapshot();
         let mut reach = inner.exact_reach(&voice, brief, &snapshot)?;
-        inner.forbid_schedules(&voice, &brief.run, &mut reach);
+        let run = &brief.run;
+        inner.forbid_schedules(&voice, run, &mut reach).await?;
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let prompt = assemble(
             &PromptInput {
@@ -305,12 +310,15 @@ impl Inner {
         let router = &self.parts.router;
         let mut names = brief.step.tools.clone();
         let skills = mentioned(snapshot, &brief.run.skill, &brief.instructions);
-        if !skills.is_empty() {
-            names.extend([USE_SKILL.to_owned(), GET_SKILL.to_owned()]);
+        // Whoever is given a way to run skills by name may run them all.
+        let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
+        let all = names.iter().any(any);
+        if !skills.is_empty() && voice.mode == Mode::Tools {
+            names.extend(FOR_COMMANDS.map(str::to_owned));
         }
         Ok(Reach {
             tools: offers::exactly(router, &names, &approve)?,
-            skills: Some(skills),
+            skills: (!all).then_some(skills),
             left_out: 0,
         })
     }
@@ -332,6 +340,9 @@ impl Inner {
         let (mut tools, left_out) = offers::matching(router, &patterns, &first, &approve);
         if !agent.allow_skills {
             tools.retain(|offer| !super::AGENT_TOOLS.contains(&offer.tool.as_str()));
+        }
+        if voice.mode == Mode::Cmd {
+            tools.retain(|offer| !FOR_COMMANDS.contains(&offer.tool.as_str()));
         }
         offer_skill_tool(&mut tools, snapshot, agent);
         let skills = agent.skills.as_ref().map(|_| {
@@ -358,12 +369,40 @@ impl Inner {
     }
 
     /// What fires by itself may not make more things fire by themselves, unless it was allowed to.
-    fn forbid_schedules(&self, voice: &Voice, run: &RunRow, reach: &mut Reach) {
+    async fn forbid_schedules(
+        &self,
+        voice: &Voice,
+        run: &RunRow,
+        reach: &mut Reach,
+    ) -> Result<(), Failure> {
         let allowed = voice.agent.may_schedule || self.options.agent.may_schedule;
-        if run.slot.is_some() && !allowed {
-            reach
-                .tools
-                .retain(|offer| !SCHEDULING.contains(&offer.tool.as_str()));
+        let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
+        if allowed || !reach.tools.iter().any(schedules) || !self.fired_by_itself(run).await {
+            return Ok(());
+        }
+        reach.tools.retain(|offer| !schedules(offer));
+        if reach.tools.is_empty() {
+            return Err(may_not_schedule());
+        }
+        Ok(())
+    }
+
+    /// Whether a run comes from a schedule, be it by way of other agents: their calls are its key.
+    async fn fired_by_itself(&self, run: &RunRow) -> bool {
+        let mut run = run.clone();
+        loop {
+            if run.slot.is_some() {
+                return true;
+            }
+            let key = run.key.as_deref().filter(|_| run.cause == BY_AGENT);
+            let Some((above, _)) = key.and_then(|key| key.split_once('/')) else {
+                return false;
+            };
+            match self.parts.store.run(&RunId::new(above)).await {
+                Ok(Some(above)) => run = above,
+                // Whoever cannot be found may have been anybody.
+                _ => return true,
+            }
         }
     }
 
@@ -379,6 +418,13 @@ impl Inner {
         let own = defined
             .as_ref()
             .map(|agent| agent.prompt.read().into_owned());
+        let (model, mode) = match &defined {
+            Some(agent) if agent.model.is_some() || agent.mode != AgentMode::Auto => {
+                let voice = self.voice(&agent.id)?;
+                (voice.model, voice.mode)
+            }
+            _ => (parent.model.clone(), parent.mode),
+        };
         let snapshot = self.parts.skills.snapshot();
         let mut tools: Vec<Offer> = Vec::new();
         let mut skills = Vec::new();
@@ -386,8 +432,13 @@ impl Inner {
         for name in &dispatch.skills {
             let offered = |offer: &&Offer| offer.tool == *name || offer.spec.name == *name;
             if let Some(offer) = parent.tools.iter().find(offered) {
+                if let Some(agent) = &defined
+                    && agent.may_use_tool(&offer.tool) == Some(false)
+                {
+                    return Err(not_for(name, &agent.id));
+                }
                 entries.push(line(&offer.spec.name, &offer.spec.description));
-                tools.push(offer.clone());
+                tools.push(self.asked_first(offer, defined.as_ref()));
                 continue;
             }
             let in_scope = |id: &str| match &parent.skills {
@@ -397,14 +448,21 @@ impl Inner {
             match snapshot.find(name) {
                 Some(loaded) if in_scope(loaded.skill.id.as_str()) => {
                     let skill = &loaded.skill;
-                    entries.push(line(skill.id.as_str(), &skill.description));
-                    skills.push(skill.id.to_string());
+                    let (id, domain) = (skill.id.as_str(), skill.domain.as_deref());
+                    if let Some(agent) = &defined
+                        && agent.skills.is_some()
+                        && !agent.may_use_skill(id, domain)
+                    {
+                        return Err(not_for(name, &agent.id));
+                    }
+                    entries.push(line(id, &skill.description));
+                    skills.push(id.to_owned());
                 }
                 _ => return Err(out_of_reach(name)),
             }
         }
-        if !skills.is_empty() {
-            for name in [USE_SKILL, GET_SKILL] {
+        if !skills.is_empty() && mode == Mode::Tools {
+            for name in FOR_COMMANDS {
                 let known = parent.tools.iter().find(|offer| offer.tool == name);
                 let approve = self.options.agent.approve.as_slice();
                 let offer = match known {
@@ -421,7 +479,7 @@ impl Inner {
         let prompt = sent_out(
             &SentOut {
                 own: own.as_deref().unwrap_or_default(),
-                mode: parent.mode,
+                mode,
                 skills: &entries,
                 context: &dispatch.context,
                 now: &self.time_in_words(),
@@ -429,14 +487,10 @@ impl Inner {
             &Caps::default(),
         );
         let max_steps = defined.as_ref().and_then(|agent| agent.max_steps);
-        let model = match &defined {
-            Some(agent) if agent.model.is_some() => self.model_of(agent)?,
-            _ => parent.model.clone(),
-        };
         Ok(Setup {
             agent: dispatch.agent_id.clone(),
             model,
-            mode: parent.mode,
+            mode,
             system: prompt.parts.into(),
             conversation: None,
             history: Arc::default(),
@@ -449,6 +503,18 @@ impl Inner {
                 ..parent.limits
             },
         })
+    }
+
+    /// A tool that is passed on; what the one who gets it is asked about counts too.
+    fn asked_first(&self, offer: &Offer, agent: Option<&Agent>) -> Offer {
+        let asks = agent.is_some_and(|agent| match self.parts.router.find(&offer.tool) {
+            Found::Tool(info) => offers::needs_approval(&info, &agent.approve),
+            _ => false,
+        });
+        Offer {
+            approve: offer.approve || asks,
+            ..offer.clone()
+        }
     }
 
     fn time_in_words(&self) -> String {
@@ -538,9 +604,24 @@ fn broken_agent(id: &str) -> Failure {
     .hint("`deft skills doctor` says what is wrong with it")
 }
 
+fn may_not_schedule() -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        "what fires by itself may not store schedules, and the skill has no other tools",
+    )
+    .hint("`may_schedule: true` in the AGENT.md of its agent allows it")
+}
+
 fn out_of_reach(name: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
-        format!("`{name}` is nothing that the agent which sends out may use"),
+        format!("`{name}` cannot be passed on: you do not have it yourself"),
+    )
+}
+
+fn not_for(name: &str, agent: &str) -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        format!("`{name}` cannot be passed on: the AGENT.md of `{agent}` leaves it out"),
     )
 }
