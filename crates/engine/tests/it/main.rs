@@ -9,6 +9,7 @@ mod agent;
 mod cancels;
 mod control;
 mod crash;
+mod crash_agents;
 mod daemons;
 mod deadlines;
 mod dry;
