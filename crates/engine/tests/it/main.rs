@@ -6,6 +6,8 @@
 )]
 
 mod agent;
+mod agent_budgets;
+mod agent_resume;
 mod cancels;
 mod control;
 mod crash;
@@ -18,6 +20,7 @@ mod leases;
 mod limits;
 mod runs;
 mod taken_over;
+mod thinker;
 mod time;
 mod time_clock;
 mod time_jobs;
