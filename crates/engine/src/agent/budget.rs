@@ -57,6 +57,11 @@ pub(crate) fn pause_key(agent: &str) -> String {
     format!("agent:{agent}")
 }
 
+/// The name under which it is kept when a person let an agent go on.
+fn resumed_key(agent: &str) -> String {
+    format!("resumed agent:{agent}")
+}
+
 impl Inner {
     /// What a question would cost at most, and what it counts against. One that an agent asks which
     /// was sent out counts against both: the one that it is `below` of pays.
@@ -230,6 +235,10 @@ impl Inner {
             return;
         };
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
+        // What a person has let pass counts no more.
+        let resumed = self.parts.store.setting(&resumed_key(agent)).await;
+        let resumed = resumed.ok().flatten().and_then(|text| text.parse().ok());
+        let hour = hour.max(resumed.unwrap_or(Timestamp::MIN));
         let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
         let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
         let hours = before.first().map_or(1, |first| {
@@ -346,7 +355,10 @@ impl Engine {
     pub async fn resume_agent(&self, agent: &str) -> Result<bool, crate::Error> {
         let key = pause_key(agent);
         let paused = self.store().held(&key).await?.is_some();
-        self.store().hold(&key, false, self.inner.now()).await?;
+        let now = self.inner.now();
+        let noted = self.store().keep_setting(&resumed_key(agent), &now.to_string());
+        noted.await?;
+        self.store().hold(&key, false, now).await?;
         self.inner.stir();
         Ok(paused)
     }
