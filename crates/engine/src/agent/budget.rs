@@ -356,7 +356,9 @@ impl Engine {
         let key = pause_key(agent);
         let paused = self.store().held(&key).await?.is_some();
         let now = self.inner.now();
-        let noted = self.store().keep_setting(&resumed_key(agent), &now.to_string());
+        let noted = self
+            .store()
+            .keep_setting(&resumed_key(agent), &now.to_string());
         noted.await?;
         self.store().hold(&key, false, now).await?;
         self.inner.stir();
