@@ -73,7 +73,8 @@ impl Inner {
         request: &ModelRequest,
     ) -> Spending {
         let now = self.now();
-        let options = self.parts.models.options(model);
+        let models = self.models();
+        let options = models.options(model);
         let most = request.max_tokens.or(options.map(|model| model.max_tokens));
         let (input, output) = (request_tokens(request), u64::from(most.unwrap_or(0)));
         let price = options.and_then(|model| model.price);

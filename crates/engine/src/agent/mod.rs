@@ -6,6 +6,7 @@
 
 mod budget;
 mod came;
+mod chat;
 mod facts;
 mod history;
 mod offers;
@@ -13,8 +14,10 @@ mod options;
 mod playbooks;
 mod prepare;
 mod say;
+mod sent_out;
 mod think;
 mod tools;
+mod voice;
 
 use deft_workflow::{AgentStep, Path};
 

@@ -183,7 +183,7 @@ impl Performer {
             deadline,
             cancel: self.halt.clone(),
         };
-        let result = engine.parts.models.ask(ask).await;
+        let result = engine.models().ask(ask).await;
         let result = result.map(|mut answer| {
             answer.reply.text = self.hide(&answer.reply.text);
             answer
