@@ -1,6 +1,8 @@
 //! Generated parts of documents are what the code says.
 
-use deft_skillfile::{Moment, Place, Profile, Rule, Severity, field_reference, parse};
+use deft_skillfile::{
+    Moment, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
+};
 
 use crate::support::{read, root};
 
@@ -28,6 +30,11 @@ fn check(path: &str, generated: &str) {
 #[test]
 fn the_field_reference_is_current() {
     check("docs/skill-format.md", &format!("\n{}", field_reference()));
+}
+
+#[test]
+fn the_agent_reference_is_current() {
+    check("docs/agents.md", &format!("\n{}", agent_reference()));
 }
 
 #[test]

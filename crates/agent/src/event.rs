@@ -204,7 +204,7 @@ pub enum What {
     /// It is over.
     Finished(Finished),
     /// It failed and goes on where it was: the model is asked again, or the call that could not be
-    /// made is made. What has ended stays ended.
+    /// made is made. So do the agents below whose failures ended it. What has ended stays ended.
     Reopened,
 }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
-use deft_registry::{Registry, Snapshot};
+use deft_llm::Models;
+use deft_registry::{Registry, Snapshot, State};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
@@ -33,6 +34,8 @@ pub(crate) struct App {
     pub zone: TimeZone,
     home: PathBuf,
     channel: Arc<dyn Channel>,
+    /// Nothing is done but looking.
+    reads: bool,
 }
 
 impl App {
@@ -47,6 +50,13 @@ impl App {
         Self::with(&home, Arc::new(library.load()))
     }
 
+    /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
+    pub(crate) fn standing(global: &Global) -> Done<Self> {
+        let home = Home::open(global)?;
+        let snapshot = load_kept(&home, &Library::of(&home));
+        Self::with(&home, Arc::new(snapshot))
+    }
+
     /// Opens the home for commands that look at runs and need no skill.
     pub(crate) fn without_skills(global: &Global) -> Done<Self> {
         let home = Home::open(global)?;
@@ -56,10 +66,11 @@ impl App {
     /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
     /// a home that cannot be written to, and need not exist.
     pub(crate) fn to_read(global: &Global) -> Done<Self> {
-        let home = Home::open(global)?;
+        let home = Home::to_read(global)?;
         let store = read_store(&home)?;
         let skills = Arc::new(no_skills(&home));
-        Self::build(&home, skills, store, Engine::to_read)
+        let app = Self::build(&home, skills, store, Engine::to_read)?;
+        Ok(Self { reads: true, ..app })
     }
 
     /// Opens the home for a process that stays: skills follow their files.
@@ -70,7 +81,8 @@ impl App {
             now: jiff::Timestamp::now(),
             zone: zone.clone(),
         };
-        let registry = Arc::new(Registry::open(library.options, clock));
+        let first = load_kept(home, &library);
+        let registry = Arc::new(Registry::follow(first, library.options, clock));
         let app = Self::assemble(home, registry.clone())?;
         Ok((app, registry))
     }
@@ -94,8 +106,9 @@ impl App {
         let runtime = runtime()?;
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
+        let channel = channels::of(home, &router);
         let parts = Parts {
-            models: deft_llm::Models::default(),
+            models: models(home),
             store,
             skills,
             router,
@@ -110,7 +123,8 @@ impl App {
             engine,
             zone,
             home: home.path.clone(),
-            channel: channels::of(home),
+            channel,
+            reads: false,
         })
     }
 
@@ -137,7 +151,7 @@ impl App {
 
     /// Sends the messages that wait, unless a daemon is there to do that.
     fn carry(&self) {
-        if Lock::holder(&self.home).is_some() {
+        if self.reads || Lock::holder(&self.home).is_some() {
             return;
         }
         let sent = self.runtime.block_on(async {
@@ -178,6 +192,27 @@ impl App {
     /// Servers end with this process.
     pub(crate) fn abandon(self) {
         self.runtime.shutdown_background();
+    }
+}
+
+/// The skills of a home, with the last good state of timed ones whose file is broken (X14). What the
+/// store cannot tell stays unknown, and is told as broken.
+pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
+    let snapshot = library.load();
+    let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
+    if !snapshot.files().iter().any(lost) {
+        return snapshot;
+    }
+    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+        return snapshot;
+    };
+    let last_good = deft_engine::last_good(&*store, &snapshot, &library.moment);
+    match runtime.block_on(last_good) {
+        Ok(last_good) => snapshot.recalled(&library.options, last_good),
+        Err(error) => {
+            tracing::warn!(%error, "what broken skills were before cannot be read");
+            snapshot
+        }
     }
 }
 
@@ -236,7 +271,19 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     }
     options.notify_minutes = notify_minutes(home);
     options.chats = chats(home);
+    options.agent = home.config.agents();
+    options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
+}
+
+/// The models of the configuration. One that is not complete is there, and says so when it is asked.
+fn models(home: &Home) -> Models {
+    let secrets = secrets::Secrets::new(&home.config);
+    let all = home.config.models.iter();
+    Models::of(all.map(|config| {
+        let options = config.options(&secrets);
+        options.map_err(|failure| (config.name.clone(), failure))
+    }))
 }
 
 /// The chats that may be written to, the primary one first.

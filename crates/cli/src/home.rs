@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use deft_registry::{Options, Snapshot};
 use deft_skillfile::Moment;
@@ -12,6 +13,7 @@ use crate::args::{Global, Roots};
 use crate::config::{self, Config};
 use crate::env;
 use crate::failure::{Done, Failure};
+use crate::progress::say_above;
 
 /// The home and what its configuration says.
 #[derive(Debug)]
@@ -25,6 +27,28 @@ impl Home {
     pub(crate) fn open(global: &Global) -> Done<Self> {
         let path = Self::locate(global)?;
         let config = Config::read(&config_file(&path))?;
+        Ok(Self { path, config })
+    }
+
+    /// The same for commands that only look: mistakes in the configuration are told, and do not stop
+    /// them.
+    pub(crate) fn to_read(global: &Global) -> Done<Self> {
+        static TOLD: Once = Once::new();
+        let path = Self::locate(global)?;
+        let file = config_file(&path);
+        let (config, left_out) = Config::read_leniently(&file)?;
+        if !global.quiet && !left_out.is_empty() {
+            // A command may look at the home more than once.
+            TOLD.call_once(|| {
+                for problem in &left_out {
+                    let place = problem.place(&file);
+                    say_above(&format!("warning: {place}: {}; left out", problem.message));
+                    if let Some(hint) = &problem.hint {
+                        say_above(&format!("hint: {hint}"));
+                    }
+                }
+            });
+        }
         Ok(Self { path, config })
     }
 
@@ -44,6 +68,11 @@ impl Home {
     /// Where the skills of the home are.
     pub(crate) fn skills(&self) -> PathBuf {
         self.path.join("skills")
+    }
+
+    /// Where the agents of the home are.
+    pub(crate) fn agents(&self) -> PathBuf {
+        self.path.join("agents")
     }
 
     /// The home, made if need be; only its owner may look inside.
@@ -121,7 +150,7 @@ pub(crate) struct Library {
 
 impl Library {
     pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
-        let home = Home::open(global);
+        let home = Home::to_read(global);
         if roots.roots.is_empty() {
             return Ok(Self::of(&home?));
         }
@@ -131,11 +160,20 @@ impl Library {
         })
     }
 
-    /// The skills of a home.
+    /// The skills and agents of a home.
     pub(crate) fn of(home: &Home) -> Self {
         Self {
-            options: Options::new(home.roots()),
+            options: Options::new(home.roots()).with_agents([home.agents()]),
             moment: home.moment(),
+        }
+    }
+
+    /// Loads everything as `deft up` has it: timed skills of the home whose file is broken are what
+    /// they were before.
+    pub(crate) fn load_kept(&self, global: &Global, roots: &Roots) -> Snapshot {
+        match Home::to_read(global) {
+            Ok(home) if roots.roots.is_empty() => crate::app::load_kept(&home, self),
+            _ => self.load(),
         }
     }
 

@@ -10,11 +10,13 @@ mod env;
 mod failure;
 mod home;
 mod logging;
+mod markdown;
 mod output;
 mod progress;
 mod prompt;
 mod report;
 mod secrets;
+mod talk;
 mod view;
 
 use std::process::ExitCode;

@@ -121,12 +121,14 @@ impl Output {
     /// How many columns a line may have: those of the terminal, or all that
     /// are needed when a program reads.
     pub(crate) fn width(&self) -> Option<usize> {
-        let size = io::stdout()
-            .is_terminal()
-            .then(terminal_size::terminal_size)
-            .flatten();
-        size.map(|(width, _)| usize::from(width.0))
+        let terminal = io::stdout().is_terminal();
+        terminal.then(terminal_width).flatten()
     }
+}
+
+/// How wide the terminal is now, if there is one.
+pub(crate) fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
 /// The text with control and direction characters made visible.
@@ -174,7 +176,7 @@ fn columns_of(text: &str) -> usize {
 }
 
 /// The text cut to so many columns, with a mark where it was cut.
-fn clip(text: &str, width: usize) -> String {
+pub(crate) fn clip(text: &str, width: usize) -> String {
     if columns_of(text) <= width {
         return text.to_owned();
     }

@@ -4,28 +4,45 @@ use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deft_engine::{Asker, Question};
 use deft_workflow::Answer;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use tokio::sync::{Mutex, oneshot};
 
 use crate::args::Global;
 use crate::output::harmless;
 use crate::progress::Screen;
 
+/// What is shown while somebody is asked something; it keeps still meanwhile.
+pub(crate) trait Stage: Send + Sync + 'static {
+    fn pause(&self, paused: bool);
+}
+
+impl Stage for Screen {
+    fn pause(&self, paused: bool) {
+        Screen::pause(self, paused);
+    }
+}
+
+/// How often a question looks whether anybody still waits for its answer.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// The person at the terminal.
 pub(crate) struct Prompt {
-    screen: Arc<Screen>,
+    stage: Arc<dyn Stage>,
     /// One question at a time: two prompts at once could get each other's answer.
     turn: Arc<Mutex<()>>,
 }
 
 impl Prompt {
     /// Somebody to ask, if there is a terminal and asking is allowed.
-    pub(crate) fn new(screen: &Arc<Screen>, global: &Global) -> Option<Self> {
+    pub(crate) fn new(stage: Arc<dyn Stage>, global: &Global) -> Option<Self> {
         let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
         (terminal && !global.no_input && !global.json).then(|| Self {
-            screen: Arc::clone(screen),
+            stage,
             turn: Arc::default(),
         })
     }
@@ -33,23 +50,58 @@ impl Prompt {
 
 impl Asker for Prompt {
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
-        let screen = Arc::clone(&self.screen);
+        let stage = Arc::clone(&self.stage);
         let turn = Arc::clone(&self.turn);
         Box::pin(async move {
             let _turn = turn.lock().await;
-            screen.pause(true);
+            let _still = Still::new(stage);
             // A thread of its own: nobody waits for it if the program ends before anybody types.
+            // When nobody wants the answer any more it ends too, and takes no line of what follows.
             let (reply, answer) = oneshot::channel();
-            std::thread::spawn(move || reply.send(read(&question)));
-            let answer = answer.await;
-            screen.pause(false);
-            answer.ok().flatten()
+            std::thread::spawn(move || {
+                let answer = read(&question, || reply.is_closed());
+                reply.send(answer)
+            });
+            answer.await.ok().flatten()
         })
     }
 }
 
+/// Keeps a stage still as long as it lives, however the question ends.
+struct Still(Arc<dyn Stage>);
+
+impl Still {
+    fn new(stage: Arc<dyn Stage>) -> Self {
+        stage.pause(true);
+        Self(stage)
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        self.0.pause(false);
+    }
+}
+
+/// Waits until there is something to read; false if nobody wants it any more.
+fn wait_for_input(is_over: &impl Fn() -> bool) -> bool {
+    let stdin = io::stdin();
+    let tick = Timespec::try_from(LOOK).ok();
+    loop {
+        if is_over() {
+            return false;
+        }
+        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut ready, tick.as_ref()) {
+            Ok(0) | Err(Errno::INTR) => {}
+            // What is wrong with it is seen when it is read.
+            Ok(_) | Err(_) => return true,
+        }
+    }
+}
+
 /// Asks until an answer is understood; the end of input is none.
-fn read(question: &Question) -> Option<Answer> {
+fn read(question: &Question, is_over: impl Fn() -> bool) -> Option<Answer> {
     let choices = if question.default {
         "Y/n/skip"
     } else {
@@ -60,6 +112,11 @@ fn read(question: &Question) -> Option<Answer> {
         let asked = write!(err, "{} [{choices}] ", harmless(&question.message));
         asked.and_then(|()| err.flush()).ok()?;
         drop(err);
+        if !wait_for_input(&is_over) {
+            // The question is off; what follows begins a line.
+            drop(writeln!(io::stderr()));
+            return None;
+        }
         let mut line = String::new();
         if io::stdin().read_line(&mut line).ok()? == 0 {
             return None;

@@ -7,6 +7,9 @@
     reason = "a bench stops at the first surprise"
 )]
 
+#[path = "engine/batches.rs"]
+mod batches;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -267,12 +270,21 @@ fn main() {
     // The floor and the run take turns, so that both see the same disk.
     let mut floor = Vec::new();
     let mut once = Vec::new();
+    let mut bare = Vec::new();
     for _ in 0..10 {
         floor.extend(single_commit(&runtime, &store, rounds / 5 + 1));
         once.extend(lone(&runtime, &durable, "once5", rounds / 10 + 1));
+        let again = batches::commits(&runtime, &store, "once5", rounds / 10 + 1);
+        bare.extend(again);
     }
     let floor = show("one commit of two events", &mut floor);
+    let bare = show("the 6 commits of a run, without the engine", &mut bare);
     let once = show("a lone run of 5 `once` steps", &mut once);
+    println!(
+        "{:<44} {:>9.2}",
+        "  its commits in units of 6 commits",
+        bare / (6.0 * floor)
+    );
     println!(
         "{:<44} {:>9.2}",
         "  in units of 6 commits (bar 1.15)",

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
 use deft_engine::{
-    Attention, Channel, Delivered, Engine, Notice, Options, Parts, Pool, SystemClock,
+    Attention, Channel, Delivered, Engine, Options, Parcel, Parts, Pool, SystemClock,
 };
 use deft_model::Effects;
 use deft_registry::Snapshot;
@@ -43,8 +43,7 @@ struct Ears;
 impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
-        _: &'a Notice,
-        _: &'a str,
+        _: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }

@@ -114,7 +114,7 @@ pub(crate) struct Leased {
     run: RunRow,
     lease: Lease,
     /// How its skill stands, if that is known.
-    pub(crate) skill: Option<SkillRow>,
+    pub(crate) skill: Option<Arc<SkillRow>>,
     /// The place that it takes up.
     pub(crate) place: Option<OwnedSemaphorePermit>,
 }
@@ -167,7 +167,7 @@ impl Engine {
     pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
         match self.begin(fire, &attention).await? {
             Begun::Over(admission) => Ok(admission),
-            Begun::Leased(begun) => self.drive_begun(*begun, attention).await,
+            Begun::Leased(begun) => self.drive_begun(begun, attention).await,
             Begun::Queued(run) => Box::pin(self.wait_and_drive(run, attention)).await,
         }
     }
@@ -229,7 +229,7 @@ impl Engine {
     /// Drives a run from its first step.
     pub(crate) async fn drive_begun(
         &self,
-        begun: Leased,
+        begun: Box<Leased>,
         attention: Attention,
     ) -> Result<Admission, Error> {
         let inner = &self.inner;
@@ -239,7 +239,7 @@ impl Engine {
             lease,
             skill,
             place,
-        } = begun;
+        } = *begun;
         let id = run.id.clone();
         if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
             inner.log_session(&run, finished, inner.now());

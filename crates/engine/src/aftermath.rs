@@ -30,6 +30,8 @@ pub(crate) struct Ended<'a> {
     /// What the skill wants when its budget is spent, if that is how the run ended.
     pub(crate) exhausted: Option<Exhausted>,
     pub(crate) at: Timestamp,
+    /// The same instant as schedules see it, which is another one where somebody tries them out.
+    pub(crate) schedule_at: Timestamp,
 }
 
 /// What a skill says about itself.
@@ -122,7 +124,10 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &En
     let Some(rest) = deft_schedule::backoff(streak) else {
         return give_up(decision, row, ended, streak);
     };
-    let until = ended.at.saturating_add(rest).unwrap_or(Timestamp::MAX);
+    let until = ended
+        .schedule_at
+        .saturating_add(rest)
+        .unwrap_or(Timestamp::MAX);
     decision.change.standing.backoff_until = Some(until);
     if terms.one_shot {
         // Nothing comes after its only slot, so that the ladder brings the next try itself.

@@ -2,7 +2,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,6 +11,13 @@ use jiff::{SignedDuration, Timestamp};
 pub trait Clock: Send + Sync + 'static {
     /// The present.
     fn now(&self) -> Timestamp;
+
+    /// How long this process has lived, whatever was done to the clock. Time in which the host slept
+    /// may not count.
+    fn lived(&self) -> Duration {
+        static BEGUN: OnceLock<Instant> = OnceLock::new();
+        BEGUN.get_or_init(Instant::now).elapsed()
+    }
 
     /// Ends when the present has come that far.
     fn sleep_until(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send>>;

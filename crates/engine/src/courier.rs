@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass};
-use deft_store::{NewNotice, NoticeEnd, NoticeRow};
+use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,15 +22,42 @@ pub type Delivered = Result<String, Undelivered>;
 
 /// A way to people.
 pub trait Channel: Send + Sync + 'static {
-    /// Hands a message over. The key is the same for every try, so that a receiver may notice.
+    /// Hands a message over.
     fn deliver<'a>(
         &'a self,
-        notice: &'a Notice,
-        key: &'a str,
+        parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>>;
 }
 
-/// Why a message did not arrive.
+/// A message on its way.
+pub struct Parcel<'a> {
+    /// The message.
+    pub notice: &'a Notice,
+    /// The same for every try, so that a receiver may notice.
+    pub key: &'a str,
+    row: &'a NoticeRow,
+    store: &'a dyn Store,
+}
+
+impl Parcel<'_> {
+    /// How many parts of the message arrived at earlier tries, where the receiver takes several.
+    pub fn arrived(&self) -> usize {
+        usize::try_from(self.row.parts).unwrap_or(usize::MAX)
+    }
+
+    /// Remembers that so many parts have arrived in all. It is stored at once, because this try may
+    /// be cut off before it ends.
+    pub async fn keep_arrived(&self, parts: usize) {
+        let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+        // A part that is sent twice is better than a message that ends in the middle.
+        if let Err(error) = self.store.keep_parts(self.row.id, parts).await {
+            tracing::warn!(notice = self.row.id, %error, "how much of a message arrived is not kept");
+        }
+    }
+}
+
+/// Why a message did not arrive. A failure that is `blocked` says that nobody could try, because
+/// what carries the message is not there: it counts for no try, and is never the last word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undelivered {
     /// What went wrong.
@@ -61,6 +88,10 @@ const LADDER: [SignedDuration; 8] = [
     SignedDuration::from_hours(6),
 ];
 
+/// How soon and how late somebody looks again whether what carries messages is back.
+const LOOK_AGAIN: [SignedDuration; 2] =
+    [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
+
 impl Engine {
     /// Tries to send every message that is due. Says how many arrived.
     pub async fn deliver(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
@@ -87,8 +118,13 @@ impl Engine {
         let key = format!("notice-{}", row.id);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
-                let sending = channel.deliver(&notice, &key);
-                let sent = tokio::time::timeout(PATIENCE, sending).await;
+                let parcel = Parcel {
+                    notice: &notice,
+                    key: &key,
+                    row,
+                    store: &**self.store(),
+                };
+                let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }
             Err(error) => Err(Undelivered {
@@ -99,9 +135,9 @@ impl Engine {
         let now = self.inner.now();
         let (end, sent) = match delivered {
             Ok(receipt) => (NoticeEnd::Sent { receipt }, true),
-            Err(undelivered) => (after_failure(row.attempts, &undelivered, now), false),
+            Err(undelivered) => (after_failure(row, &undelivered, now), false),
         };
-        if let NoticeEnd::Again { at, error } = &end {
+        if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
             tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
         }
         if let NoticeEnd::Dead { error } = &end {
@@ -121,14 +157,21 @@ fn no_answer() -> Undelivered {
 }
 
 /// What follows a try that failed. A wrong address or token does not get better by waiting.
-fn after_failure(attempts: u32, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
+fn after_failure(row: &NoticeRow, undelivered: &Undelivered, now: Timestamp) -> NoticeEnd {
     let failure = &undelivered.failure;
     let error = format!("{}: {}", failure.class, failure.message);
+    if failure.blocked {
+        // The older a message, the longer the wait, so that waits grow without being counted.
+        let [least, most] = LOOK_AGAIN;
+        let wait = now.duration_since(row.at).clamp(least, most);
+        let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+        return NoticeEnd::Later { at, error };
+    }
     let hopeless = matches!(
         failure.class,
         FailureClass::Auth | FailureClass::Invalid | FailureClass::NotFound
     );
-    let step = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+    let step = usize::try_from(row.attempts.saturating_sub(1)).unwrap_or(usize::MAX);
     let Some(wait) = LADDER.get(step).filter(|_| !hopeless) else {
         return NoticeEnd::Dead { error };
     };

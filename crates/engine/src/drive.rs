@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_model::{Effects, Exhausted, Failure, FailureClass, Object, RunId};
-use deft_store::{Lease, RunRow, SkillRow, Then, Write};
+use deft_store::{Finish, Lease, RunRow, SkillRow, Then, Write};
 use deft_tools::Router;
 use deft_workflow::{Action, Call, Event, Facts, Machine, Path};
 use futures_util::FutureExt;
@@ -41,6 +41,12 @@ pub(crate) enum Driven {
     GivenUp,
 }
 
+/// Where the turns of a run have led to.
+enum Turned {
+    Ended(Finish),
+    Parked,
+}
+
 /// A run and the right to drive it.
 pub(crate) struct Driver {
     engine: Arc<Inner>,
@@ -71,7 +77,7 @@ pub(crate) struct Driver {
     patient_until: Option<Timestamp>,
     blocked_by: Option<String>,
     /// The skill as it stood when the run began, if it is known.
-    skill: Option<SkillRow>,
+    skill: Option<Arc<SkillRow>>,
     /// The place that the run takes up as long as it does something.
     place: Option<OwnedSemaphorePermit>,
 }
@@ -145,7 +151,7 @@ impl Driver {
     }
 
     /// How the skill stands, so that its end need not ask for it.
-    pub(crate) fn knowing(mut self, skill: Option<SkillRow>) -> Self {
+    pub(crate) fn knowing(mut self, skill: Option<Arc<SkillRow>>) -> Self {
         self.skill = skill;
         self
     }
@@ -174,10 +180,13 @@ impl Driver {
         {
             self.engine.give_back(self.lease.clone()).await;
         }
-        result
+        Ok(match result? {
+            Turned::Ended(finish) => Driven::Finished(Box::new(finish::ended(self.run, finish))),
+            Turned::Parked => Driven::Parked,
+        })
     }
 
-    async fn turns(&mut self, mut actions: Vec<Action>) -> Result<Driven, Error> {
+    async fn turns(&mut self, mut actions: Vec<Action>) -> Result<Turned, Error> {
         loop {
             let now = self.engine.now();
             let facts = RouterFacts(&self.engine.parts.router);
@@ -189,7 +198,10 @@ impl Driver {
                     run: &self.run,
                     lease: &self.lease,
                     finished,
-                    told: finish::has_told(&self.machine),
+                    told: finish::has_told(
+                        &self.machine,
+                        self.engine.options.channel_tool.as_deref(),
+                    ),
                     usage: self.usage(),
                     exhausted: self.exhausted,
                     skill: self.skill.as_ref(),
@@ -200,7 +212,7 @@ impl Driver {
                 self.place = None;
                 let stored = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
-                return Ok(Driven::Finished(Box::new(finish::ended(&self.run, stored))));
+                return Ok(Turned::Ended(stored));
             }
             self.note_questions(now, &fresh);
             if self.must_be_stored(&fresh) {
@@ -235,7 +247,7 @@ impl Driver {
             if let Some(then) = self.parking(now) {
                 self.tell_waiting(now).await;
                 self.commit(then).await?;
-                return Ok(Driven::Parked);
+                return Ok(Turned::Parked);
             }
             self.wait().await?;
         }
@@ -305,6 +317,7 @@ impl Driver {
                 self.calling += 1;
                 let request = Request {
                     code: self.machine.code(&path),
+                    by_model: self.machine.is_of_record(&path),
                     path,
                     attempt,
                     call,

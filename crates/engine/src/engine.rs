@@ -1,7 +1,7 @@
 //! The handle that surfaces hold, and what all its parts share.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use deft_compute::Compute;
@@ -58,6 +58,8 @@ pub(crate) struct Inner {
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
     pub(crate) playbooks: crate::agent::Playbooks,
+    /// The present of schedules, where it is not the clock's.
+    pub(crate) schedule_time: OnceLock<Timestamp>,
 }
 
 /// Ring when a loop of `serve.rs` may have something to do. Each loop has its own, so that a
@@ -144,8 +146,15 @@ impl Engine {
                 live,
                 bells: Bells::default(),
                 playbooks: crate::agent::Playbooks::default(),
+                schedule_time: OnceLock::new(),
             }),
         })
+    }
+
+    /// Lets schedules stand at another time from now on, to try them out: what a failure puts off is
+    /// put off from there. Leases, messages and what is written down use the clock.
+    pub fn hold_schedule_time(&self, at: Timestamp) {
+        self.inner.schedule_time.get_or_init(|| at);
     }
 
     /// Events of all runs that are driven here, each after it was stored.
@@ -238,6 +247,12 @@ impl Inner {
     pub(crate) fn now(&self) -> Timestamp {
         let now = self.parts.clock.now();
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+    }
+
+    /// The present as schedules see it.
+    pub(crate) fn schedule_now(&self) -> Timestamp {
+        let held = self.schedule_time.get().copied();
+        held.unwrap_or_else(|| self.now())
     }
 
     pub(crate) fn lease_until(&self) -> Timestamp {

@@ -31,6 +31,9 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// An agent cannot begin.
+    #[error("{0}")]
+    Agent(deft_model::Failure),
     /// No such conversation.
     #[error("there is no conversation `{id}`")]
     UnknownConversation {

@@ -1,6 +1,8 @@
 //! The end of a run: one transaction writes outcome, outputs and error, what it means for the
 //! skill, and what people are told.
 
+use std::sync::Arc;
+
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{
     Aftermath, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
@@ -12,7 +14,7 @@ use serde_json::Value;
 use crate::aftermath::{self, Ended, Terms};
 use crate::engine::Inner;
 use crate::jobs::JOB_SKILL;
-use crate::record::Journal;
+use crate::record::{Journal, encode_all};
 use crate::skills::Pinned;
 use crate::timed::Timed;
 use crate::view::publish;
@@ -40,8 +42,7 @@ pub(crate) fn row(finished: &Finished, at: Timestamp) -> Finish {
 }
 
 /// The row of a run after its end is stored, so that nobody has to read it back.
-pub(crate) fn ended(run: &RunRow, finish: Finish) -> RunRow {
-    let mut run = run.clone();
+pub(crate) fn ended(mut run: RunRow, finish: Finish) -> RunRow {
     run.status = RunStatus::Done;
     run.outcome = Some(finish.outcome);
     run.outputs = finish.outputs;
@@ -83,13 +84,14 @@ pub(crate) struct Ending<'a> {
     /// What the skill wants when its budget is spent, if that is how the run ended.
     pub(crate) exhausted: Option<Exhausted>,
     /// The skill as it stood when the run began, if it is known.
-    pub(crate) skill: Option<&'a SkillRow>,
+    pub(crate) skill: Option<&'a Arc<SkillRow>>,
     pub(crate) at: Timestamp,
 }
 
-/// Whether a run has told people something.
-pub(crate) fn has_told(machine: &Machine) -> bool {
-    TELLING.iter().any(|tool| machine.has_called(tool))
+/// Whether a run has told people something, also by the tool that carries messages of deft's own.
+pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
+    let mut telling = TELLING.into_iter().chain(channel);
+    telling.any(|tool| machine.has_called(tool))
 }
 
 impl Inner {
@@ -102,38 +104,43 @@ impl Inner {
         let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
         let (mut batch, events) = journal.take(Then::Continue);
         batch.writes.extend(error_fact(ending, &pinned.skill.name));
-        let own = batch.writes.len();
+        let own = batch.writes.clone();
         let mut known = ending.skill.cloned();
         loop {
-            let mut finish = row(ending.finished, ending.at);
+            let mut stored = row(ending.finished, ending.at);
             let usage = ending.usage.as_ref();
-            finish.usage = usage.and_then(|usage| serde_json::to_string(usage).ok());
-            batch.writes.truncate(own);
-            if let Some((skill, aftermath, notices)) =
+            stored.usage = usage.and_then(|usage| serde_json::to_string(usage).ok());
+            let mut finish = stored.clone();
+            if let Some((skill, change, notices)) =
                 self.aftermath(ending, &pinned, known.take()).await?
             {
                 finish.aftermath = Some(Box::new(Aftermath {
                     id: skill.id,
                     version: skill.version,
-                    change: aftermath,
+                    change,
                 }));
                 batch.writes.extend(notices);
             }
-            let tells = batch.writes.len() > own;
-            batch.then = Then::Finish(finish.clone());
-            // Only a change of the skill can come in between, and then everything is decided anew.
-            let sent = match finish.aftermath {
-                Some(_) => batch.clone(),
-                None => std::mem::take(&mut batch),
-            };
-            match self.append(ending.lease, sent).await {
+            let after = finish.aftermath.as_ref();
+            let moves = after.is_some_and(|after| after.change.timeline.is_some());
+            let tells = batch.writes.len() > own.len();
+            batch.then = Then::Finish(finish);
+            match self.append(ending.lease, batch).await {
                 Ok(first_seq) => {
                     let (id, skill) = (&ending.run.id, &ending.run.skill);
                     self.publish_all(id, skill, first_seq, events);
-                    self.ring_after(&finish, tells);
-                    return Ok(finish);
+                    self.ring_after(moves, tells);
+                    return Ok(stored);
                 }
-                Err(Error::Store(deft_store::Error::Changed { .. })) => {}
+                // Only a change of the skill can come in between, and then everything is decided
+                // anew.
+                Err(Error::Store(deft_store::Error::Changed { .. })) => {
+                    batch = Batch {
+                        events: encode_all(&events),
+                        writes: own.clone(),
+                        then: Then::Continue,
+                    };
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -141,13 +148,12 @@ impl Inner {
 
     /// Who may have something to do after the end of a run: others that wait for their turn, and
     /// whatever its skill brought about.
-    fn ring_after(&self, finish: &Finish, tells: bool) {
+    fn ring_after(&self, moves: bool, tells: bool) {
         self.bells.runs.notify_waiters();
         if tells {
             self.bells.messages.notify_waiters();
         }
-        let after = finish.aftermath.as_ref();
-        if after.is_some_and(|after| after.change.timeline.is_some()) {
+        if moves {
             self.bells.schedules.notify_waiters();
         }
     }
@@ -161,8 +167,8 @@ impl Inner {
         &self,
         ending: &Ending<'_>,
         pinned: &Pinned,
-        known: Option<SkillRow>,
-    ) -> Result<Option<(SkillRow, SkillChange, Vec<Write>)>, Error> {
+        known: Option<Arc<SkillRow>>,
+    ) -> Result<Option<(Arc<SkillRow>, SkillChange, Vec<Write>)>, Error> {
         let run = ending.run;
         if !pinned.has_row() {
             return Ok(None);
@@ -170,7 +176,7 @@ impl Inner {
         // What is known may be old; then storing it fails and it is read.
         let row = match known {
             Some(row) => Some(row),
-            None => self.parts.store.skill(&run.skill).await?,
+            None => self.parts.store.skill(&run.skill).await?.map(Arc::new),
         };
         let Some(row) = row else {
             return Ok(None);
@@ -190,6 +196,7 @@ impl Inner {
             told: ending.told,
             exhausted: ending.exhausted,
             at: ending.at,
+            schedule_at: self.schedule_time.get().copied().unwrap_or(ending.at),
         };
         let decision = aftermath::decide(&row, &terms, &ended);
         let notices = decision.notices.iter().map(|notice| Write::Notice {

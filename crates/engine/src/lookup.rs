@@ -95,7 +95,7 @@ impl Inner {
         let value: Value = serde_json::from_str(content).ok()?;
         match parse_record(&value, &self.moment()).document? {
             Document::Skill(skill) => Some(*skill),
-            Document::Domain(_) => None,
+            Document::Domain(_) | Document::Agent(_) => None,
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct Options {
     pub notify_minutes: u32,
     /// Chats that may be written to, the primary one first; none means that nobody knows.
     pub chats: Vec<String>,
+    /// The tool that carries messages to people, if one does: a run that used it has told already.
+    pub channel_tool: Option<String>,
     /// Remedies of the host.
     pub heals: Vec<Heal>,
     /// How agents behave.
@@ -62,6 +64,7 @@ impl Options {
             park_after: Duration::from_secs(30),
             notify_minutes: 0,
             chats: Vec::new(),
+            channel_tool: None,
             heals: Vec::new(),
             agent: AgentOptions::default(),
             zone: "UTC".to_owned(),

@@ -94,6 +94,8 @@ pub(crate) struct Request {
     pub(crate) timeout: Option<Duration>,
     pub(crate) cache: Option<Duration>,
     pub(crate) code: Option<Code>,
+    /// A model wrote the arguments.
+    pub(crate) by_model: bool,
 }
 
 impl Performer {
@@ -149,6 +151,7 @@ impl Performer {
             deadline: request.timeout.or(self.engine.options.tool_timeout),
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
+            by_model: request.by_model,
             ..ToolCall::new(tool, args.clone())
         };
         let reply = self.engine.parts.router.call(call).await?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use deft_compute::{Job, Kind};
 use deft_model::Object;
 use deft_schedule::parse_duration;
+use deft_skillfile::Check;
 use deft_template::{Condition, Lookup, Scope};
 use deft_tools::{Call, Found};
 use jiff::Timestamp;
@@ -19,9 +20,6 @@ use crate::skills::Pinned;
 /// The tools behind the two checks that the seeds name.
 const CALENDAR: &str = "gmail_list_events";
 const MAIL: &str = "gmail_get_new_emails";
-
-/// How far ahead the calendar is read where nothing is said.
-const AHEAD: &str = "2h";
 
 /// What tools call the two ends of a stretch of time.
 const STARTS: [&str; 6] = [
@@ -45,77 +43,6 @@ const LISTS: [&str; 8] = [
     "data",
     "calendars",
 ];
-
-/// A check, as a skill declares it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Check {
-    /// Events within a stretch of time.
-    Calendar(String),
-    /// New mail.
-    Mail,
-    /// A call, and what must be true of its result.
-    Tool {
-        tool: String,
-        args: Object,
-        condition: Option<String>,
-    },
-    /// Python; its result decides.
-    Compute(String),
-}
-
-impl Check {
-    /// Reads `preflight`.
-    pub(crate) fn read(value: &Value) -> Result<Self, String> {
-        match value {
-            Value::String(name) => Self::named(name, &Value::Null),
-            Value::Object(map) => Self::described(map),
-            other => Err(format!("a check is a mapping, not `{other}`")),
-        }
-    }
-
-    fn named(name: &str, value: &Value) -> Result<Self, String> {
-        match name {
-            "calendar" => {
-                let ahead = value.as_str().unwrap_or(AHEAD);
-                match parse_duration(ahead) {
-                    Ok(_) => Ok(Self::Calendar(ahead.to_owned())),
-                    Err(error) => Err(error.message),
-                }
-            }
-            "email" => Ok(Self::Mail),
-            other => Err(format!(
-                "there is no check `{other}`; there are `calendar`, `email`, `tool` and `compute`"
-            )),
-        }
-    }
-
-    fn described(map: &Object) -> Result<Self, String> {
-        let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-        if let Some(tool) = text("tool") {
-            let args = match map.get("args") {
-                None | Some(Value::Null) => Object::new(),
-                Some(Value::Object(args)) => args.clone(),
-                Some(other) => return Err(format!("`args` is a mapping, not `{other}`")),
-            };
-            let condition = text("condition");
-            if let Some(condition) = &condition {
-                Condition::parse(condition).map_err(|error| error.message)?;
-            }
-            return Ok(Self::Tool {
-                tool,
-                args,
-                condition,
-            });
-        }
-        if let Some(code) = text("compute") {
-            return Ok(Self::Compute(code));
-        }
-        match map.iter().next() {
-            Some((name, value)) => Self::named(name, value),
-            None => Err("the check is empty".to_owned()),
-        }
-    }
-}
 
 /// The names that a condition of a check sees.
 struct Result1(Arc<Value>);

@@ -96,7 +96,8 @@ pub(crate) fn is_passing(error: &deft_store::Error) -> bool {
     matches!(error, Error::Locked { .. } | Error::Full { .. })
 }
 
-fn encode_all(events: &[(Timestamp, Event)]) -> Vec<NewEvent> {
+/// Events as they are stored.
+pub(crate) fn encode_all(events: &[(Timestamp, Event)]) -> Vec<NewEvent> {
     let encoded = events.iter().map(|(at, event)| encode(*at, event));
     encoded.collect()
 }

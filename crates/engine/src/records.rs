@@ -16,7 +16,6 @@ use serde_json::Value;
 
 use crate::engine::Inner;
 use crate::lookup::{record_key, record_revision};
-use crate::preflight::Check;
 use crate::{Engine, Error};
 
 /// The field of a record that says when it fires.
@@ -233,13 +232,6 @@ fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
     required.chain(planned).filter_map(Value::as_str)
 }
 
-/// What is wrong with the check before runs, if anything is.
-fn wrong_check(record: &Object) -> Option<Problem> {
-    let why = Check::read(record.get("preflight")?).err()?;
-    let hint = "write `{\"calendar\": \"2h\"}`, `{\"email\": \"new\"}`, `{\"tool\", \"args\", \"condition\"}` or `{\"compute\"}`";
-    Some(Problem::new("preflight", why).hint(hint))
-}
-
 /// Chats that a plan names and that nobody may write to. What is no chat at all is replaced by the
 /// primary one when the tool is called (S0.44).
 fn wrong_chats(record: &Object, chats: &[String]) -> Vec<Problem> {
@@ -279,8 +271,8 @@ fn taken(found: Option<&SkillRow>, name: &str) -> Error {
 }
 
 impl Inner {
-    /// Planned calls whose arguments the tool would refuse. What is only known when it fires is not
-    /// looked at.
+    /// Planned calls whose arguments the tool would refuse, mended as they are when it fires. What is
+    /// only known then is not looked at.
     fn wrong_arguments(&self, record: &Object) -> Vec<Problem> {
         let plan = record.get("execution_plan").and_then(Value::as_array);
         let steps = plan.into_iter().flatten().enumerate();
@@ -291,7 +283,7 @@ impl Inner {
             if Value::Object(args.clone()).to_string().contains("{{") {
                 return None;
             }
-            let failure = self.parts.router.check(tool, args).err()?;
+            let failure = self.parts.router.mended(tool, args.clone()).err()?;
             let field = format!("execution_plan[{at}].parameters");
             let problem = Problem::new(field, failure.message);
             Some(match failure.hint {
@@ -315,11 +307,9 @@ impl Inner {
             drop(self.parts.router.listed().await);
         }
         let checked = check(&normalised.record, &moment, &known).map_err(Error::Refused)?;
-        let problems: Vec<Problem> = wrong_check(&checked.record)
-            .into_iter()
-            .chain(wrong_chats(&checked.record, &self.options.chats))
-            .chain(self.wrong_arguments(&checked.record))
-            .collect();
+        let chats = wrong_chats(&checked.record, &self.options.chats);
+        let arguments = self.wrong_arguments(&checked.record);
+        let problems: Vec<Problem> = chats.into_iter().chain(arguments).collect();
         if problems.is_empty() {
             Ok(checked)
         } else {

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::courier::Channel;
 use crate::drive::WAITS_FOR_TOOL;
+use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Engine, Error, Pool};
 
 /// How often the store is asked whether anybody has written.
@@ -77,9 +78,21 @@ impl Engine {
     async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
         let inner = &self.inner;
         let mut ready_for = None;
+        let mut last = inner.last_sign().await?;
+        let clock = &inner.parts.clock;
+        let mut pulse = Pulse::new(inner.now(), clock.lived());
         loop {
             let bell = inner.bells.schedules.notified();
-            let ticked = self.tick(inner.now(), pool).await?;
+            let now = inner.now();
+            let jump = pulse.beat(now, clock.lived());
+            let ticked = self.tick(now, pool).await?;
+            let said = match last.take() {
+                Some(last) => about_start(last, now, ticked.missed),
+                None => about_jump(jump, ticked.missed),
+            };
+            if let Some(said) = said {
+                tracing::warn!("{said}");
+            }
             let next = if ticked.held_back {
                 // Those that are late go on when others of them are over, which rings the bell.
                 let soon = inner.now().saturating_add(GLANCE);

@@ -4,6 +4,7 @@
 //! skill it began with, whatever has become of the file since.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use deft_model::{Dialect, Skill, nearest};
@@ -113,18 +114,21 @@ impl Plans {
 
 /// The broken file that should define a skill of this name, if there is one.
 pub fn broken_file(snapshot: &Snapshot, name: &str) -> Option<String> {
-    let called = |path: &std::path::Path| {
-        let stem = path.file_stem().and_then(|stem| stem.to_str());
-        let folder = path.parent().and_then(|folder| folder.file_name());
-        let folder = folder.and_then(|folder| folder.to_str());
-        let action = name.rsplit('.').next();
-        stem == Some(name) || folder == Some(name) || name.contains('.') && stem == action
-    };
     snapshot
         .files()
         .iter()
-        .find(|file| matches!(file.state, State::Broken { .. }) && called(&file.path))
+        .filter(|file| !file.path.ends_with("AGENT.md"))
+        .find(|file| matches!(file.state, State::Broken { .. }) && is_called(&file.path, name))
         .map(|file| file.path.display().to_string())
+}
+
+/// Whether a file looks like that of a skill with this name.
+pub(crate) fn is_called(path: &Path, name: &str) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    let folder = path.parent().and_then(|folder| folder.file_name());
+    let folder = folder.and_then(|folder| folder.to_str());
+    let action = name.rsplit('.').next();
+    stem == Some(name) || folder == Some(name) || name.contains('.') && stem == action
 }
 
 /// A skill as it is stored.
@@ -137,10 +141,34 @@ struct Content {
     text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     record: Option<Value>,
+    /// The file it was read from, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
 }
 
 /// The text that is stored for a skill.
 pub(crate) fn encode(skill: &Skill) -> String {
+    write(&content(skill))
+}
+
+/// The same, with the file that it was read from.
+pub(crate) fn encode_file(skill: &Skill, path: &Path) -> String {
+    write(&Content {
+        path: path.to_str().map(str::to_owned),
+        ..content(skill)
+    })
+}
+
+/// The file that a stored skill was read from.
+pub(crate) fn path_of(content: &str) -> Option<String> {
+    serde_json::from_str::<Content>(content).ok()?.path
+}
+
+fn write(content: &Content) -> String {
+    serde_json::to_string(content).unwrap_or_default()
+}
+
+fn content(skill: &Skill) -> Content {
     let (file, text, record) = match skill.dialect {
         Dialect::Workflow => (format!("{}.yaml", skill.id), render::workflow(skill), None),
         Dialect::Record => (format!("{}.json", skill.id), None, render::record(skill)),
@@ -154,7 +182,7 @@ pub(crate) fn encode(skill: &Skill) -> String {
             None,
         ),
     };
-    let content = Content {
+    Content {
         file,
         folder: match &skill.domain {
             Some(domain) if skill.dialect == Dialect::ManPage => domain.clone(),
@@ -163,8 +191,8 @@ pub(crate) fn encode(skill: &Skill) -> String {
         domain: skill.domain.clone(),
         text,
         record,
-    };
-    serde_json::to_string(&content).unwrap_or_default()
+        path: None,
+    }
 }
 
 /// The skill that a stored text means.
@@ -182,6 +210,6 @@ pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
     };
     match parsed.document? {
         Document::Skill(skill) => Some(*skill),
-        Document::Domain(_) => None,
+        Document::Domain(_) | Document::Agent(_) => None,
     }
 }

@@ -1,6 +1,8 @@
 //! Which skills fire: switched on and off by people, by files that come and go, and by tools that
 //! appear (S0.13 to S0.15, S0.33 under X1).
 
+use std::sync::Arc;
+
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
 use deft_store::{
     NewSkill, Put, RunRow, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing,
@@ -45,6 +47,7 @@ impl Engine {
         let snapshot = inner.parts.skills.snapshot();
         let mut synced = Synced::default();
         let mut puts = Vec::new();
+        let mut fresh = Vec::new();
         for loaded in snapshot
             .skills()
             .filter(|loaded| loaded.skill.timing.is_some())
@@ -58,16 +61,20 @@ impl Engine {
                 }
                 Some(row) if row.text.revision == revision && !is_gone(&row) => {}
                 Some(row) => {
+                    fresh.push(Arc::clone(loaded));
                     puts.push(inner.changed_file(&loaded.skill, &revision, &row, now));
                     synced.changed.push(key);
                 }
                 None => {
+                    fresh.push(Arc::clone(loaded));
                     let text = inner.text(&loaded.skill, key.clone(), SkillOrigin::File, revision);
                     puts.push(inner.new_skill(&loaded.skill, text, None, now));
                     synced.added.push(key);
                 }
             }
         }
+        // First, so that there is no row without something to go on with.
+        self.keep_contents(fresh).await?;
         let put = self.store().put_skills(puts).await?;
         if put.iter().any(|put| matches!(put, Put::Refused(_))) {
             return Ok(None);
@@ -193,7 +200,7 @@ fn may_fire(row: &SkillRow) -> bool {
     )
 }
 
-fn is_gone(row: &SkillRow) -> bool {
+pub(crate) fn is_gone(row: &SkillRow) -> bool {
     row.standing.disabled == Some(DisabledReason::FileRemoved)
 }
 
@@ -428,6 +435,7 @@ impl Inner {
             exhausted: None,
             told: false,
             at: self.now(),
+            schedule_at: self.schedule_now(),
         };
         let decision = aftermath::decide(row, &terms, &ended);
         let store = &self.parts.store;

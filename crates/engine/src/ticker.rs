@@ -5,6 +5,7 @@
 //! done here but handed to the [`Pool`].
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
@@ -13,6 +14,7 @@ use deft_store::{PassedSlots, SkillRow, SlotStep};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
@@ -38,6 +40,8 @@ pub struct Ticked {
     pub fired: Vec<RunId>,
     /// Slots that brought no run, with the name of their row and the outcome.
     pub passed: Vec<(RunId, Outcome)>,
+    /// How many slots were missed; a row may stand for several.
+    pub missed: u64,
     /// Late slots are left that wait for others to be over.
     pub held_back: bool,
 }
@@ -100,7 +104,13 @@ impl Engine {
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
-        let room = room.min(TURNS.saturating_sub(paced.fired.len()));
+        let mut room = room.min(TURNS.saturating_sub(paced.fired.len()));
+        // Other processes make up for lost time too. Two that look in the same instant may begin
+        // their share each, and no more.
+        if !free.is_empty() && room > 0 {
+            let driven = self.store().late_running(LATE).await?;
+            room = room.min(pace(usize::try_from(driven).unwrap_or(usize::MAX)));
+        }
         paced.held_back = !waiting.is_empty() || free.len() > room;
         free.truncate(room);
         // Others have no second late slot.
@@ -115,7 +125,7 @@ impl Engine {
     /// Begins the runs of slots, and waits until all of them are stored.
     async fn fire_all(
         &self,
-        slots: Vec<(SkillRow, Coming)>,
+        slots: Vec<(Arc<SkillRow>, Coming)>,
         pool: &Pool,
         ticked: &mut Ticked,
     ) -> Result<(), Error> {
@@ -160,7 +170,7 @@ impl Engine {
     /// what was stored about slots before it.
     fn launch(
         &self,
-        row: SkillRow,
+        row: Arc<SkillRow>,
         coming: Coming,
         pool: Pool,
         place: Option<OwnedSemaphorePermit>,
@@ -170,14 +180,15 @@ impl Engine {
         let step = coming.step.clone();
         let engine = self.clone();
         let tasks = pool.tasks.clone();
-        tasks.spawn(async move {
+        // In a box: a future of this size is copied several times on its way into a task.
+        tasks.spawn(Box::pin(async move {
             let mut place = place;
             let begun = engine
                 .fire_slot(&row, coming, &pool.attention, place.is_some())
                 .await;
             let (told, begun) = match begun {
                 Ok(Started::Leased(run, mut begun)) => {
-                    begun.skill = Some(row.clone());
+                    begun.skill = Some(Arc::clone(&row));
                     begun.place = place.take();
                     (Ok(Fired::Run(run)), Some(begun))
                 }
@@ -186,7 +197,7 @@ impl Engine {
             };
             drop(stored.send(told.map(|fired| (fired, step))));
             if let Some(begun) = begun {
-                let driven = engine.drive_begun(*begun, pool.attention).await;
+                let driven = engine.drive_begun(begun, pool.attention).await;
                 if let Err(error) = driven {
                     tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
                 }
@@ -197,7 +208,7 @@ impl Engine {
                 drop(late);
                 engine.inner.bells.schedules.notify_waiters();
             }
-        });
+        }));
         answer
     }
 
@@ -303,6 +314,9 @@ impl Ticked {
         let rows = step.passed.iter();
         self.passed
             .extend(rows.map(|passed| (passed.run.clone(), passed.outcome)));
+        let missed = step.passed.iter();
+        let missed = missed.filter(|passed| passed.outcome == Outcome::Missed);
+        self.missed += missed.map(|passed| passed.count).sum::<u64>();
     }
 }
 
@@ -360,7 +374,7 @@ fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
 #[derive(Default)]
 struct Decided {
     passing: Vec<SlotStep>,
-    firing: Vec<(SkillRow, Coming)>,
+    firing: Vec<(Arc<SkillRow>, Coming)>,
 }
 
 fn count(n: usize) -> u32 {
@@ -370,9 +384,12 @@ fn count(n: usize) -> u32 {
 impl Inner {
     fn decide(&self, rows: Vec<SkillRow>, now: Timestamp) -> Decided {
         let mut decided = Decided::default();
+        let zone = self.host_zone();
         for row in rows {
-            match self.coming(&row, now) {
-                Some(coming) if coming.slot.is_some() => decided.firing.push((row, coming)),
+            match coming(&row, now, &zone) {
+                Some(coming) if coming.slot.is_some() => {
+                    decided.firing.push((Arc::new(row), coming))
+                }
                 Some(coming) => decided.passing.push(coming.step),
                 None => {
                     tracing::error!(skill = %row.text.skill, "its timing cannot be read");
@@ -382,44 +399,43 @@ impl Inner {
         }
         decided
     }
+}
 
-    /// Decides about the slots of a skill; none if its timing cannot be read.
-    fn coming(&self, row: &SkillRow, now: Timestamp) -> Option<Coming> {
-        let timed = Timed::read(row.text.timing.as_deref()?)?;
-        let zone = self.host_zone();
-        let schedule = timed.schedule(row.timeline.anchor, &zone)?;
-        let from = row.timeline.next_at?;
-        let Due { passed, fire, next } = due(
-            &schedule,
+/// Decides about the slots of a skill; none if its timing cannot be read.
+fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<Coming> {
+    let timed = Timed::read(row.text.timing.as_deref()?)?;
+    let schedule = timed.schedule(row.timeline.anchor, zone)?;
+    let from = row.timeline.next_at?;
+    let Due { passed, fire, next } = due(
+        &schedule,
+        from,
+        now,
+        &timed.rule(),
+        row.standing.backoff_until,
+    );
+    let late = fire.is_some_and(|slot| slot.late);
+    let passed = passed.into_iter().map(|passed| PassedSlots {
+        run: new_run_id(),
+        slot: passed.slot,
+        until: passed.until,
+        count: passed.count,
+        outcome: passed.why.outcome(),
+        error: reason(passed.why.reason(zone)),
+    });
+    Some(Coming {
+        slot: fire.map(|slot| slot.at),
+        late,
+        queues: timed.rule().misfire == Misfire::All,
+        preflight: timed.preflight,
+        step: SlotStep {
+            id: row.id,
             from,
-            now,
-            &timed.rule(),
-            row.standing.backoff_until,
-        );
-        let late = fire.is_some_and(|slot| slot.late);
-        let passed = passed.into_iter().map(|passed| PassedSlots {
-            run: new_run_id(),
-            slot: passed.slot,
-            until: passed.until,
-            count: passed.count,
-            outcome: passed.why.outcome(),
-            error: reason(passed.why.reason(&zone)),
-        });
-        Some(Coming {
-            slot: fire.map(|slot| slot.at),
-            late,
-            queues: timed.rule().misfire == Misfire::All,
-            preflight: timed.preflight,
-            step: SlotStep {
-                id: row.id,
-                from,
-                to: next,
-                passed: passed.collect(),
-                last: timed.is_one_shot(),
-                at: now,
-            },
-        })
-    }
+            to: next,
+            passed: passed.collect(),
+            last: timed.is_one_shot(),
+            at: now,
+        },
+    })
 }
 
 fn reason(why: String) -> String {

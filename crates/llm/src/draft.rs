@@ -190,6 +190,8 @@ fn text_args(text: String, cut: bool) -> CallArgs {
     }
     match serde_json::from_str(&text) {
         Ok(Value::Object(object)) => CallArgs::Object(object),
+        // No arguments, as some models say it.
+        Ok(Value::Null) if !cut => CallArgs::Object(Object::new()),
         // An object in a text in a text.
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
             Ok(Value::Object(object)) => CallArgs::Object(object),

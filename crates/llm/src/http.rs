@@ -8,6 +8,7 @@ use std::time::Duration;
 use deft_model::{Failure, FailureClass, ModelReply, ModelRequest};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, Url};
+use tokio::time::timeout;
 
 use crate::address::{address, join};
 use crate::failed::Failed;
@@ -19,6 +20,9 @@ use crate::{Heard, ModelOptions};
 /// One client for all models. It is made when the first model is asked, because reading the
 /// certificates of the host takes longer than most commands.
 pub(crate) type Shared = Arc<OnceLock<Result<Client, String>>>;
+
+/// How long the end of a connection is waited for behind the end of an answer.
+const LINGER: Duration = Duration::from_millis(50);
 
 /// A model behind HTTP.
 pub(crate) struct Http {
@@ -58,7 +62,14 @@ impl Http {
             match response.chunk().await {
                 Ok(Some(bytes)) => hearing.take(&bytes)?,
                 Ok(None) => return hearing.end(),
-                Err(error) => return Err(transport(&error, &host)),
+                // The answer may have been whole before the connection broke.
+                Err(error) => return hearing.end().map_err(|_| transport(&error, &host)),
+            }
+            if hearing.is_over() {
+                // Nothing more will come, though some servers keep the connection open. One that ends
+                // it properly can be used again.
+                timeout(LINGER, response.chunk()).await.ok();
+                return hearing.end();
             }
         }
     }

@@ -33,6 +33,7 @@ mod openai;
 mod options;
 mod provider;
 mod tries;
+mod unready;
 mod wait;
 pub mod wire;
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::{Http, Shared};
 use crate::tries::{Tries, words};
+use crate::unready::unready;
 use crate::{Heard, ModelOptions, Price, Provider};
 
 /// Everything about one question to a model.
@@ -57,6 +58,12 @@ pub(crate) struct Behind {
 impl Models {
     /// Models by their settings.
     pub fn new(all: Vec<ModelOptions>) -> Self {
+        Self::of(all.into_iter().map(Ok))
+    }
+
+    /// Models by their settings. One whose settings are not complete is there under its name, and
+    /// says why when it is asked.
+    pub fn of(all: impl IntoIterator<Item = Result<ModelOptions, (String, Failure)>>) -> Self {
         let client = Shared::default();
         let with = |options: ModelOptions| {
             let provider: Arc<dyn Provider> = Arc::new(Http {
@@ -65,7 +72,11 @@ impl Models {
             });
             (options, provider)
         };
-        Self::with_providers(all.into_iter().map(with).collect())
+        let one = |model: Result<ModelOptions, (String, Failure)>| match model {
+            Ok(options) => with(options),
+            Err((name, failure)) => unready(name, failure),
+        };
+        Self::with_providers(all.into_iter().map(one).collect())
     }
 
     /// Models that somebody else speaks to.

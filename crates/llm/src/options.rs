@@ -64,6 +64,17 @@ pub struct ModelOptions {
     pub extra: Object,
 }
 
+impl std::fmt::Debug for ModelOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Neither the key nor the address, which may hold one.
+        f.debug_struct("ModelOptions")
+            .field("name", &self.name)
+            .field("provider", &self.provider)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
 impl ModelOptions {
     /// The key without what a file or a clipboard puts around it.
     pub(crate) fn key(&self) -> Option<&str> {

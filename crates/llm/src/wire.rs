@@ -52,6 +52,8 @@ pub(crate) trait Wire: Send + Sync {
 pub(crate) trait Events: Send {
     /// Takes the data of one event.
     fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed>;
+    /// The end mark has come: whatever follows is not part of the answer.
+    fn is_over(&self) -> bool;
     /// The stream is over; fails if it ended before the answer did.
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed>;
 }
@@ -91,6 +93,12 @@ pub struct Head {
     pub kind: Option<String>,
     /// How long to wait before the next try, if the provider says.
     pub after: Option<Duration>,
+}
+
+impl Head {
+    fn is_well(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
 }
 
 /// Takes an answer in the pieces in which it arrives, and makes a reply of it.
@@ -148,6 +156,14 @@ impl<'a> Hearing<'a> {
         Ok(())
     }
 
+    /// Nothing that follows belongs to the answer.
+    pub fn is_over(&self) -> bool {
+        match &self.body {
+            Body::Whole(_) => false,
+            Body::Stream(_, events) => events.is_over(),
+        }
+    }
+
     /// The body is complete.
     pub fn end(mut self) -> Result<ModelReply, Failed> {
         let read = match self.body {
@@ -167,7 +183,7 @@ impl<'a> Hearing<'a> {
 fn framing(head: &Head) -> Option<Framing> {
     let kind = head.kind.as_deref().unwrap_or_default();
     match kind.split(';').next().map(str::trim) {
-        _ if head.status != 200 => None,
+        _ if !head.is_well() => None,
         Some("text/event-stream") => Some(Framing::Events),
         Some("application/x-ndjson" | "application/jsonl") => Some(Framing::Lines),
         _ => None,
@@ -183,7 +199,7 @@ fn whole_answer(
     let wire = wire(options.provider);
     let answer: Option<Value> = serde_json::from_slice(body).ok();
     let words = answer.as_ref().and_then(|answer| wire.words(answer));
-    if head.status != 200 || words.is_some() {
+    if !head.is_well() || words.is_some() {
         return Err(Failed::by_status(head, words, body));
     }
     match answer {
@@ -194,7 +210,7 @@ fn whole_answer(
 
 /// What an answer without a reply in it means, such as that to a ping.
 pub(crate) fn verdict(options: &ModelOptions, head: &Head, body: &[u8]) -> Result<(), Failed> {
-    if (200..300).contains(&head.status) {
+    if head.is_well() {
         return Ok(());
     }
     let answer: Option<Value> = serde_json::from_slice(body).ok();

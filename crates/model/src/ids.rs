@@ -73,6 +73,19 @@ impl Revision {
         Self(digest)
     }
 
+    /// Reads what `Display` writes: 64 hexadecimal digits.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if text.len() != 2 * bytes.len() {
+            return None;
+        }
+        for (place, byte) in bytes.iter_mut().enumerate() {
+            let digits = text.get(2 * place..2 * place + 2)?;
+            *byte = u8::from_str_radix(digits, 16).ok()?;
+        }
+        Some(Self(Digest(bytes)))
+    }
+
     /// The first twelve hexadecimal digits, for people.
     pub fn short(&self) -> String {
         let mut text = self.to_string();

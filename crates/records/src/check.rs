@@ -100,7 +100,7 @@ pub fn check(record: &Object, moment: &Moment, tools: &dyn Tools) -> Result<Chec
             missing_tools,
             warnings,
         }),
-        (Some(Document::Domain(_)) | None, true) => Err(Refusal {
+        (Some(Document::Domain(_) | Document::Agent(_)) | None, true) => Err(Refusal {
             problems: vec![Problem::new("", "this is not a skill")],
         }),
         (_, false) => Err(Refusal { problems }),

@@ -36,6 +36,11 @@ pub enum Change {
         /// What is wrong with it, in short.
         reason: String,
     },
+    /// An agent is new, different or gone.
+    Agent {
+        /// The agent.
+        id: String,
+    },
     /// The index of a domain is different.
     Domain {
         /// The domain.
@@ -51,6 +56,7 @@ impl fmt::Display for Change {
                 write!(f, "Reloaded skill: {id} from {}", path.display())
             }
             Self::Removed { id } => write!(f, "Removed skill: {id}"),
+            Self::Agent { id } => write!(f, "Reloaded agent: {id}"),
             Self::Domain { name } => write!(f, "Reloaded domain: {name}"),
             Self::Broken { path, kept, reason } => {
                 write!(f, "Invalid skill file {}: {reason}", path.display())?;
@@ -95,8 +101,21 @@ pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
         id: loaded.skill.id.clone(),
     }));
     changes.extend(domains(old, new));
+    changes.extend(agents(old, new));
     changes.extend(broken(old, new));
     changes
+}
+
+/// Agents that are new, different or gone.
+fn agents(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
+    let ids: BTreeSet<&str> = (old.agents().chain(new.agents()))
+        .map(|loaded| loaded.agent.id.as_str())
+        .collect();
+    let content = |snapshot: &Snapshot, id: &str| snapshot.agent(id).map(|one| one.revision);
+    ids.into_iter()
+        .filter(|id| content(old, id) != content(new, id))
+        .map(|id| Change::Agent { id: id.to_owned() })
+        .collect()
 }
 
 /// Domains whose index is another one, was written or has gone.

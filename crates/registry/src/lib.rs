@@ -1,4 +1,4 @@
-//! Skill folders, loaded and followed live.
+//! Folders of skills and agents, loaded and followed live.
 //!
 //! A [`Snapshot`] is everything that is loaded at one instant: immutable and
 //! shared. A [`Registry`] keeps one current while files change; readers never
@@ -8,6 +8,7 @@
 //! This crate reads skill folders and writes nothing. It does not know what a
 //! skill means (that is `skillfile`), runs nothing and keeps no history.
 
+mod agents;
 mod change;
 mod digest;
 pub mod discovery;
@@ -28,6 +29,7 @@ mod unit;
 mod walk;
 mod watch;
 
+pub use agents::{DEFAULT_AGENT, LoadedAgent, default_agent};
 pub use change::{Change, changes};
 pub use file::read_regular;
 pub use live::{Registry, Watching};

@@ -13,6 +13,7 @@ pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
 #[derive(Default)]
 pub(crate) struct Listing {
     pub skill_md: Option<PathBuf>,
+    pub agent_md: Option<PathBuf>,
     /// Files that may define something.
     pub files: Vec<PathBuf>,
     /// Files that can only belong to a skill.
@@ -50,6 +51,10 @@ impl Listing {
         match FileKind::of(name) {
             Some(FileKind::SkillMd) if name == "SKILL.md" || self.skill_md.is_none() => {
                 self.others.extend(self.skill_md.replace(entry.path()));
+            }
+            Some(FileKind::AgentMd) => {
+                self.agent_md = Some(entry.path());
+                self.others.push(entry.path());
             }
             Some(FileKind::Markdown | FileKind::Workflow) => self.files.push(entry.path()),
             Some(FileKind::SkillMd | FileKind::Record) | None => self.others.push(entry.path()),

@@ -52,6 +52,15 @@ impl Registry {
     /// which checks of schedules need.
     pub fn open(options: Options, clock: impl Fn() -> Moment + Send + Sync + 'static) -> Self {
         let first = Snapshot::load(&options, &clock());
+        Self::follow(first, options, clock)
+    }
+
+    /// Follows what was loaded with the same options.
+    pub fn follow(
+        first: Snapshot,
+        options: Options,
+        clock: impl Fn() -> Moment + Send + Sync + 'static,
+    ) -> Self {
         let shared = Arc::new(Shared {
             options,
             current: ArcSwap::from_pointee(first),
@@ -144,7 +153,10 @@ impl Shared {
 fn log(change: &Change) {
     match change {
         Change::Broken { .. } => tracing::warn!("{change}"),
-        Change::Loaded { .. } | Change::Removed { .. } | Change::Domain { .. } => {
+        Change::Loaded { .. }
+        | Change::Removed { .. }
+        | Change::Agent { .. }
+        | Change::Domain { .. } => {
             tracing::info!("{change}");
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use deft_skillfile::{Diagnostic, Document, Parsed, Place, Profile, Rule, has_errors, parse};
 
+use crate::agents::LoadedAgent;
 use crate::digest::revision;
 use crate::file::read_known;
 use crate::scan::{Survey, file_name};
@@ -94,6 +95,14 @@ fn interpret(
             ..
         } => Outcome::Good(Defines::Domain(Arc::new(index))),
         Parsed {
+            document: Some(Document::Agent(agent)),
+            ..
+        } => Outcome::Good(Defines::Agent(Arc::new(LoadedAgent {
+            agent: *agent,
+            revision: revision(place.file, bytes, &[]),
+            path: Some(old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path))),
+        }))),
+        Parsed {
             document: Some(Document::Skill(skill)),
             ..
         } => {
@@ -122,7 +131,7 @@ fn hash_siblings(
 ) -> Vec<deft_model::SiblingFile> {
     let known = old.and_then(|old| match old.outcome.live() {
         Some(Defines::Skill(loaded)) => Some((&**loaded, &*old.sibling_stamps)),
-        Some(Defines::Domain(_)) | None => None,
+        Some(Defines::Domain(_) | Defines::Agent(_)) | None => None,
     });
     let folder = path.parent().unwrap_or(Path::new(""));
     let max_bytes = reading.survey.options.max_sibling_bytes;

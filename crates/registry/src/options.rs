@@ -1,6 +1,6 @@
 //! How skills are found and followed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The largest file that may define a skill, unless told otherwise.
@@ -12,6 +12,9 @@ pub struct Options {
     /// Folders of skills. A skill of an earlier folder hides one with the same
     /// id in a later folder.
     pub roots: Vec<PathBuf>,
+    /// Folders of agents, each with its `AGENT.md` in a folder of its own. They
+    /// count in the same way.
+    pub agents: Vec<PathBuf>,
     /// The largest file that may define a skill.
     pub max_file_bytes: u64,
     /// The largest file beside a skill whose content is hashed.
@@ -50,6 +53,7 @@ impl Options {
         }
         Self {
             roots: unique,
+            agents: Vec::new(),
             max_file_bytes: MAX_FILE_BYTES,
             max_sibling_bytes: 64 * 1024 * 1024,
             max_depth: 12,
@@ -58,5 +62,22 @@ impl Options {
             poll_every: Duration::from_secs(2),
             watch: Watch::Events,
         }
+    }
+
+    /// The same with folders of agents.
+    #[must_use]
+    pub fn with_agents(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.agents = folders.into_iter().collect();
+        self
+    }
+
+    /// All folders that are read and followed.
+    pub(crate) fn followed(&self) -> impl Iterator<Item = &PathBuf> {
+        self.roots.iter().chain(&self.agents)
+    }
+
+    /// Whether a folder is one of those.
+    pub(crate) fn is_root(&self, path: &Path) -> bool {
+        self.followed().any(|root| root == path)
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use deft_skillfile::{Diagnostic, Moment, Rule};
 
+use crate::agents;
 use crate::file::read_regular;
 use crate::list::{Listing, list};
 use crate::load::{Reading, load, refusal};
@@ -60,7 +61,7 @@ impl Visit {
 }
 
 /// A folder as it was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Folder {
     pub visit: Visit,
     /// The files in it that define something, or should.
@@ -104,7 +105,7 @@ pub(crate) fn scan(
             let visits = folder
                 .children
                 .iter()
-                .filter(|path| !survey.options.roots.contains(path));
+                .filter(|path| !survey.options.is_root(path));
             let visits = visits.map(|path| next(&folder, path, &above)).collect();
             (folder, visits)
         }
@@ -173,6 +174,15 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
         domain: folder.visit.domain.clone(),
         siblings: Vec::new(),
     };
+    if survey
+        .options
+        .agents
+        .iter()
+        .any(|root| **root == *folder.visit.root)
+    {
+        agents::fill(&reading, folder, listing, &known);
+        return;
+    }
     folder.has_skill_md = listing.skill_md.is_some();
     if let Some(skill_md) = &listing.skill_md {
         let beside: Vec<PathBuf> = [listing.files.as_slice(), &listing.others].concat();
@@ -210,7 +220,8 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
 /// pages: then it is most likely half written.
 fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
     match &unit.outcome {
-        Outcome::Good(Defines::Domain(_)) | Outcome::Broken(Some(Defines::Domain(_))) => false,
+        Outcome::Good(Defines::Domain(_) | Defines::Agent(_))
+        | Outcome::Broken(Some(Defines::Domain(_) | Defines::Agent(_))) => false,
         Outcome::Broken(None) => {
             let bytes = read_regular(&unit.path, max_bytes).unwrap_or_default();
             let half_written = bytes.is_empty() && !listing.files.is_empty();
@@ -266,7 +277,7 @@ fn domain_below(folder: &Folder) -> Option<Arc<str>> {
         .iter()
         .find_map(|unit| match unit.outcome.live() {
             Some(Defines::Domain(index)) => Some(Arc::from(index.domain.as_str())),
-            Some(Defines::Skill(_)) | None => None,
+            Some(Defines::Skill(_) | Defines::Agent(_)) | None => None,
         });
     index.or_else(|| folder.visit.domain.clone())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use deft_model::{DomainIndex, SkillId};
 use deft_skillfile::{Diagnostic, Moment, Rule, has_errors};
 
+use crate::agents::{Agents, LoadedAgent};
 use crate::domain;
 use crate::options::Options;
 use crate::scan::Folder;
@@ -19,6 +20,7 @@ use crate::unit::{Defines, Loaded, Outcome, Unit};
 pub struct Snapshot {
     skills: BTreeMap<SkillId, Arc<Loaded>>,
     domains: BTreeMap<String, Domain>,
+    agents: Agents,
     files: Vec<FileReport>,
     tree: Tree,
 }
@@ -54,6 +56,8 @@ pub enum State {
     Loaded(SkillId),
     /// It is the index of this domain.
     Index(String),
+    /// It defines this agent.
+    Agent(String),
     /// Another file defines the same skill or domain and comes first.
     Shadowed {
         /// What both define.
@@ -63,7 +67,7 @@ pub enum State {
     },
     /// It cannot be loaded; what it said before may still be in use.
     Broken {
-        /// The skill that is kept as it was.
+        /// The skill or agent that is kept as it was.
         kept: Option<SkillId>,
     },
     /// It is not meant to be a skill.
@@ -87,10 +91,25 @@ impl Snapshot {
         let skills = Self {
             skills: self.skills.clone(),
             domains: self.domains.clone(),
+            agents: self.agents.clone(),
             files: Vec::new(),
             tree: Tree::default(),
         };
         skills.joined(others)
+    }
+
+    /// The same with the last good state of skills whose files are broken, where somebody still
+    /// knows it.
+    #[must_use]
+    pub fn recalled(self, options: &Options, last_good: Vec<Loaded>) -> Self {
+        if last_good.is_empty() {
+            return self;
+        }
+        let mut tree = self.tree;
+        for loaded in last_good {
+            tree.recall(&Arc::new(loaded));
+        }
+        Self::index(tree, options)
     }
 
     /// Reads all roots once, without following them.
@@ -167,6 +186,17 @@ impl Snapshot {
         self.domains.get(name)
     }
 
+    /// The agents, by id; the default one is there unless a file says otherwise.
+    pub fn agents(&self) -> impl Iterator<Item = &Arc<LoadedAgent>> {
+        self.agents.iter()
+    }
+
+    /// The agent with this id. One whose file is broken and was never good is not there, and no
+    /// other takes its place.
+    pub fn agent(&self, id: &str) -> Option<&Arc<LoadedAgent>> {
+        self.agents.get(id)
+    }
+
     /// What became of each file and of folders with problems, by root and path.
     pub fn files(&self) -> &[FileReport] {
         &self.files
@@ -176,7 +206,7 @@ impl Snapshot {
     pub(crate) fn index(tree: Tree, options: &Options) -> Self {
         let mut snapshot = Self::default();
         let mut indexes = BTreeMap::new();
-        for root in &options.roots {
+        for root in options.followed() {
             let root: &Arc<Path> = &Arc::from(root.as_path());
             // A root inside a root is a root of its own.
             for folder in tree.below(root).filter(|folder| folder.visit.root == *root) {
@@ -186,7 +216,9 @@ impl Snapshot {
                     snapshot.files.push(report);
                 }
             }
-            snapshot.files.extend(empty_folders(&tree, root));
+            if options.roots.iter().any(|one| **one == **root) {
+                snapshot.files.extend(empty_folders(&tree, root));
+            }
         }
         snapshot.domains = domain::group(snapshot.skills.values(), indexes);
         snapshot.tree = tree;
@@ -226,10 +258,17 @@ impl Snapshot {
                     by: Arc::clone(&taken.get().1),
                 },
             },
+            Some(Defines::Agent(loaded)) => self.agents.add(loaded),
             None => State::Ignored,
         };
+        if matches!(unit.outcome, Outcome::Broken(None)) {
+            self.agents.miss(&unit.path);
+        }
         let state = match (&unit.outcome, state) {
             (Outcome::Broken(_), State::Loaded(id)) => State::Broken { kept: Some(id) },
+            (Outcome::Broken(_), State::Agent(id)) => State::Broken {
+                kept: Some(SkillId::new(id)),
+            },
             (Outcome::Broken(_), _) => State::Broken { kept: None },
             (Outcome::Good(_) | Outcome::Ignored, state) => state,
         };

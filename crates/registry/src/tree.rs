@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::options::Options;
 use crate::scan::{Folder, Survey, Visit, scan};
+use crate::unit::{Defines, Loaded, Outcome, Unit};
 
 /// Folders by path. Folders are shared between trees, so that a change reads
 /// only what changed.
@@ -32,7 +33,7 @@ impl Tree {
             live,
             forced: &forced,
         };
-        let roots = options.roots.iter().filter(|root| root.is_dir());
+        let roots = options.followed().filter(|root| root.is_dir());
         let visits = roots.map(|root| Visit::root(root)).collect();
         Self {
             folders: self
@@ -58,8 +59,7 @@ impl Tree {
         };
         // A root that has just appeared may not have been named itself.
         let new_roots = options
-            .roots
-            .iter()
+            .followed()
             .filter(|root| !self.folders.contains_key(*root) && root.is_dir());
         let mut homes: Homes = new_roots.map(|root| (root.clone(), true)).collect();
         for path in paths {
@@ -81,6 +81,19 @@ impl Tree {
         Some(tree)
     }
 
+    /// Lets a broken file of which nothing is known define what it did before.
+    pub(crate) fn recall(&mut self, loaded: &Arc<Loaded>) {
+        let lost =
+            |unit: &Unit| unit.path == loaded.path && matches!(unit.outcome, Outcome::Broken(None));
+        let mut folders = self.folders.values_mut();
+        if let Some(folder) = folders.find(|folder| folder.units.iter().any(lost)) {
+            let units = &mut Arc::make_mut(folder).units;
+            for unit in units.iter_mut().filter(|unit| lost(unit)) {
+                unit.outcome = Outcome::Broken(Some(Defines::Skill(Arc::clone(loaded))));
+            }
+        }
+    }
+
     /// The folders at and below a path.
     pub(crate) fn below<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Folder> {
         let from = self.folders.range(path.to_path_buf()..);
@@ -96,9 +109,8 @@ impl Tree {
     /// The folder that has to be read when something at `path` changed: the
     /// nearest one that is known, or the root if it has just appeared.
     fn home_of<'a>(&self, options: &Options, path: &'a Path) -> Option<&'a Path> {
-        let is_root = |above: &Path| options.roots.iter().any(|root| root == above);
         path.ancestors()
-            .find(|above| self.folders.contains_key(*above) || is_root(above))
+            .find(|above| self.folders.contains_key(*above) || options.is_root(above))
     }
 
     /// Reads one folder again, and below it what is new, or everything if
@@ -143,7 +155,7 @@ impl Tree {
     /// A folder that came, went or changed its nature matters to the one above:
     /// it may be one of its children, or files beside its skill.
     fn ask_above(&self, options: &Options, path: &Path, homes: &mut Homes) {
-        if options.roots.iter().any(|root| root == path) {
+        if options.is_root(path) {
             return;
         }
         let above = path

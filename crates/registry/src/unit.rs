@@ -6,6 +6,7 @@ use std::sync::Arc;
 use deft_model::{DomainIndex, Revision, SiblingFile, Skill};
 use deft_skillfile::Diagnostic;
 
+use crate::agents::LoadedAgent;
 use crate::stamp::Stamp;
 
 /// A skill as it was loaded: its content, its hash and the files around it.
@@ -28,6 +29,8 @@ pub(crate) enum Defines {
     Skill(Arc<Loaded>),
     /// The index of a domain.
     Domain(Arc<DomainIndex>),
+    /// An agent.
+    Agent(Arc<LoadedAgent>),
 }
 
 /// What came of a file.

@@ -142,7 +142,7 @@ impl Watcher {
     /// that a root that is made, moved or replaced later is noticed.
     fn cover(&mut self, shared: &Shared) -> HashSet<PathBuf> {
         let snapshot = shared.current();
-        let roots = shared.options.roots.iter();
+        let roots = shared.options.followed();
         let above = roots.filter_map(|root| root.ancestors().skip(1).find(|above| above.is_dir()));
         let wanted: Vec<&Path> = above.chain(snapshot.watched_folders()).collect();
         let mut fresh = HashSet::new();

@@ -21,6 +21,7 @@
 //! assert!(parsed.diagnostics.is_empty());
 //! ```
 
+mod agentmd;
 mod agentskills;
 mod compute;
 mod diagnostic;
@@ -35,6 +36,7 @@ mod names;
 mod parse;
 mod plan;
 mod policy;
+mod preflight;
 mod python;
 mod read;
 mod record;
@@ -57,8 +59,9 @@ pub use flags::flags;
 pub use markdown::sections;
 pub use names::{RESERVED, is_dotted, is_word, slug};
 pub use parse::{Document, FileKind, Parsed, Place, Profile, parse, parse_record};
+pub use preflight::Check;
 pub use rules::Rule;
-pub use schema::{Schema, field_reference, schema};
+pub use schema::{Schema, agent_reference, field_reference, schema};
 pub use span::{Lines, Span};
 pub use strict::Properties;
 pub use timetable::{schedule, words};

@@ -1,6 +1,6 @@
 //! The door: bytes of a file in, a skill and diagnostics out.
 
-use deft_model::{DomainIndex, Skill};
+use deft_model::{Agent, DomainIndex, Skill};
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Severity, Sink, has_errors};
@@ -8,7 +8,7 @@ use crate::rules::Rule;
 use crate::span::Span;
 use crate::strict::Properties;
 use crate::trigger::Moment;
-use crate::{manpage, record, skillmd, source, workflow};
+use crate::{agentmd, manpage, record, skillmd, source, workflow};
 
 /// Where a file lies, as far as its meaning depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ impl Place<'_> {
 pub enum FileKind {
     /// `SKILL.md` or `skill.md`.
     SkillMd,
+    /// `AGENT.md`.
+    AgentMd,
     /// Any other markdown.
     Markdown,
     /// YAML.
@@ -54,6 +56,9 @@ impl FileKind {
     pub fn of(file: &str) -> Option<Self> {
         if matches!(file, "SKILL.md" | "skill.md") {
             return Some(Self::SkillMd);
+        }
+        if file == "AGENT.md" {
+            return Some(Self::AgentMd);
         }
         if is_miscased(file) {
             return Some(Self::Markdown);
@@ -89,6 +94,8 @@ pub enum Document {
     Skill(Box<Skill>),
     /// The index of a domain.
     Domain(DomainIndex),
+    /// An agent.
+    Agent(Box<Agent>),
 }
 
 /// What came of a file.
@@ -122,6 +129,10 @@ pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment)
             }
             let read = skillmd::read(&source, place, profile, moment, &mut sink);
             finish(read.document, read.properties, sink)
+        }
+        Some(FileKind::AgentMd) => {
+            let document = agentmd::read(&source, place, &mut sink);
+            finish(document, None, sink)
         }
         Some(FileKind::Markdown) => {
             let document = manpage::read(&source, place, moment, &mut sink);

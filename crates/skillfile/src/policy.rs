@@ -5,10 +5,12 @@ use std::sync::{Arc, LazyLock};
 use deft_model::{Budget, BudgetPeriod, Exhausted, Expect, FailureClass, Heal, Policy};
 use serde_json::Value;
 
+use crate::compute;
 use crate::diagnostic::Sink;
 use crate::embedded::broken;
 use crate::expressions;
 use crate::fields::{BUDGET, EXPECT, HEAL, POLICY};
+use crate::preflight::Check;
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::yaml::{Entry, Mapping, Node};
@@ -54,7 +56,7 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
             .duration("misfire_window", sink)
             .unwrap_or(default.misfire_window),
         overlap: strict.choice("overlap", sink),
-        preflight: fields.node("preflight").map(preflight),
+        preflight: preflight(strict, sink),
         timezone: fields.filled_text("timezone", sink),
         timeout: strict.duration("timeout", sink),
         concurrency: strict.positive("concurrency", sink),
@@ -64,10 +66,42 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
 }
 
 /// A check has a name or a description; whatever else is written in one word
-/// is a name too.
-fn preflight(node: &Node) -> Value {
-    let name = node.as_scalar().map(|name| Value::from(name.text.as_str()));
-    name.unwrap_or_else(|| node.to_value())
+/// is a name too. One that nobody knows would never be made, and never missed.
+fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
+    let node = fields.node("preflight")?;
+    let value = match node.as_scalar() {
+        Some(scalar) => described(&scalar.text),
+        None => node.to_value(),
+    };
+    let part = |key: &str| node.as_mapping().and_then(|map| map.get(key));
+    if let Some(condition) = part("condition").filter(|_| part("tool").is_some())
+        && expressions::check_condition(condition, fields.file, sink).is_none()
+    {
+        return Some(value);
+    }
+    match Check::read(&value) {
+        Ok(Check::Compute(_)) => {
+            if let Some(code) = part("compute") {
+                compute::check(code, fields.file, sink);
+            }
+        }
+        Ok(_) => {}
+        Err(why) => {
+            sink.report_as(fields.severity, Rule::InvalidValue, node.span, why)
+                .help(
+                    "write `calendar: 2h`, `email: new`, `tool`, `args` and `condition`, or \
+                     `compute`",
+                );
+        }
+    }
+    Some(value)
+}
+
+/// A check in one word, or as JSON in a text.
+fn described(text: &str) -> Value {
+    let read = serde_json::from_str(text).ok();
+    read.filter(Value::is_object)
+        .unwrap_or_else(|| Value::from(text))
 }
 
 /// The remedies under `heal`, of a skill or a step.
@@ -153,7 +187,10 @@ pub(crate) fn expect(outer: &Fields<'_>, sink: &mut Sink) -> Option<Expect> {
     };
     fields.check_keys(&[EXPECT], outer.severity, sink);
     if let Some(node) = fields.node("that") {
-        expressions::check_condition(node, fields.file, sink);
+        expressions::check_post_condition(node, fields.file, sink);
+    }
+    if let Some(node) = fields.node("schema") {
+        check_schema(node, outer, sink);
     }
     Some(Expect {
         called: fields.texts("called", sink),
@@ -162,7 +199,44 @@ pub(crate) fn expect(outer: &Fields<'_>, sink: &mut Sink) -> Option<Expect> {
     })
 }
 
-fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
+/// A schema that is none would be found only when the skill is to run.
+fn check_schema(node: &Node, outer: &Fields<'_>, sink: &mut Sink) {
+    let schema = node.to_value();
+    let Err(error) = jsonschema::options().offline().build(&schema) else {
+        return;
+    };
+    let path = error.instance_path().to_string();
+    let message = format!(
+        "`expect.schema` is not a JSON Schema: {}",
+        error.masked_with("this")
+    );
+    let span = inner(node, &path).span;
+    let help = "types are `string`, `number`, `integer`, `boolean`, `array`, `object` and `null`";
+    let help = path.ends_with("/type").then(|| help.to_owned());
+    sink.report_as(outer.severity, Rule::InvalidValue, span, message)
+        .maybe_help(help);
+}
+
+/// The innermost node on the way of a JSON pointer.
+fn inner<'n>(node: &'n Node, pointer: &str) -> &'n Node {
+    let mut found = node;
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        let below = match (found.as_mapping(), found.as_sequence()) {
+            (Some(map), _) => map.get(&part),
+            (_, Some(items)) => part.parse::<usize>().ok().and_then(|at| items.get(at)),
+            (None, None) => None,
+        };
+        match below {
+            Some(below) => found = below,
+            None => return found,
+        }
+    }
+    found
+}
+
+/// What models may cost, under `budget` of a skill or an agent.
+pub(crate) fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
     let map = outer.mapping("budget", sink)?;
     let fields = Fields {
         map: &map,

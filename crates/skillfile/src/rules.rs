@@ -40,7 +40,7 @@ rules! {
     NotUtf8 = "not_utf8", Error, "The file is UTF-8 text.";
     Bom = "bom", Warning, "The file does not start with a byte order mark.";
     NotASkill = "not_a_skill", Hint, "The file is one that deft would load.";
-    MissingSkillMd = "missing_skill_md", Warning, "A folder among skills holds a SKILL.md or other skill files.";
+    MissingSkillMd = "missing_skill_md", Warning, "A folder among skills holds a SKILL.md or other skill files, one among agents an AGENT.md.";
     NestedTooDeep = "nested_too_deep", Warning, "Folders are not nested deeper than the limit.";
     SymlinkLoop = "symlink_loop", Warning, "Symbolic links do not lead back into a folder that contains them.";
 
@@ -54,7 +54,7 @@ rules! {
     DuplicateKey = "duplicate_key", Error, "A key is given once.";
     UnevenIndent = "uneven_indent", Warning, "The open format wants nested mappings of one parent to be indented alike.";
     NotAMapping = "not_a_mapping", Error, "The document is a mapping of keys to values.";
-    UnknownKey = "unknown_key", Warning, "Keys are ones that somebody reads; a stranger is an error in workflows and records, a warning elsewhere.";
+    UnknownKey = "unknown_key", Warning, "Keys are ones that somebody reads; a stranger is an error in workflows, records and agents, a warning elsewhere.";
     WrongType = "wrong_type", Error, "A value has the type its key asks for.";
     InvalidValue = "invalid_value", Error, "A value is one its key can take.";
 

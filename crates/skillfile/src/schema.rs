@@ -4,8 +4,8 @@ use deft_model::{Choice, FailureClass, Object};
 use serde_json::{Value, json};
 
 use crate::fields::{
-    BUDGET, CONFIRMATION, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, LISTED, MANPAGE, METADATA,
-    OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WORKFLOW,
+    AGENT, BUDGET, CONFIRMATION, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, LISTED, MANPAGE,
+    METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WORKFLOW,
 };
 use crate::names::KEYWORDS;
 use crate::workflow::ACTIONS;
@@ -26,6 +26,8 @@ pub enum Schema {
     Workflow,
     /// A record.
     Record,
+    /// The frontmatter of an `AGENT.md`.
+    Agent,
 }
 
 /// A JSON Schema of draft 7, which is what YAML editors understand. It takes
@@ -36,6 +38,7 @@ pub fn schema(what: Schema) -> Value {
         Schema::Skill => ("Frontmatter of a SKILL.md", &[OPEN]),
         Schema::Workflow => ("deft workflow", &[WORKFLOW, LISTED, POLICY]),
         Schema::Record => ("deft skill record", &[RECORD, LISTED, POLICY]),
+        Schema::Agent => ("Frontmatter of an AGENT.md", &[AGENT]),
     };
     let mut schema = table(tables, false);
     schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
@@ -205,12 +208,21 @@ pub fn field_reference() -> String {
         ("`expect`", EXPECT),
         ("`budget`", BUDGET),
     ];
+    reference(&tables)
+}
+
+/// The reference of the fields of an agent, as markdown for `docs/agents.md`.
+pub fn agent_reference() -> String {
+    reference(&[("`AGENT.md`, frontmatter", AGENT), ("`budget`", BUDGET)])
+}
+
+fn reference(tables: &[(&str, &[Field])]) -> String {
     let mut out = String::new();
     for (title, fields) in tables {
         out.push_str(&format!(
             "### {title}\n\n| key | takes | what it is |\n| --- | --- | --- |\n"
         ));
-        for field in fields {
+        for field in *fields {
             let needed = if field.required { ", required" } else { "" };
             let takes = takes(&field.kind);
             out.push_str(&format!(

@@ -10,22 +10,22 @@ use crate::{Admission, NewApproval, RunRow, Write};
 
 impl RunRow {
     /// A run that has just been asked for.
-    pub(crate) fn queued(run: Admission) -> Self {
+    pub(crate) fn queued(run: &Admission) -> Self {
         Self {
-            id: run.run,
-            skill: run.skill,
-            revision: run.revision,
-            tier: run.tier,
-            agent_id: run.agent_id,
-            cause: run.cause,
+            id: run.run.clone(),
+            skill: run.skill.clone(),
+            revision: run.revision.clone(),
+            tier: run.tier.clone(),
+            agent_id: run.agent_id.clone(),
+            cause: run.cause.clone(),
             slot: run.slot,
             slot_until: None,
             slot_count: 1,
-            key: run.key,
-            parent: run.parent,
+            key: run.key.clone(),
+            parent: run.parent.clone(),
             status: RunStatus::Queued,
             outcome: None,
-            inputs: run.inputs,
+            inputs: run.inputs.clone(),
             outputs: None,
             error: None,
             usage: None,

@@ -21,7 +21,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use deft_model::RunId;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use conversations::*;
 pub use error::Error;
@@ -141,6 +141,10 @@ pub trait Store: Records + Outbox + Conversations + Ledger + Send + Sync + 'stat
 
     /// When the next parked run is due.
     fn next_wake(&self) -> Answer<'_, Option<Timestamp>>;
+
+    /// How many runs are being driven, by anybody, whose slot was older than this when they were
+    /// admitted.
+    fn late_running(&self, late: SignedDuration) -> Answer<'_, u64>;
 
     /// Makes parked runs due whose `waiting_for` begins so. Says how many.
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64>;

@@ -24,6 +24,9 @@ pub trait Outbox: Send + Sync {
     /// Says what came of a try.
     fn end_notice(&self, id: i64, end: NoticeEnd, at: Timestamp) -> Answer<'_, ()>;
 
+    /// Remembers how many parts of a message have arrived, so that no later try sends them again.
+    fn keep_parts(&self, id: i64, parts: u32) -> Answer<'_, ()>;
+
     /// Messages, newest first.
     fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>>;
 
@@ -112,6 +115,8 @@ pub struct NoticeRow {
     pub status: NoticeStatus,
     /// How often it was tried.
     pub attempts: u32,
+    /// How many parts of it have arrived, where the receiver takes it in several.
+    pub parts: u32,
     /// When it is tried next.
     pub try_at: Option<Timestamp>,
     /// What the receiver answered.
@@ -133,6 +138,13 @@ pub enum NoticeEnd {
     /// It did not; another try follows.
     Again {
         /// When.
+        at: Timestamp,
+        /// Why.
+        error: String,
+    },
+    /// Nobody could even try, because what carries it is not there; that counts for no try.
+    Later {
+        /// When to look again.
         at: Timestamp,
         /// Why.
         error: String,

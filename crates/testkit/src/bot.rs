@@ -1,8 +1,9 @@
 //! A double of the Telegram Bot API: it keeps the rules that a sender can break,
-//! and fails on request in the words of the real one.
+//! hands out updates as the real one does, and fails on request in its words.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -35,9 +36,18 @@ pub struct BotCall {
     pub body: Value,
 }
 
+/// How long a test waits for a call before it fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 #[derive(Default)]
 struct State {
     script: VecDeque<BotAnswer>,
+    /// Answers for calls of one method only.
+    scripts: HashMap<String, VecDeque<BotAnswer>>,
+    /// What happened and was not confirmed yet.
+    updates: Vec<Value>,
+    /// The number of the last update.
+    last: i64,
     calls: Vec<BotCall>,
     /// How many messages were taken.
     sent: i64,
@@ -49,33 +59,136 @@ pub struct BotApi {
     pub url: String,
     /// The token of its only bot.
     pub token: String,
-    state: Arc<Mutex<State>>,
+    shared: Arc<Shared>,
     _server: HttpDouble,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// Rung whenever the state has changed.
+    changed: Condvar,
 }
 
 impl BotApi {
     /// Starts a double with one bot.
     pub fn start() -> Self {
         let token = "8304042211:AAF-dOubLe_t0ken".to_owned();
-        let state: Arc<Mutex<State>> = Arc::default();
-        let (inner, known) = (state.clone(), token.clone());
-        let server = HttpDouble::start(move |request| lock(&inner).react(request, &known));
+        let shared: Arc<Shared> = Arc::default();
+        let (inner, known) = (shared.clone(), token.clone());
+        let server = HttpDouble::start(move |request| inner.react(request, &known));
         Self {
             url: server.url.clone(),
             token,
-            state,
+            shared,
             _server: server,
         }
     }
 
     /// What the next calls meet, in this order; after that all is well.
     pub fn script(&self, answers: impl IntoIterator<Item = BotAnswer>) {
-        lock(&self.state).script.extend(answers);
+        lock(&self.shared.state).script.extend(answers);
+    }
+
+    /// What the next calls of one method meet, in this order; after that all is well.
+    pub fn script_for(&self, method: &str, answers: impl IntoIterator<Item = BotAnswer>) {
+        let mut state = lock(&self.shared.state);
+        let script = state.scripts.entry(method.to_owned()).or_default();
+        script.extend(answers);
+    }
+
+    /// A person writes. Gives the number of the update.
+    pub fn write(&self, chat: i64, text: &str) -> i64 {
+        self.push(json!({"message": {
+            "message_id": 900, "date": 1_760_000_000, "text": text,
+            "chat": {"id": chat, "type": "private"}, "from": {"id": chat, "first_name": "Ada"},
+        }}))
+    }
+
+    /// A person presses a button of a message. Gives the number of the update.
+    pub fn press(&self, chat: i64, message: i64, data: &str) -> i64 {
+        self.push(json!({"callback_query": {
+            "id": "q1", "data": data, "from": {"id": chat, "first_name": "Ada"},
+            "message": {"message_id": message, "chat": {"id": chat, "type": "private"}},
+        }}))
+    }
+
+    /// Something happens. Gives the number of the update.
+    pub fn push(&self, mut update: Value) -> i64 {
+        let mut state = lock(&self.shared.state);
+        state.last += 1;
+        update["update_id"] = state.last.into();
+        state.updates.push(update);
+        self.shared.changed.notify_all();
+        state.last
+    }
+
+    /// Numbers of updates that nobody has confirmed.
+    pub fn unconfirmed(&self) -> Vec<i64> {
+        let state = lock(&self.shared.state);
+        let number = |update: &Value| update["update_id"].as_i64();
+        state.updates.iter().filter_map(number).collect()
+    }
+
+    /// Bodies of the calls of one method.
+    pub fn calls_of(&self, method: &str) -> Vec<Value> {
+        let calls = self.calls().into_iter();
+        let fits = calls.filter(|call| call.method == method);
+        fits.map(|call| call.body).collect()
+    }
+
+    /// Waits until the calls so far are as wanted, and gives them.
+    pub fn until(&self, wanted: impl Fn(&[BotCall]) -> bool) -> Vec<BotCall> {
+        let end = Instant::now() + PATIENCE;
+        let mut state = lock(&self.shared.state);
+        while !wanted(&state.calls) {
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "not in time; calls: {:#?}", state.calls);
+            let woken = self.shared.changed.wait_timeout(state, left);
+            (state, _) = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.calls.clone()
+    }
+
+    /// Waits for so many calls of a method, and gives their bodies.
+    pub fn until_called(&self, method: &str, times: usize) -> Vec<Value> {
+        self.until(|calls| calls.iter().filter(|call| call.method == method).count() >= times);
+        self.calls_of(method)
     }
 
     /// The calls so far, those that failed included, but not those with a wrong token.
     pub fn calls(&self) -> Vec<BotCall> {
-        lock(&self.state).calls.clone()
+        lock(&self.shared.state).calls.clone()
+    }
+}
+
+impl Shared {
+    /// Asking for updates takes until there is one, unless something else is to happen.
+    fn react(&self, request: &Request, token: &str) -> Reaction {
+        let mut state = lock(&self.state);
+        let reaction = state.react(request, token);
+        self.changed.notify_all();
+        let polls = request.path.ends_with("/getUpdates");
+        match reaction {
+            Reaction::Answer(200, _, _) if polls => {}
+            other => return other,
+        }
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let from = body["offset"].as_i64().unwrap_or_default();
+        let wait = Duration::from_secs(body["timeout"].as_u64().unwrap_or_default());
+        let end = Instant::now() + wait;
+        state
+            .updates
+            .retain(|update| update["update_id"].as_i64() >= Some(from));
+        self.changed.notify_all();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if !state.updates.is_empty() || left.is_zero() {
+                return good(&Value::Array(state.updates.clone()));
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
@@ -93,7 +206,10 @@ impl State {
             method: method.to_owned(),
             body: body.clone(),
         });
-        match self.script.pop_front().unwrap_or(BotAnswer::Ok) {
+        let own = self.scripts.get_mut(method);
+        let own = own.and_then(VecDeque::pop_front);
+        let next = own.or_else(|| self.script.pop_front());
+        match next.unwrap_or(BotAnswer::Ok) {
             BotAnswer::Ok => self.perform(method, &body),
             BotAnswer::TooMany(seconds) => error(
                 429,
@@ -110,6 +226,10 @@ impl State {
     fn perform(&mut self, method: &str, body: &Value) -> Reaction {
         match method {
             "sendMessage" => self.send_message(body),
+            // What there is, is added by whoever waits for it.
+            "getUpdates" => good(&json!([])),
+            "sendChatAction" | "answerCallbackQuery" => good(&json!(true)),
+            "editMessageText" => edit_message(body),
             "getMe" => {
                 good(&json!({"id": 8_304_042_211_i64, "is_bot": true, "username": "double_bot"}))
             }
@@ -138,6 +258,14 @@ impl State {
         good(
             &json!({"message_id": self.sent, "date": 1_760_000_000, "chat": {"id": chat}, "text": text}),
         )
+    }
+}
+
+fn edit_message(body: &Value) -> Reaction {
+    let text = body["text"].as_str().unwrap_or_default();
+    match body["message_id"].as_i64() {
+        Some(id) if !text.is_empty() => good(&json!({"message_id": id, "text": text})),
+        _ => error(400, "Bad Request: message to edit not found", Value::Null),
     }
 }
 

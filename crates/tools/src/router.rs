@@ -92,12 +92,7 @@ impl Router {
     /// Calls a tool.
     pub async fn call(&self, mut call: Call<'_>) -> Result<Reply, Failure> {
         let started = Instant::now();
-        let entry = match self.inner.index.load().lookup(call.tool) {
-            // A bare name counts once every server has had its chance to have it too.
-            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => entry,
-            Lookup::Many(names) => return Err(index::ambiguous(call.tool, &names)),
-            Lookup::One(_) | Lookup::None => Box::pin(self.search(&call)).await?,
-        };
+        let entry = self.meant(&call).await?;
         let (arguments, repairs) = self.prepare(&entry, &mut call)?;
         let limit = Limit::new(remaining(&entry, &call, started), call.cancel.clone());
         let secrets = call.reveal;
@@ -119,6 +114,22 @@ impl Router {
             bytes: answer.bytes,
             took: started.elapsed(),
         })
+    }
+
+    /// The tool that a call of this name would reach; servers are asked where need be.
+    pub async fn look_up(&self, name: &str) -> Result<ToolInfo, Failure> {
+        let call = Call::new(name, Object::new());
+        Ok(self.meant(&call).await?.info.clone())
+    }
+
+    /// The tool that a call means.
+    async fn meant(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
+        match self.inner.index.load().lookup(call.tool) {
+            // A bare name counts once every server has had its chance to have it too.
+            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => Ok(entry),
+            Lookup::Many(names) => Err(index::ambiguous(call.tool, &names)),
+            Lookup::One(_) | Lookup::None => Box::pin(self.search(call)).await,
+        }
     }
 
     /// Repairs, casts, checks, and puts secrets in. Takes the arguments out of the call.

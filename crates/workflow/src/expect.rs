@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use deft_model::{Expect, Failure, FailureClass};
-use deft_template::{Condition, EvalError, Lookup, Scope, SyntaxError};
+use deft_template::{Condition, EvalError, EvalKind, Lookup, Scope, SyntaxError};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -167,7 +167,16 @@ fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), Failure> {
             let message = format!("expected `{source}`, and it is false");
             Err(Failure::new(FailureClass::Invalid, message))
         }
-        Err(error) => Err(invalid(&format!("expected `{source}`"), &error)),
+        Err(error) => {
+            let failure = invalid(&format!("expected `{source}`"), &error);
+            // There is no worker at this point, and what takes one is not always to be seen before.
+            let beyond = matches!(error.kind, EvalKind::Unsupported) && failure.hint.is_none();
+            Err(if beyond {
+                failure.hint("work it out in a `compute` step, and expect what that returns")
+            } else {
+                failure
+            })
+        }
     }
 }
 

@@ -350,6 +350,13 @@ impl Machine {
         })
     }
 
+    /// Whether a step is of a record: then a model wrote its arguments, and they are repaired like
+    /// those of its calls (S0.42, S0.48).
+    pub fn is_of_record(&self, path: &Path) -> bool {
+        let at = self.locate(path);
+        at.is_ok_and(|at| self.frames[at.frame].plan.results_wrapped)
+    }
+
     /// What an agent step says about its agent.
     pub fn agent(&self, path: &Path) -> Option<AgentStep> {
         let at = self.locate(path).ok()?;

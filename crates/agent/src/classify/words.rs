@@ -30,6 +30,7 @@ fn push(out: &mut String, c: char) {
                 out.push(' ');
             }
         }
+        c if c.is_ascii() => out.push(c.to_ascii_lowercase()),
         c => out.extend(c.to_lowercase()),
     }
 }

@@ -243,30 +243,28 @@ impl Machine {
         let place = self.places.get(address).copied();
         let place = place.filter(|place| self.agents[*place].failure().is_some());
         let place = place.ok_or_else(|| misplaced(address, "has not failed"))?;
-        self.agents[place].reopen();
-        self.rewind(place);
+        self.reopen(place);
         Ok(())
     }
 
-    /// What was under way when an agent was ended from outside begins again, also below it. Agents
-    /// that were sent out are there already, and only go on.
-    fn rewind(&mut self, place: usize) {
-        self.agents[place].rewind();
-        let turns = self.agents[place].turns.len();
-        let calls = self.agents[place].turns.last();
-        for index in 0..calls.map_or(0, |turn| turn.calls.len()) {
-            let below = super::child(&self.agents[place], turns, index);
-            let Some(below) = self.places.get(&below).copied() else {
-                continue;
-            };
-            if let Some(call) = self.agents[place].last_call(index)
-                && call.state == CallState::Again
-            {
+    /// Lets an agent go on, and those below whose failures ended it or who were still at work. They
+    /// are there already, so their calls are not begun again.
+    fn reopen(&mut self, place: usize) {
+        let agent = &self.agents[place];
+        let turn = agent.turns.len();
+        let calls = agent.turns.last().map_or(&[][..], |turn| &turn.calls);
+        let below = calls.iter().enumerate().filter_map(|(index, call)| {
+            let below = *self.places.get(&super::child(agent, turn, index))?;
+            let at_work = call.state == CallState::Inside && self.agents[below].finished.is_none();
+            (at_work || call.fatal().is_some()).then_some((index, below))
+        });
+        let below: Vec<(usize, usize)> = below.collect();
+        self.agents[place].reopen();
+        for (call, below) in below {
+            if let Some(call) = self.agents[place].last_call(call) {
                 call.state = CallState::Inside;
             }
-            if self.agents[below].finished.is_none() {
-                self.rewind(below);
-            }
+            self.reopen(below);
         }
     }
 

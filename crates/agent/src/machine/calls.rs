@@ -138,11 +138,26 @@ impl Calls<'_> {
         }
     }
 
-    /// Makes a call, unless it has to wait. Two that are alike never run together, so that the
-    /// breaker sees each of them.
+    /// The calls before one that run together with it, as far as only their order decides. Two that are
+    /// alike never do, so that the breaker sees each of them.
+    fn group(&self, index: usize) -> &[Call] {
+        let before = &self.turn.calls[..index];
+        let mut from = 0;
+        for (at, call) in before.iter().enumerate() {
+            match &call.target {
+                Some(target) if !is_free_target(target) => from = at + 1,
+                Some(target) if contains(&before[from..at], target) => from = at,
+                _ => {}
+            }
+        }
+        &before[from..]
+    }
+
+    /// Makes a call, unless it has to wait for those that are running. Whether it has to never depends
+    /// on which of them was quicker.
     fn go(&self, index: usize, target: Target, running: &[&Call]) -> Option<What> {
-        let like = |call: &&Call| call.target.as_ref() == Some(&target);
-        if !running.is_empty() && (!is_free_target(&target) || running.iter().any(like)) {
+        let joins = is_free_target(&target) && !contains(self.group(index), &target);
+        if !running.is_empty() && !joins {
             return None;
         }
         let (turn, call) = (self.number(), ordinal(index));
@@ -242,6 +257,11 @@ impl Calls<'_> {
 fn is_free(call: &Call) -> bool {
     let asking = matches!(call.state, CallState::Asking { .. });
     !asking && call.target.as_ref().is_some_and(is_free_target)
+}
+
+fn contains(calls: &[Call], target: &Target) -> bool {
+    let mut targets = calls.iter().filter_map(|call| call.target.as_ref());
+    targets.any(|known| known == target)
 }
 
 fn is_free_target(target: &Target) -> bool {

@@ -1,4 +1,5 @@
-//! Which commands an agent may write, where its skills are named (S2.60).
+//! Which commands an agent may write, where its skills are named (S2.60): those skills, and the tools
+//! that it is offered, which are commands to a model that has no other way to call them.
 //!
 //! Not here: whether there is such a skill, its flags, its page; whoever resolves commands knows.
 
@@ -6,7 +7,7 @@ use deft_command::{Routed, route, split};
 
 use super::words;
 use crate::action::Resolved;
-use crate::setup::Setup;
+use crate::setup::{Offer, Setup};
 
 /// What there is to say about a command without looking it up: that it names a skill outside of what
 /// the agent may use, or which ones those are. `None` when it may be looked up.
@@ -14,11 +15,17 @@ pub(super) fn allowed(setup: &Setup, line: &str) -> Option<Resolved> {
     let skills = setup.skills.as_deref()?;
     let name = match named(line) {
         Named::Skill(name) => name,
-        Named::All => return Some(Resolved::Text(words::skills(skills))),
+        Named::All => return Some(Resolved::Text(words::skills(&names(setup, skills)))),
         Named::Unreadable => return None,
     };
-    let known = skills.contains(&name);
-    (!known).then(|| Resolved::Refused(words::not_allowed(&name, skills)))
+    let offered = |offer: &Offer| offer.spec.name == name || offer.tool == name;
+    let known = skills.contains(&name) || setup.tools.iter().any(offered);
+    (!known).then(|| Resolved::Refused(words::not_allowed(&name, &names(setup, skills))))
+}
+
+fn names<'a>(setup: &'a Setup, skills: &'a [String]) -> Vec<&'a str> {
+    let tools = setup.tools.iter().map(|offer| offer.spec.name.as_str());
+    skills.iter().map(String::as_str).chain(tools).collect()
 }
 
 enum Named {

@@ -19,7 +19,7 @@ mod transcript;
 mod turn;
 mod words;
 
-pub use shown::RESULT_TAG;
+pub use shown::{PAGE_TOOLS, RESULT_TAG};
 
 use std::collections::HashMap;
 
@@ -108,38 +108,16 @@ impl Machine {
         self.decide_agent(self.agents.first()?, facts)
     }
 
-    /// Lets an agent that failed go on where it was, and those below whose failure was its own. The
-    /// events are applied already and must be stored like those of [`advance`](Self::advance), which
+    /// Lets an agent that failed go on where it was, and those below whose failures were its own. The
+    /// event is applied already and must be stored like those of [`advance`](Self::advance), which
     /// comes next. None for an agent that has not ended, or has ended well.
     pub fn retry(&mut self) -> Vec<Event> {
-        let mut events = Vec::new();
-        let mut open = vec![Address::root()];
-        while let Some(address) = open.pop() {
-            let Some(agent) = self.agent(&address).filter(|it| it.failure().is_some()) else {
-                continue;
-            };
-            open.extend(self.to_blame(agent));
-            let event = Event {
-                agent: address,
-                what: What::Reopened,
-            };
-            if self.apply(&event).is_ok() {
-                events.push(event);
-            }
-        }
-        events
-    }
-
-    /// The agents below whose failures ended this one.
-    fn to_blame(&self, agent: &Agent) -> Vec<Address> {
-        let number = agent.turns.len();
-        let calls = agent.turns.last().map(|turn| turn.calls.iter());
-        let calls = calls.into_iter().flatten().enumerate();
-        let fatal = calls.filter(|(_, call)| call.fatal().is_some());
-        fatal
-            .map(|(call, _)| child(agent, number, call))
-            .filter(|address| self.places.contains_key(address))
-            .collect()
+        let event = Event {
+            agent: Address::root(),
+            what: What::Reopened,
+        };
+        let applied = self.apply(&event).is_ok();
+        applied.then_some(event).into_iter().collect()
     }
 
     /// Actions that have come up since this was last asked.

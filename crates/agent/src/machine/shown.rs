@@ -2,24 +2,30 @@
 //!
 //! Results come from outside and may say anything, also "ignore your instructions". They stand in a
 //! frame that the system prompt speaks of ([`RESULT_TAG`]), and nothing inside can close it. Pages and
-//! lists of skills are the host's own words, which the model asked for to follow them: no frame.
+//! lists of skills are the host's own words, which the model asked for to follow them: no frame
+//! ([`PAGE_TOOLS`]).
 //!
 //! Not here: who says what the frame means (the prompt), secrets (they are gone before).
 
 use deft_model::Failure;
 use serde_json::Value;
 
-use super::state::End;
+use super::state::{Call, End, Target};
 use super::words::clip;
 use crate::event::Interpretation;
+use crate::prompt::neutralise;
 
 /// The tag around everything that comes from outside; what stands in it is data.
 pub const RESULT_TAG: &str = "result";
 
+/// Tools of the host, by their names in the router, that give pages of skills.
+pub const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
+
 /// How a call ended, as the model reads it, and whether it failed. At most so many characters of the
 /// result itself are shown.
-pub(super) fn shown(name: &str, end: &End, most: usize) -> (String, bool) {
+pub(super) fn shown(name: &str, call: &Call, end: &End, most: usize) -> (String, bool) {
     match end {
+        End::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
         End::Told {
             how: Interpretation::Text,
             text,
@@ -28,6 +34,10 @@ pub(super) fn shown(name: &str, end: &End, most: usize) -> (String, bool) {
         End::Value(value) => (framed(name, &plain(value), false, most), false),
         End::Failed(failure) => (framed(name, &failed(failure), true, most), true),
     }
+}
+
+fn is_page(call: &Call) -> bool {
+    matches!(&call.target, Some(Target::Tool { tool, .. }) if PAGE_TOOLS.contains(&tool.as_str()))
 }
 
 /// The frame of a call that was not made.
@@ -63,7 +73,7 @@ fn framed(name: &str, content: &str, failed: bool, most: usize) -> String {
     let name = attribute(name);
     let status = if failed { " status=\"error\"" } else { "" };
     let [content, note] = cut(content, most);
-    let content = neutral(&content);
+    let (content, _) = neutralise(&content);
     format!("<{RESULT_TAG} tool=\"{name}\"{status}>\n{content}\n</{RESULT_TAG}>{note}")
 }
 
@@ -88,39 +98,4 @@ fn attribute(name: &str) -> String {
         c => c,
     };
     clip(name).chars().map(tame).collect()
-}
-
-/// The text with every tag that looks like the frame's taken apart: `<` becomes `&lt;`.
-pub(super) fn neutral(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
-        if is_opening(c) && is_frame(&text[at + c.len_utf8()..]) {
-            out.push_str("&lt;");
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// What a model may read as `<`.
-fn is_opening(c: char) -> bool {
-    matches!(c, '<' | '＜' | '﹤')
-}
-
-/// Whether what stands behind a `<` reads as the frame's tag, opening or closing. Letters that cannot
-/// be seen are passed over, and case does not matter, because neither does to a model.
-fn is_frame(behind: &str) -> bool {
-    let seen = behind.chars().filter(|c| !is_unseen(*c));
-    let mut seen = seen.skip_while(|c| matches!(c, '/' | '\\' | '／'));
-    RESULT_TAG
-        .chars()
-        .all(|letter| seen.next().is_some_and(|c| c.eq_ignore_ascii_case(&letter)))
-}
-
-fn is_unseen(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }

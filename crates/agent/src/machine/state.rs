@@ -203,14 +203,16 @@ impl Agent {
         offer.map(|offer| offer.tool.as_str())
     }
 
-    /// Goes on after a failure: see [`What::Reopened`](crate::What::Reopened). One that had run into
-    /// a limit has a new allowance.
+    /// Goes on: see [`What::Reopened`](crate::What::Reopened). One that had run into a limit has a new
+    /// allowance. What has no end is taken back, so that it is begun again.
     pub(crate) fn reopen(&mut self) {
-        let failure = self.finished.take().and_then(|finished| finished.error);
+        let finished = self.finished.take();
         let Some(turn) = self.turns.last_mut() else {
             return;
         };
-        let void = turn.is_void();
+        let void = turn.is_void(finished.is_some());
+        turn.calls.iter_mut().for_each(Call::rewind);
+        let failure = finished.and_then(|finished| finished.error);
         if failure.is_some_and(|failure| failure.class == FailureClass::Limit) {
             let over = turn.calls.iter().take_while(|call| call.is_over()).count();
             self.watched_from = (self.turns.len() - 1, over);
@@ -218,15 +220,6 @@ impl Agent {
         }
         if void {
             self.turns.pop();
-        }
-    }
-
-    /// Takes back what has no end yet, so that it is begun again.
-    pub(crate) fn rewind(&mut self) {
-        match self.turns.last_mut() {
-            Some(turn) if turn.state == TurnState::Asked => drop(self.turns.pop()),
-            Some(turn) => turn.calls.iter_mut().for_each(Call::rewind),
-            None => {}
         }
     }
 }
@@ -268,16 +261,17 @@ impl Turn {
     /// Nothing of it is done again, also not after a failure.
     pub(crate) fn is_settled(&self) -> bool {
         let over = |call: &Call| call.is_over() && call.fatal().is_none();
-        !self.is_void() && self.calls.iter().all(over)
+        !self.is_void(true) && self.calls.iter().all(over)
     }
 
-    /// The model gave nothing to go on with, so that the question is asked again.
-    fn is_void(&self) -> bool {
+    /// The model gave nothing to go on with, so that the question is asked again. A reply that ended
+    /// its agent is nothing, too.
+    fn is_void(&self, ended: bool) -> bool {
         match &self.state {
             TurnState::Asked | TurnState::Silent(_) => true,
             TurnState::Replied(reply) => {
-                reply.stop == StopReason::Refused
-                    || self.calls.is_empty() && self.reminder.is_none()
+                let said_nothing = self.calls.is_empty() && self.reminder.is_none();
+                ended && (reply.stop == StopReason::Refused || said_nothing)
             }
         }
     }

@@ -5,9 +5,10 @@
 
 use deft_model::{Message, ModelReply};
 
-use super::shown::{neutral, not_made, shown};
+use super::shown::{not_made, shown};
 use super::state::{Agent, Call, End, Target, Turn, Want};
 use super::words::clip;
+use crate::prompt::neutralise;
 use crate::setup::Mode;
 
 /// The task, replies, results and reminders.
@@ -34,12 +35,8 @@ pub(super) fn done_since(agent: &Agent) -> Vec<String> {
 /// The turns that nothing can change any more. Only the last one can: it is asked again when it
 /// gave nothing, and its calls are made that were not, or are in doubt.
 fn settled(agent: &Agent) -> &[Turn] {
-    let succeeded = agent
-        .finished
-        .as_ref()
-        .is_some_and(|end| end.error.is_none());
     match agent.turns.split_last() {
-        Some((last, before)) if !succeeded && !last.is_settled() => before,
+        Some((last, before)) if !last.is_settled() => before,
         _ => &agent.turns,
     }
 }
@@ -65,11 +62,17 @@ fn of(agent: &Agent, turns: &[Turn]) -> Vec<Message> {
 /// that writes commands are answered like its commands, so they are not repeated as calls.
 fn assistant(mode: Mode, reply: &ModelReply) -> Option<Message> {
     let mut message = Message::from(reply);
-    let Message::Assistant { text, calls, .. } = &mut message else {
+    let Message::Assistant {
+        text,
+        calls,
+        opaque,
+    } = &mut message
+    else {
         return None;
     };
-    if mode == Mode::Cmd {
+    if mode == Mode::Cmd && !calls.is_empty() {
         calls.clear();
+        *opaque = None;
     }
     let blank = text.trim().is_empty() && calls.is_empty();
     (!blank).then_some(message)
@@ -84,7 +87,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             continue;
         };
         let (text, failed) = match call.end() {
-            Some(end) => shown(label(want, call), end, most),
+            Some(end) => shown(label(want, call), call, end, most),
             None if agent.finished.is_some() => (not_made(label(want, call)), true),
             None => continue,
         };
@@ -96,7 +99,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
                 failed,
             }),
             Want::Command(_) | Want::Stray(_) => {
-                let line = neutral(&clip(&want.name().replace('\n', " ")));
+                let (line, _) = neutralise(&clip(&want.name().replace('\n', " ")));
                 commands.push(format!("command: {line}\n{text}"));
             }
         }

@@ -64,25 +64,25 @@ pub(super) fn no_tools(name: &str) -> String {
     )
 }
 
-pub(super) fn skills(skills: &[String]) -> String {
-    match skills {
-        [] => "There are no skills for you.".to_owned(),
-        skills => format!(
-            "Skills that you can use: {}\nUse `get_skill: NAME` for one of them.",
-            list(skills.iter().map(String::as_str))
+pub(super) fn skills(names: &[&str]) -> String {
+    match names {
+        [] => "There are no commands for you.".to_owned(),
+        names => format!(
+            "Commands that you can use: {}\nUse `NAME --help` for one of them.",
+            list(names.iter().copied())
         ),
     }
 }
 
-pub(super) fn not_allowed(name: &str, skills: &[String]) -> String {
-    let near = nearest(name, skills.iter().map(String::as_str));
+pub(super) fn not_allowed(name: &str, names: &[&str]) -> String {
+    let near = nearest(name, names.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = clip(name);
-    match skills {
-        [] => format!("`{name}` is not one of your skills\nhint: you have none; answer in words"),
-        skills => format!(
-            "`{name}` is not one of your skills{near}\nhint: you can use {}",
-            list(skills.iter().map(String::as_str))
+    match names {
+        [] => format!("`{name}` is not one of your commands\nhint: you have none; answer in words"),
+        names => format!(
+            "`{name}` is not one of your commands{near}\nhint: you can use {}",
+            list(names.iter().copied())
         ),
     }
 }

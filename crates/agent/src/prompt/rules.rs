@@ -3,7 +3,7 @@
 use super::untrusted::TAG;
 
 /// The tag that the machine puts around results.
-const RESULT: &str = "result";
+const RESULT: &str = crate::RESULT_TAG;
 
 /// How to act by commands (S2.49), in the words of the seeds.
 pub(super) const COMMANDS: &str = r#"To perform actions, output commands inside ```cmd code blocks:

@@ -116,7 +116,8 @@ impl Driver {
 
     /// The agent is ended from outside; nobody waits for what is under way.
     fn halt(&mut self) -> bool {
-        let due = |stop: &mut (usize, Failure)| stop.0 <= self.log.len();
+        let going = self.machine.finished().is_none();
+        let due = |stop: &mut (usize, Failure)| going && stop.0 <= self.log.len();
         let Some((_, failure)) = self.stop.take_if(due) else {
             return false;
         };

@@ -1,1 +1,203 @@
-//! To be written.
+//! What holds for every agent in every world: replaying gives the agent that lived, nothing that is
+//! done is done again, the order in which things end does not matter, agents end, and damaged logs
+//! are refused.
+
+pub(crate) mod chance;
+
+use std::collections::HashMap;
+
+use deft_agent::{Action, Event, Machine, Mode, What};
+use deft_model::{Effects, Message};
+use proptest::prelude::*;
+
+use crate::drive::Driver;
+use chance::{MAX_STEPS, agent};
+
+fn driver(seed: u64, cmd: bool) -> Driver {
+    let (setup, world) = agent(seed, if cmd { Mode::Cmd } else { Mode::Tools });
+    Driver::new(setup, world)
+}
+
+/// How a call stands in a log, and how often the agent was reopened since.
+#[derive(Clone, Copy)]
+enum Stands {
+    Open(u32),
+    Doubtful(u32),
+    Over,
+}
+
+/// Calls with effects that were begun again though they had ended, or without consent.
+fn repeated(log: &[Event]) -> Vec<String> {
+    let mut calls: HashMap<String, Stands> = HashMap::new();
+    let mut repeated = Vec::new();
+    for event in log {
+        match &event.what {
+            What::Called {
+                turn,
+                call,
+                effects: Effects::Once,
+                ..
+            } => {
+                let name = format!("{} {turn}.{call}", event.agent);
+                match calls.insert(name.clone(), Stands::Open(0)) {
+                    // The first reopening finds it in doubt, the second is consent.
+                    None | Some(Stands::Open(2..) | Stands::Doubtful(1..)) => {}
+                    Some(Stands::Open(_) | Stands::Doubtful(_) | Stands::Over) => {
+                        repeated.push(name);
+                    }
+                }
+            }
+            What::Returned {
+                turn, call, error, ..
+            } => {
+                let doubtful = error.as_ref().is_some_and(|it| it.in_doubt || it.blocked);
+                let stands = if doubtful {
+                    Stands::Doubtful(0)
+                } else {
+                    Stands::Over
+                };
+                let call = format!("{} {turn}.{call}", event.agent);
+                calls.entry(call).and_modify(|call| *call = stands);
+            }
+            What::Reopened => calls.values_mut().for_each(|call| match call {
+                Stands::Open(times) | Stands::Doubtful(times) => *times += 1,
+                Stands::Over => {}
+            }),
+            _ => {}
+        }
+    }
+    repeated
+}
+
+/// Every call of a reply is followed by its result, in order.
+fn is_whole(messages: &[Message]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        match message {
+            Message::Assistant { calls, .. } if open.is_empty() => {
+                open = calls.iter().rev().map(|call| call.id.as_str()).collect();
+            }
+            Message::Tool { id, .. } if open.last() == Some(&id.as_str()) => {
+                open.pop();
+            }
+            Message::User { .. } if open.is_empty() => {}
+            _ => return false,
+        }
+    }
+    open.is_empty()
+}
+
+fn requests(driver: &Driver) -> impl Iterator<Item = &[Message]> {
+    driver.performed.iter().filter_map(|action| match action {
+        Action::CallModel { request, .. } => Some(request.messages.as_slice()),
+        _ => None,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_agent_ends_and_repeats_nothing(
+        seed: u64,
+        cmd: bool,
+        retries in 0_usize..3,
+        crashes in prop::collection::vec(1_usize..60, 0..3),
+        stop in prop::option::of(1_usize..60),
+    ) {
+        let mut driver = driver(seed, cmd);
+        driver.retries = retries;
+        driver.crashes = crashes;
+        let late = deft_model::Failure::new(deft_model::FailureClass::Timeout, "too late");
+        driver.stop = stop.map(|at| (at, late));
+        driver.run();
+        prop_assert_eq!(repeated(&driver.log), Vec::<String>::new());
+        for messages in requests(&driver) {
+            prop_assert!(is_whole(messages), "{messages:#?}");
+        }
+        let last = driver.machine.messages(&deft_agent::Address::root());
+        prop_assert!(is_whole(&last), "{last:#?}");
+    }
+
+    #[test]
+    fn the_model_is_asked_so_often_and_no_more(seed: u64, cmd: bool) {
+        let mut driver = driver(seed, cmd);
+        driver.run();
+        let mut asked: HashMap<String, u32> = HashMap::new();
+        for event in &driver.log {
+            if let What::Asked { .. } = event.what {
+                *asked.entry(event.agent.to_string()).or_default() += 1;
+            }
+        }
+        prop_assert!(asked.values().all(|times| *times <= MAX_STEPS));
+    }
+
+    #[test]
+    fn the_order_of_ends_does_not_matter(seed: u64, cmd: bool, retries in 0_usize..2) {
+        let [first, last] = [false, true].map(|late| {
+            let mut driver = driver(seed, cmd);
+            (driver.retries, driver.late) = (retries, late);
+            driver.run();
+            driver
+        });
+        let root = deft_agent::Address::root();
+        prop_assert_eq!(first.machine.messages(&root), last.machine.messages(&root));
+        prop_assert_eq!(first.machine.finished(), last.machine.finished());
+        prop_assert_eq!(first.machine.usage(), last.machine.usage());
+        let sorted = |driver: &Driver| {
+            let mut called = driver.machine.called();
+            called.sort();
+            called
+        };
+        prop_assert_eq!(sorted(&first), sorted(&last));
+    }
+
+    /// What is decided follows from what is stored: from any point of the log, the same comes next.
+    #[test]
+    fn any_prefix_goes_on_as_it_did(seed: u64, cmd: bool, retries in 0_usize..2) {
+        let mut driver = driver(seed, cmd);
+        driver.retries = retries;
+        driver.run();
+        for at in 0..=driver.log.len() {
+            let mut machine = Machine::replay(&driver.log[..at]).unwrap();
+            let decided = machine.advance(&driver.world);
+            prop_assert!(driver.log[at..].starts_with(&decided), "at {at}: {decided:#?}");
+        }
+    }
+
+    /// A log in which something is missing, doubled or in the wrong place is read or refused; what is
+    /// read can be driven on.
+    #[test]
+    fn damaged_logs_do_no_harm(
+        seed: u64,
+        cmd: bool,
+        damage in prop::collection::vec((0_u8..3, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let mut driver = driver(seed, cmd);
+        driver.retries = 1;
+        driver.run();
+        let mut log = driver.log;
+        for (kind, one, two) in damage {
+            if log.is_empty() {
+                break;
+            }
+            let (one, two) = (one.index(log.len()), two.index(log.len()));
+            match kind {
+                0 => drop(log.remove(one)),
+                1 => log.insert(two, log[one].clone()),
+                _ => log.swap(one, two),
+            }
+        }
+        let mut machine = Machine::new();
+        for event in &log {
+            let before = machine.clone();
+            if machine.apply(event).is_err() {
+                prop_assert_eq!(&machine, &before, "what is refused changes nothing");
+            }
+        }
+        machine.advance(&driver.world);
+        machine.outstanding();
+        machine.retry();
+        machine.advance(&driver.world);
+    }
+}

@@ -3,7 +3,8 @@
 //! ```text
 //! mode cmd                       the model writes commands
 //! tool read none                 a tool and its effects; `approve` asks a person, `gone` is blocked,
-//! tool fs_read none as files.read   `as` gives its name in the router
+//! tool fs_read none as files.read   `as` gives its name in the router. Commands are tools that are
+//!                                not offered, unless they have another name there
 //! skill tasks.search             a skill that commands may name
 //! must files.read                a tool that must be called
 //! limit max_steps 3              one of the limits
@@ -166,7 +167,7 @@ impl Script {
                 other => panic!("nobody knows what `{other}` means"),
             }
         }
-        if self.setup.mode == Mode::Tools {
+        if self.setup.mode == Mode::Tools || name != tool {
             self.setup.tools.push(offer(name, tool));
         }
         let known = (effects, approve);

@@ -7,6 +7,7 @@ use deft_command::{Routed, route, split};
 use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object};
 use serde_json::Value;
 
+use crate::properties::chance::Chance;
 use crate::script::next;
 
 #[derive(Default)]
@@ -20,11 +21,16 @@ pub(crate) struct World {
     pub results: HashMap<String, VecDeque<Result<Value, Failure>>>,
     pub answers: VecDeque<bool>,
     pub unable: HashMap<String, VecDeque<Failure>>,
+    /// Instead of all of these.
+    pub chance: Option<Chance>,
 }
 
 impl World {
     /// What comes of an action.
     pub(crate) fn perform(&mut self, machine: &Machine, setup: &Setup, action: &Action) -> Event {
+        if let Some(chance) = &mut self.chance {
+            return by_chance(chance, machine, setup, action);
+        }
         match action {
             Action::CallModel { agent, turn, .. } => {
                 let replies = self.replies.get_mut(&agent.to_string());
@@ -79,6 +85,26 @@ impl World {
             approve,
             skill,
         }
+    }
+}
+
+fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, action: &Action) -> Event {
+    let seed = chance.of(action);
+    match action {
+        Action::CallModel { agent, turn, .. } => match chance.reply(seed) {
+            Ok(reply) => machine.replied(agent, *turn, reply, "tiny".to_owned(), Some(0.5), 10),
+            Err(failure) => machine.silent(agent, *turn, failure),
+        },
+        Action::CallTool {
+            agent, turn, call, ..
+        } => machine.returned(agent, *turn, *call, chance.result(seed), 5),
+        Action::Ask {
+            agent, turn, call, ..
+        } => machine.answered(agent, *turn, *call, chance.yes(seed), "ann".to_owned()),
+        Action::Prepare { agent, dispatch } => match chance.unable(seed) {
+            Some(failure) => machine.unable(agent, failure),
+            None => machine.began(agent, sent_out(setup, dispatch)),
+        },
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod chat;
 mod rewrite;
 mod runs;
 mod schedule;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
 pub(crate) use rewrite::rewrite;
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
@@ -82,6 +84,11 @@ pub(crate) enum Command {
     Skills(Skills),
     /// Run a skill now and show how it goes
     Run(Run),
+    /// Talk to an agent, or say one thing with `-p`
+    Chat(Chat),
+    /// What models may use, and what they have used
+    #[command(subcommand)]
+    Budget(Budget),
     /// Past and present runs
     #[command(subcommand)]
     Runs(Runs),
@@ -138,6 +145,8 @@ pub(crate) enum SchemaName {
     Workflow,
     /// A record, as `memory_store_skill` takes it
     Record,
+    /// The frontmatter of an AGENT.md
+    Agent,
     /// `config.toml`
     Config,
     /// The events of a run

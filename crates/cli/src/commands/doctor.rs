@@ -37,6 +37,8 @@ enum Verdict {
 /// What one check found.
 struct Finding {
     id: &'static str,
+    /// What it is about, where a check is made of several things, such as the server.
+    subject: Option<String>,
     verdict: Verdict,
     message: String,
     hint: Option<String>,
@@ -50,10 +52,18 @@ impl Findings {
     fn add(&mut self, id: &'static str, verdict: Verdict, message: String, hint: Option<String>) {
         self.0.push(Finding {
             id,
+            subject: None,
             verdict,
             message,
             hint,
         });
+    }
+
+    /// What the last finding is about.
+    fn about(&mut self, subject: &str) {
+        if let Some(last) = self.0.last_mut() {
+            last.subject = Some(subject.to_owned());
+        }
     }
 
     fn good(&mut self, id: &'static str, message: impl Into<String>) {
@@ -155,7 +165,9 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
                 found.note("store.open", "there is no database yet", hint);
             }
             app.block_on(check_store(app.engine.store(), found));
+            app.block_on(check_clock(&app, found));
             app.block_on(check_servers(&app, found));
+            app.block_on(check_channel_tool(home, &app, found));
             app.block_on(check_compute(found));
             app.close();
         }
@@ -164,7 +176,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
 }
 
 fn check_skills(home: &Home, found: &mut Findings) {
-    let snapshot = Library::of(home).load();
+    let snapshot = app::load_kept(home, &Library::of(home));
     let count = |wanted: fn(&State) -> bool| {
         let files = snapshot.files().iter();
         files.filter(|file| wanted(&file.state)).count()
@@ -173,7 +185,12 @@ fn check_skills(home: &Home, found: &mut Findings) {
     let shadowed = count(|state| matches!(state, State::Shadowed { .. }));
     let hint = Some("`deft skills doctor` says which and why".to_owned());
     if broken > 0 {
-        let message = format!("{} cannot be loaded", counted(broken, "skill file"));
+        let kept = count(|state| matches!(state, State::Broken { kept: Some(_) }));
+        let kept = match kept {
+            0 => String::new(),
+            kept => format!(", of which {kept} stay in use as they were"),
+        };
+        let message = format!("{} cannot be loaded{kept}", counted(broken, "skill file"));
         found.bad("skills.valid", message, hint);
     } else {
         let skills = counted(snapshot.skill_count(), "skill");
@@ -200,7 +217,21 @@ fn check_channel(home: &Home, found: &mut Findings) {
         (_, Some((problem, hint))) => {
             found.bad("notify.channel", problem, Some(hint.to_owned()));
         }
+        // Whether the tool is there and fits is asked when servers have been.
+        (ChannelKind::Tool(_), None) => {}
         (_, None) => found.good("notify.channel", "notices have a way to people"),
+    }
+}
+
+/// A tool that carries notices has to be there, and to take what a notice has.
+async fn check_channel_tool(home: &Home, app: &App, found: &mut Findings) {
+    let kind = crate::channels::kind(&home.config);
+    let Some(tool) = kind.tool() else {
+        return;
+    };
+    match crate::channels::tool_problem(home, app.engine.router()).await {
+        Some((problem, hint)) => found.bad("notify.channel", problem, Some(hint)),
+        None => found.good("notify.channel", format!("notices are carried by `{tool}`")),
     }
 }
 
@@ -264,6 +295,31 @@ async fn check_orphans(store: &Arc<dyn Store>, found: &mut Findings) {
     }
 }
 
+/// A clock that was ahead leaves skills that wait for a time that is long to come.
+async fn check_clock(app: &App, found: &mut Findings) {
+    let Ok(check) = app.engine.check_clock().await else {
+        return;
+    };
+    let show = |at| deft_schedule::show(at, &app.zone);
+    if let Some(first) = check.ahead.first() {
+        let (skill, until) = (&first.skill, show(first.until));
+        let message = format!(
+            "{} settled further than the clock has come: `{skill}` does not fire before {until}",
+            counted(check.ahead.len(), "skill")
+        );
+        let hint = format!(
+            "if the clock is right now: `deft skills disable {skill}`, then `deft skills enable \
+             {skill}` plans its slots from now"
+        );
+        found.bad("clock.agrees", message, Some(hint));
+    } else if let Some(newest) = check.newest {
+        let message = format!("the newest run is from {}, in the future", show(newest));
+        let hint =
+            "see that the clock of the host is right; slots that were settled do not fire again";
+        found.note("clock.agrees", message, hint);
+    }
+}
+
 async fn check_servers(app: &App, found: &mut Findings) {
     let router = app.engine.router();
     let servers: Vec<String> = router
@@ -288,8 +344,9 @@ async fn check_servers(app: &App, found: &mut Findings) {
                 let tools = counted(probe.tools.len(), "tool");
                 found.good("servers.answer", format!("`{server}` answers: {tools}"));
             }
-            None => {}
+            None => continue,
         }
+        found.about(&server);
     }
 }
 
@@ -343,6 +400,7 @@ fn word(verdict: Verdict) -> &'static str {
 fn shown(finding: &Finding) -> Value {
     json!({
         "id": finding.id,
+        "subject": finding.subject,
         "status": word(finding.verdict),
         "message": finding.message,
         "hint": finding.hint,

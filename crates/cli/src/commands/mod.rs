@@ -1,6 +1,8 @@
 //! One file per command.
 
 mod approvals;
+mod budget;
+mod chat;
 mod cmd;
 mod config;
 mod doctor;
@@ -25,7 +27,7 @@ use clap::CommandFactory;
 use crate::args::{Args, Command, Skills};
 use crate::failure::Done;
 use crate::output::Output;
-pub(crate) use run::Ends;
+pub(crate) use run::{Ends, INTERRUPTED};
 
 /// Carries a command out.
 pub(crate) fn run(args: Args, output: &Output) -> Done {
@@ -43,6 +45,8 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Runs(command)) => runs::run(&command, global, output),
         Some(Command::Schedule(command)) => schedule::run(&command, global, output),
         Some(Command::Approvals(command)) => approvals::run(&command, global, output),
+        Some(Command::Chat(args)) => chat::run(&args, global, output),
+        Some(Command::Budget(command)) => budget::run(&command, global, output),
         Some(Command::Tools(command)) => tools::run(&command, global, output),
         Some(Command::Mcp(command)) => mcp::run(&command, global, output),
         Some(Command::Config(command)) => config::run(&command, global, output),

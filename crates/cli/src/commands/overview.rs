@@ -11,7 +11,7 @@ use crate::home::{Home, Library};
 use crate::output::{Output, counted};
 
 pub(crate) fn run(global: &Global, output: &Output) -> Done {
-    let home = Home::open(global)?;
+    let home = Home::to_read(global)?;
     let snapshot = Library::of(&home).load();
     let broken = snapshot
         .files()

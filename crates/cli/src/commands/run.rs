@@ -111,7 +111,8 @@ impl Watch<'_> {
         let started = Arc::new(OnceLock::new());
         let attention = Attention {
             hear: None,
-            asker: Prompt::new(&screen, self.global).map(|prompt| Arc::new(prompt) as Arc<_>),
+            asker: Prompt::new(screen.clone(), self.global)
+                .map(|prompt| Arc::new(prompt) as Arc<_>),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
             parks: false,
             admitted: Some(Arc::clone(&started)),

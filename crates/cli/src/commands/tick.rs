@@ -19,7 +19,7 @@ use crate::output::{Output, counted};
 
 pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
     let home = Home::open(global)?;
-    let app = App::open(global, &crate::args::Roots::default())?;
+    let app = App::standing(global)?;
     let at = match &args.now {
         Some(text) => Some(instant(text, &app)?),
         None => None,
@@ -58,6 +58,9 @@ struct Report {
 
 async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     let engine = &app.engine;
+    if let Some(at) = at {
+        engine.hold_schedule_time(at);
+    }
     let failed = |error: deft_engine::Error| app::failure(&error);
     engine.sync_files().await.map_err(failed)?;
     // Tools are known after their servers were asked; waiting skills may be among the due ones.

@@ -36,7 +36,7 @@ impl Checker {
                 (Meaning::Section, Data::List(_) | Data::Value(_)) => {
                     let place = shown(path);
                     let message = format!("`{place}` is a section: write `[{place}]`");
-                    self.report(node, message, None);
+                    self.report(node, path, message, None);
                 }
                 (Meaning::Unknown, _) => self.unknown(node, path),
             }
@@ -47,7 +47,7 @@ impl Checker {
     fn leaf(&mut self, key: &Key, node: &Node, path: &[String]) {
         let place = shown(path);
         let mut wrong = |node: &Node, Wrong { message, hint }| {
-            self.report(node, format!("`{place}` {message}"), hint);
+            self.report(node, path, format!("`{place}` {message}"), hint);
         };
         if let Err(problem) = key.kind.check(&node.json()) {
             return wrong(node, problem);
@@ -72,7 +72,8 @@ impl Checker {
             Some(near) => format!("did you mean `{prefix}{near}`?"),
             None => format!("known here: {}", known.join(", ")),
         };
-        self.report(node, format!("unknown key `{}`", shown(path)), Some(hint));
+        let message = format!("unknown key `{}`", shown(path));
+        self.report(node, path, message, Some(hint));
     }
 
     /// What no single key can say about a server.
@@ -85,8 +86,9 @@ impl Checker {
             let Data::Table(server) = &node.data else {
                 continue;
             };
+            let path = ["mcp_servers".to_owned(), name.clone()];
             if let Some(problem) = bad_name(name) {
-                self.report(node, problem, None);
+                self.report(node, &path, problem, None);
             }
             let message = match (server.get("command"), server.get("url")) {
                 (Some(_), Some(_)) => "both `command` and `url`",
@@ -95,7 +97,7 @@ impl Checker {
             };
             let hint = "a server is a program (`command`) or an address (`url`)".to_owned();
             let message = format!("the server `{name}` has {message}");
-            self.report(node, message, Some(hint));
+            self.report(node, &path, message, Some(hint));
         }
     }
 
@@ -113,12 +115,13 @@ impl Checker {
                     ..
                 }) = model.get("fallback")
             {
-                let place = shown(&["llm".to_owned(), name.clone(), "fallback".to_owned()]);
+                let place = ["llm", name, "fallback"].map(str::to_owned).to_vec();
                 named.extend(fallbacks.iter().map(|node| (place.clone(), node)));
             }
         }
         let chosen = settings.get(&["agent", "llm"]);
-        named.extend(chosen.map(|node| ("agent.llm".to_owned(), node)));
+        let place = ["agent", "llm"].map(str::to_owned).to_vec();
+        named.extend(chosen.map(|node| (place, node)));
         for (place, node) in named {
             let Some(name) = node.json().as_str().map(str::to_owned) else {
                 continue;
@@ -131,12 +134,13 @@ impl Checker {
                 || format!("write a section `[llm.{name}]`"),
                 |near| format!("did you mean `{near}`?"),
             );
-            let message = format!("`{place}` names the model `{name}`, which there is not");
-            self.report(node, message, Some(hint));
+            let shown = shown(&place);
+            let message = format!("`{shown}` names the model `{name}`, which there is not");
+            self.report(node, &place, message, Some(hint));
         }
     }
 
-    fn report(&mut self, node: &Node, message: String, hint: Option<String>) {
+    fn report(&mut self, node: &Node, path: &[String], message: String, hint: Option<String>) {
         let origin = match &node.origin {
             Origin::Default => None,
             origin => Some(origin.clone()),
@@ -145,6 +149,7 @@ impl Checker {
             message,
             hint,
             origin,
+            path: path.to_vec(),
         });
     }
 }

@@ -85,6 +85,22 @@ impl Editor {
         Ok(())
     }
 
+    /// Takes a key out; nothing happens if it is not there.
+    pub(crate) fn unset(&mut self, path: &[String]) {
+        let Some((name, above)) = path.split_last() else {
+            return;
+        };
+        let mut section: Option<&mut dyn TableLike> = Some(self.document.as_table_mut());
+        for part in above {
+            section = section
+                .and_then(|section| section.get_mut(part))
+                .and_then(Item::as_table_like_mut);
+        }
+        if let Some(section) = section {
+            section.remove(name);
+        }
+    }
+
     /// Puts a server in, or in the place of the one with that name.
     pub(crate) fn put_server(&mut self, name: &str, fields: &Value) -> Done<()> {
         let servers = self.document.get("mcp_servers");

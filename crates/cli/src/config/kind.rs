@@ -6,6 +6,8 @@
 use deft_model::{Choice, FailureClass};
 use serde_json::{Value, json};
 
+use crate::channels::ChannelKind;
+
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -32,6 +34,8 @@ pub(crate) enum Kind {
     Store,
     /// One of these words.
     Words(&'static [&'static str]),
+    /// A way to people.
+    Channel,
     /// Where a secret is: never the secret itself.
     Secret,
     /// A text, or where a secret is.
@@ -87,6 +91,7 @@ impl Kind {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 return words.join(", ");
             }
+            Self::Channel => "`log`, `telegram`, `webhook` or `tool:NAME`",
             Self::Secret => "a reference, `env:NAME` or `file:PATH`",
             Self::Reference => "a text, or a reference as `env:NAME` or `file:PATH`",
             Self::Heals => "a list of remedies",
@@ -104,6 +109,7 @@ impl Kind {
             | Self::Url
             | Self::Store
             | Self::Words(_)
+            | Self::Channel
             | Self::Secret
             | Self::Reference => true,
             Self::Truth
@@ -148,6 +154,7 @@ impl Kind {
                     hint: Some(problem.hint),
                 }),
             Self::Words(words) => word(text()?, words, other),
+            Self::Channel => channel(text()?, other),
             Self::Secret => secret(value),
             Self::Heals => value.as_array().map(drop).ok_or_else(other),
             Self::Any => Ok(()),
@@ -170,6 +177,10 @@ impl Kind {
             Self::Url => json!({"type": "string", "pattern": "^https?://"}),
             Self::Store => json!({"type": "string", "pattern": "^sqlite:"}),
             Self::Words(words) => json!({"enum": words}),
+            Self::Channel => json!({"anyOf": [
+                {"enum": ChannelKind::WORDS},
+                {"type": "string", "pattern": "^tool:.", "not": {"const": "tool:notify"}},
+            ]}),
             Self::Secret => json!({"type": "string", "pattern": "^(env|file|keyring):."}),
             Self::Heals => json!({"type": "array", "items": heal_schema()}),
             Self::Any => json!({}),
@@ -235,6 +246,18 @@ fn word(given: &str, words: &[&str], other: impl Fn() -> Wrong) -> Result<(), Wr
     match deft_model::nearest(given, words.iter().copied()) {
         Some(near) => Err(other().hint(format!("did you mean `{near}`?"))),
         None => Err(other()),
+    }
+}
+
+fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
+    match ChannelKind::from_word(given) {
+        Some(ChannelKind::Tool(name)) if ChannelKind::is_circle(&name) => {
+            let message = format!("cannot be `{name}`, which would only leave further notices");
+            Err(Wrong::new(message)
+                .hint("name a tool that sends messages; `deft tools list` shows what there is"))
+        }
+        Some(_) => Ok(()),
+        None => word(given, ChannelKind::WORDS, other),
     }
 }
 

@@ -9,11 +9,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use deft_engine::{AgentOptions, DayBudget};
 use deft_llm::{ModelOptions, Price, ProviderKind};
-use deft_model::{Failure, FailureClass, Object};
+use deft_model::{Choice as _, Exhausted, Failure, FailureClass, Object};
 use deft_tools::SecretSource;
 use serde_json::{Map, Value};
 
+use super::Config;
 use super::read::{Reader, length, texts};
 
 /// An `[llm.NAME]` section, before anybody has looked for its key.
@@ -151,45 +153,69 @@ pub(crate) struct AgentConfig {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct BudgetConfig {
     /// For everything together.
-    pub all: Limits,
+    pub all: Allowance,
     /// By agent.
     pub agents: BTreeMap<String, Watch>,
 }
 
 /// What may be used in a day.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Limits {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Allowance {
     pub tokens_per_day: Option<u64>,
     pub usd_per_day: Option<f64>,
     pub on_exhausted: Exhausted,
 }
 
+impl Default for Allowance {
+    fn default() -> Self {
+        Self {
+            tokens_per_day: None,
+            usd_per_day: None,
+            on_exhausted: Exhausted::Pause,
+        }
+    }
+}
+
 /// The limits of an agent, and what counts as too much at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Watch {
-    pub limits: Limits,
+    pub limits: Allowance,
     /// Tokens within an hour.
     pub spike_tokens: Option<u64>,
     /// Times its usual hour.
     pub spike_factor: Option<f64>,
 }
 
-/// What becomes of a run when a limit is reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Exhausted {
-    #[default]
-    Pause,
-    Skip,
-    Ask,
-}
-
-impl Exhausted {
-    fn from_word(word: &str) -> Option<Self> {
-        match word {
-            "pause" => Some(Self::Pause),
-            "skip" => Some(Self::Skip),
-            "ask" => Some(Self::Ask),
-            _ => None,
+impl Config {
+    /// How agents behave.
+    pub(crate) fn agents(&self) -> AgentOptions {
+        let agent = &self.agent;
+        let day = |limits: &Allowance| DayBudget {
+            tokens: limits.tokens_per_day,
+            usd: limits.usd_per_day,
+            on_exhausted: limits.on_exhausted,
+            ..DayBudget::default()
+        };
+        let watched = self.budget.agents.iter().map(|(name, watch)| {
+            let budget = DayBudget {
+                spike_tokens: watch.spike_tokens,
+                spike_factor: watch.spike_factor,
+                ..day(&watch.limits)
+            };
+            (name.clone(), budget)
+        });
+        AgentOptions {
+            default: agent.default.clone(),
+            llm: agent.llm.clone(),
+            approve: agent.approve.clone(),
+            tools: agent.tools.clone(),
+            max_steps: agent.max_steps,
+            may_schedule: agent.may_schedule,
+            max_depth: agent.max_depth,
+            fan_out: agent.fan_out,
+            history_tokens: self.history_tokens,
+            budget: day(&self.budget.all),
+            budgets: watched.collect(),
         }
     }
 }
@@ -222,12 +248,12 @@ impl Reader<'_> {
 
     pub(super) fn budget(&self) -> BudgetConfig {
         let word = self.text("budget.on_exhausted");
-        let all = Limits {
+        let all = Allowance {
             tokens_per_day: self.number("budget.tokens_per_day"),
             usd_per_day: self.decimal("budget.usd_per_day"),
             on_exhausted: word
                 .and_then(|word| Exhausted::from_word(&word))
-                .unwrap_or_default(),
+                .unwrap_or(Exhausted::Pause),
         };
         let agents = self.named(&["budget", "agents"]).into_iter();
         let agents = agents.map(|(name, fields)| (name, watch(&fields, all.on_exhausted)));
@@ -243,7 +269,7 @@ fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
     let decimal = |name| fields.get(name).and_then(Value::as_f64);
     let word = fields.get("on_exhausted").and_then(Value::as_str);
     Watch {
-        limits: Limits {
+        limits: Allowance {
             tokens_per_day: count("tokens_per_day"),
             usd_per_day: decimal("usd_per_day"),
             on_exhausted: word.and_then(Exhausted::from_word).unwrap_or(usual),

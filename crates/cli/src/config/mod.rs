@@ -12,6 +12,7 @@ mod check;
 mod edit;
 mod engine;
 mod kind;
+mod lenient;
 mod list;
 mod mind;
 mod paths;
@@ -37,7 +38,7 @@ pub(crate) use edit::{Editor, literal};
 pub(crate) use engine::EngineConfig;
 pub(crate) use kind::Kind;
 pub(crate) use list::{Setting, all, find, split};
-pub(crate) use mind::{AgentConfig, BudgetConfig, ModelConfig};
+pub(crate) use mind::{AgentConfig, Allowance, BudgetConfig, ModelConfig};
 pub(crate) use paths::resolve;
 pub(crate) use problem::Problem;
 pub(crate) use schema::schema;
@@ -92,6 +93,10 @@ pub(crate) struct NotifyConfig {
     pub channel: Option<ChannelKind>,
     /// The chat or address.
     pub target: Option<String>,
+    /// What takes the text, where a tool is the way.
+    pub text_argument: Option<String>,
+    /// What takes the target, where a tool is the way.
+    pub target_argument: Option<String>,
     /// The least time between two notices about completions of one skill.
     pub interval_minutes: Option<u32>,
 }

@@ -14,6 +14,8 @@ pub(crate) struct Problem {
     pub hint: Option<String>,
     /// The line or the variable that it is about.
     pub origin: Option<Origin>,
+    /// The setting that it is about; nothing if it is about the whole file.
+    pub path: Vec<String>,
 }
 
 impl Problem {

@@ -127,6 +127,8 @@ impl Reader<'_> {
                 .text("notify.channel")
                 .and_then(|word| ChannelKind::from_word(&word)),
             target: self.text("notify.target"),
+            text_argument: self.text("notify.text_argument"),
+            target_argument: self.text("notify.target_argument"),
             interval_minutes: minutes.map(|minutes| u32::try_from(minutes).unwrap_or(u32::MAX)),
         }
     }
@@ -182,6 +184,7 @@ impl Reader<'_> {
             message: problem.to_string(),
             hint: None,
             origin: None,
+            path: Vec::new(),
         })
     }
 

@@ -6,7 +6,6 @@
 //! those who use them.
 
 use super::kind::Kind;
-use crate::channels::ChannelKind;
 
 /// A key that the file may have.
 #[derive(Debug)]
@@ -206,10 +205,14 @@ pub(crate) const KEYS: &[Key] = &[
     key("chat.history_tokens", Kind::Positive, Value("12000"), Mind,
         "How much of what was said before a model is told again, in tokens"),
 
-    key("notify.channel", Kind::Words(ChannelKind::WORDS), Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
-        "Where notices go: `log` (`logs/notices.log`), `telegram` or `webhook`"),
+    key("notify.channel", Kind::Channel, Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
+        "Where notices go: `log` (`logs/notices.log`), `telegram`, `webhook`, or a tool such as `tool:slack_post`"),
     key("notify.target", Kind::Text, Words("the first of `telegram.allowed_chats`"), Runs,
-        "The primary chat, to which notices go and messages that name no chat; or the address of the webhook"),
+        "The primary chat, to which notices go and messages that name no chat; the address of the webhook; or what the tool is told"),
+    key("notify.text_argument", Kind::Text, Words("`text`, `message`, …, as the tool has it"), Runs,
+        "The argument of the tool that takes the text"),
+    key("notify.target_argument", Kind::Text, Words("`chat_id`, `target`, …, as the tool has it"), Runs,
+        "The argument of the tool that takes `notify.target`"),
     key("notify.interval_minutes", Kind::Count, Value("0"), Runs,
         "The least time between two notices about completions of one skill; `SKILL_NOTIFY_INTERVAL_MINUTES` says it too"),
 
@@ -236,7 +239,7 @@ pub(crate) const KEYS: &[Key] = &[
         "How much the agent may cost in a day, in US dollars"),
     key("budget.agents.NAME.on_exhausted", Kind::Words(EXHAUSTED), Words("`budget.on_exhausted`"), Mind,
         "What becomes of its runs when a limit is reached"),
-    key("budget.agents.NAME.spike_tokens", Kind::Count, Words("no limit"), Mind,
+    key("budget.agents.NAME.spike_tokens", Kind::Count, Words("500000, or 20 times its usual hour if that is more"), Mind,
         "More tokens than this within an hour pause the agent, and a notice says so"),
     key("budget.agents.NAME.spike_factor", Kind::Number, Words("no limit"), Mind,
         "So many times its usual hour pauses the agent, and a notice says so"),

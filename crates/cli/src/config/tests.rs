@@ -245,9 +245,9 @@ fn budgets_of_agents_inherit_what_happens() {
     assert_eq!(budget.all.tokens_per_day, Some(9));
     let (a, b) = (budget.agents["a"], budget.agents["b"]);
     assert_eq!(a.limits.usd_per_day, Some(1.5));
-    assert_eq!(a.limits.on_exhausted, super::mind::Exhausted::Skip);
+    assert_eq!(a.limits.on_exhausted, deft_model::Exhausted::Skip);
     assert_eq!((a.spike_tokens, a.spike_factor), (Some(7), None));
-    assert_eq!(b.limits.on_exhausted, super::mind::Exhausted::Ask);
+    assert_eq!(b.limits.on_exhausted, deft_model::Exhausted::Ask);
 }
 
 #[test]
@@ -266,6 +266,24 @@ fn the_chat_of_notices_is_the_primary_chat() {
         assert_eq!(telegram.primary_chat().as_deref(), Some(chat), "{notify}");
         assert!(telegram.token.is_some_and(|token| token.is_secret()));
         assert_eq!(telegram.allowed_chats, ["-100123", "@news"]);
+    }
+}
+
+/// What a document tells people to write can be written.
+#[test]
+fn examples_in_documents_are_right() {
+    for document in [
+        include_str!("../../../../docs/chat.md"),
+        include_str!("../../../../docs/configuration.md"),
+    ] {
+        let blocks = document.split("```toml\n").skip(1);
+        let blocks: Vec<&str> = blocks
+            .filter_map(|block| block.split("```").next())
+            .collect();
+        assert!(!blocks.is_empty());
+        for block in blocks {
+            assert_eq!(problems(block), [""; 0], "{block}");
+        }
     }
 }
 

@@ -69,6 +69,7 @@ impl Settings {
             message: format!("not TOML: {}", problem.message()),
             hint: None,
             origin: Some(lines.origin(problem.span().map_or(0, |span| span.start))),
+            path: Vec::new(),
         })?;
         Ok(Self {
             root: section(parsed.get_ref(), lines),

@@ -85,7 +85,7 @@ fn set_refuses_what_would_break_the_file() {
 fn set_mends_a_broken_file() {
     let world = World::new();
     world.write("home/config.toml", "[time]\nzone = 3\n\n[skils]\n");
-    assert_eq!(world.code(&["skills", "list"]), 2);
+    assert_eq!(world.code(&["tick"]), 2);
     assert_eq!(world.code(&["config", "set", "time.zone", "UTC"]), 0);
     insta::assert_snapshot!(world.run(&["config", "validate"]));
 }
@@ -146,7 +146,7 @@ fn validate_finds_every_mistake() {
     );
     insta::assert_snapshot!(world.run(&["config", "validate"]));
     insta::assert_snapshot!(world.run(&["config", "validate", "--json"]));
-    insta::assert_snapshot!(world.run(&["skills", "list"]));
+    insta::assert_snapshot!(world.run(&["tick"]));
     world.write("home/config.toml", "[time\n");
     insta::assert_snapshot!(world.run(&["config", "validate"]));
     insta::assert_snapshot!(world.run(&["config", "path"]));
@@ -165,4 +165,64 @@ fn the_schema_knows_every_section() {
         events["oneOf"][0]["properties"]["type"]["const"],
         "skill_started"
     );
+}
+
+/// A slip in the file hides nothing from those who only look, and lets nobody act.
+#[test]
+fn reading_goes_on_with_a_broken_file() {
+    let world = World::new();
+    world.write("home/skills/report.yaml", crate::support::WORKFLOW);
+    assert_eq!(world.code(&["run", "report"]), 0);
+    let reading: &[&[&str]] = &[
+        &["runs", "list"],
+        &["skills", "list"],
+        &["skills", "show", "report"],
+        &["schedule", "next", "report"],
+        &["schedule", "list"],
+        &["notices", "list"],
+        &["approvals", "list"],
+        &["tools", "list"],
+        &["mcp", "list"],
+        &[],
+    ];
+    let acting: &[&[&str]] = &[
+        &["run", "report"],
+        &["tick"],
+        &["skills", "disable", "report"],
+    ];
+    for (config, said) in [
+        ("[time]\nzone = \"Mars/Base\"\n", "2: `time.zone` is wrong"),
+        ("[notfy]\nchannel = 5\n", "1: unknown key `notfy`; left out"),
+        (
+            "[engine\nlease = 5\n\n[store]\nurl = \"sqlite://data/deft.db\"\n",
+            "1: not TOML",
+        ),
+        (
+            "[mcp_servers.x]\ncommand = 5\n",
+            "2: `mcp_servers.x.command` takes a text",
+        ),
+    ] {
+        world.write("home/config.toml", config);
+        for args in reading {
+            let text = world.run(args);
+            assert!(text.starts_with("exit 0\n"), "{args:?}: {text}");
+            assert!(text.contains(said), "{args:?}: {text}");
+        }
+        let runs = world.json(&["runs", "list", "--json"]);
+        assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "{runs}");
+        for args in acting {
+            assert_eq!(world.code(args), 2, "{args:?} with {config}");
+        }
+    }
+    // Another database might be meant.
+    for config in [
+        "[store]\nurl = \"postgres://x\"\n",
+        "[store]\nulr = \"sqlite://other.db\"\n",
+        "[stroe]\nurl = \"sqlite://other.db\"\n",
+        "[store]\nurl = \"sqlite://other.db\n",
+        "store.url = sqlite\n",
+    ] {
+        world.write("home/config.toml", config);
+        assert_eq!(world.code(&["runs", "list"]), 2, "{config}");
+    }
 }

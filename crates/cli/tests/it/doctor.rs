@@ -21,6 +21,12 @@ fn checks(world: &World, args: &[&str]) -> (i32, Vec<(String, String)>) {
             "a remedy for all that is not well: {check}"
         );
     }
+    let mut known = Vec::new();
+    for check in checks {
+        let key = (check["id"].clone(), check["subject"].clone());
+        assert!(!known.contains(&key), "once for each subject: {check}");
+        known.push(key);
+    }
     let bad = checks.iter().any(|check| check["status"] == "bad");
     assert_eq!(document["ok"], !bad);
     let checks = checks
@@ -96,11 +102,14 @@ fn init_puts_everything_in_order() {
 fn what_is_wrong_has_a_remedy() {
     let world = used_home();
     world
-        .write("home/skills/torn.yaml", "name: torn\ndescription: d\nsteps: []\n")
+        .write(
+            "home/skills/torn.yaml",
+            "name: torn\ndescription: d\nsteps: []\n",
+        )
         .write("home/skills/report.yaml", WORKFLOW)
         .write(
             "home/config.toml",
-            "[notify]\nchannel = \"webhook\"\n\n[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO_SUCH_KEY\"\n\n[llm.b]\nmodel = \"m\"\n\n[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n",
+            "[notify]\nchannel = \"webhook\"\n\n[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO_SUCH_KEY\"\n\n[llm.b]\nmodel = \"m\"\n\n[mcp_servers.gone]\ncommand = \"/nowhere/at-all\"\n[mcp_servers.lost]\ncommand = \"/nowhere/either\"\n",
         );
     std::fs::set_permissions(world.path("home"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let (code, found) = checks(&world, &[]);
@@ -127,13 +136,33 @@ fn what_is_wrong_has_a_remedy() {
         text.contains("hint: `deft skills doctor` says which and why"),
         "{text}"
     );
-    assert!(text.contains("6 things to mend"), "{text}");
+    assert!(text.contains("7 things to mend"), "{text}");
     world.write("home/config.toml", "[notfy]\n");
     let (code, found) = checks(&world, &[]);
     assert_eq!(
         (code, found.last().unwrap().clone()),
         (1, ("config.valid".to_owned(), "bad".to_owned()))
     );
+}
+
+/// Schedules that were tried out ahead of time leave skills that wait, and doctor says so.
+#[test]
+fn skills_that_wait_for_a_time_long_to_come_are_told() {
+    let world = World::new();
+    let hourly = WORKFLOW.replace("0 8 * * 1-5", "0 * * * *");
+    world.write("home/skills/report.yaml", hourly);
+    assert_eq!(world.code(&["tick"]), 0);
+    let clock = |world: &World| {
+        let (_, found) = checks(world, &[]);
+        let found = found.into_iter().find(|check| check.0 == "clock.agrees");
+        found.map(|check| check.1)
+    };
+    assert_eq!(clock(&world), None);
+    world.run(&["tick", "--now", "2090-01-01T00:00:00Z"]);
+    assert_eq!(clock(&world).as_deref(), Some("bad"));
+    assert_eq!(world.code(&["skills", "disable", "report"]), 0);
+    assert_eq!(world.code(&["skills", "enable", "report"]), 0);
+    assert_eq!(clock(&world), None);
 }
 
 /// Every id that doctor can say is in the document, and the document names no other.

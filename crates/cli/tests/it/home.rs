@@ -175,13 +175,13 @@ fn alone_it_says_what_there_is() {
 fn configuration_mistakes_are_explained() {
     let world = world();
     world.write("home/config.toml", "[skils]\npaths = []\n");
-    insta::assert_snapshot!(world.run(&["skills", "list"]));
+    insta::assert_snapshot!(world.run(&["run", "report"]));
     world.write("home/config.toml", "[skills]\npath = []\n");
-    insta::assert_snapshot!(world.run(&["skills", "list"]));
+    insta::assert_snapshot!(world.run(&["run", "report"]));
     world.write("home/config.toml", "[skills\n");
-    insta::assert_snapshot!(world.run(&["skills", "list"]));
+    insta::assert_snapshot!(world.run(&["run", "report"]));
     world.write("home/config.toml", "[time]\nzone = \"Europe/Berln\"\n");
-    insta::assert_snapshot!(world.run(&["skills", "list", "--json"]));
+    insta::assert_snapshot!(world.run(&["run", "report", "--json"]));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn the_environment_overrides_the_file() {
             .ends_with("T08:00:00+09:00")
     );
     assert!(skills.iter().any(|skill| skill["id"] == "extra"));
-    let mut command = world.command(&["skills", "list"]);
+    let mut command = world.command(&["run", "report"]);
     let output = command.env("DEFT__SKILS__PATHS", "x").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod chat;
 mod cmd;
 mod config;
 mod daemon;
@@ -20,6 +21,7 @@ mod support;
 mod telegram;
 mod terminal;
 mod tick;
+mod tool_channel;
 mod tools;
 mod up;
 mod validate;

@@ -97,11 +97,13 @@ fn an_interval_keeps_its_grid() {
     );
     let late = (grid[0] + SignedDuration::from_mins(7)).to_string();
     let ticked = world.json(&["tick", "--now", &late, "--json"]);
-    assert_eq!(
-        ticked["fired"][0]["slot"],
-        grid[0].to_string(),
-        "{ticked:#}"
-    );
+    // By then the other skill may be due too, which is for the time of day to say.
+    let fired = ticked["fired"].as_array().unwrap().iter();
+    let slots: Vec<&Value> = fired
+        .filter(|run| run["skill"] == "stretch")
+        .map(|run| &run["slot"])
+        .collect();
+    assert_eq!(slots, [&json!(grid[0].to_string())], "{ticked:#}");
     assert_eq!(
         fires(&world, &["stretch", "--from", &late, "-n", "2"]),
         grid[1..]

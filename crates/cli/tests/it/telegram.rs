@@ -113,6 +113,37 @@ fn a_service_that_hangs_is_asked_again() {
     assert!(error.starts_with("timeout: "), "{error}");
 }
 
+/// A long text is several messages. What arrived of it is not sent again, whoever goes on.
+#[test]
+fn a_long_message_goes_on_where_it_stopped() {
+    let bot = BotApi::start();
+    bot.script([
+        BotAnswer::Ok,
+        BotAnswer::Error(500, "Internal Server Error".to_owned()),
+        BotAnswer::Ok,
+        BotAnswer::TooMany(1),
+    ]);
+    let world = world(&bot);
+    let letters = ["a", "b", "c"].map(|letter| letter.repeat(4000));
+    notify(&world, &letters.join("\n"));
+    assert_eq!(the_notice(&world)["status"], "queued");
+    // The one who began is gone, and another one goes on.
+    let daemon = Daemon::start(&world);
+    let sent = wait_for("the receipt", || {
+        let notice = the_notice(&world);
+        (notice["status"] == "sent").then_some(notice)
+    });
+    daemon.stop();
+    assert_eq!(sent["receipt"], "telegram 4711 [3] after 2 sent earlier");
+    let said: Vec<String> = bot
+        .calls()
+        .iter()
+        .map(|call| call.body["text"].as_str().unwrap()[..1].to_owned())
+        .collect();
+    // `b` and `c` failed once each.
+    assert_eq!(said, ["a", "b", "b", "c", "c"]);
+}
+
 /// What cannot get better is given up at once, is shown by doctor, and can be sent again.
 #[test]
 fn a_wrong_chat_is_given_up_and_told() {

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::daemon::{runs, skill};
+use crate::daemon::{Daemon, runs, skill};
 use crate::support::World;
 
 const HOURLY: &str = "\
@@ -165,4 +165,81 @@ fn a_failure_is_told_and_counted() {
     );
     let log = world.read("home/logs/notices.log");
     assert!(log.contains("ZeroDivisionError"), "{log}");
+}
+
+/// A skill that fires once and fails is tried again on the ladder, which is seen from the time that
+/// the schedules were held against.
+#[test]
+fn the_ladder_stands_where_the_schedules_stand() {
+    let world = World::new();
+    let once = HOURLY
+        .replace("tool: time.now", "compute: \"result = 1 / 0\"")
+        .replace(
+            "schedule: \"0 * * * *\"",
+            "trigger_config: {at: \"2090-03-01T12:00:00Z\"}",
+        );
+    world.write("home/skills/hourly.yaml", once);
+    assert_eq!(world.code(&["tick"]), 0);
+    let next = |world: &World| {
+        let listed = world.json(&["schedule", "list", "--json"]);
+        instant(&listed["schedules"][0]["next"]).to_string()
+    };
+    for (now, expected) in [
+        ("2090-03-01T12:00:07Z", "2090-03-01T12:01:07Z"),
+        ("2090-03-01T12:01:07Z", "2090-03-01T12:06:07Z"),
+    ] {
+        assert_eq!(world.code(&["tick", "--now", now]), 1);
+        assert_eq!(next(&world), expected);
+    }
+}
+
+/// X14: what a file said before it broke goes on, whoever looks first after the edit.
+#[test]
+fn a_broken_file_goes_on_as_it_was() {
+    let world = World::new();
+    // The name of the file says nothing about the skill.
+    world.write("home/skills/mine.yaml", HOURLY);
+    assert_eq!(world.code(&["tick"]), 0);
+    let revision = skill(&world, "hourly")["revision"].clone();
+    let slots = slots(&world, "2");
+    world.write("home/skills/mine.yaml", HOURLY.replace("steps:", "stps:"));
+    let ticked = tick(&world, &slots[0]);
+    let fired = &ticked["fired"][0];
+    assert_eq!(
+        (&fired["skill"], &fired["outcome"], &fired["revision"]),
+        (&json!("hourly"), &json!("success"), &revision),
+        "{ticked:#}"
+    );
+    let shown = skill(&world, "hourly");
+    assert_eq!(
+        (&shown["enabled"], &shown["revision"]),
+        (&json!(true), &revision)
+    );
+    let said = world.run(&["skills", "doctor"]);
+    assert!(said.starts_with("exit 1\n"), "{said}");
+    assert!(said.contains("; `hourly` stays as it was"), "{said}");
+    let said = world.run(&["doctor"]);
+    assert!(
+        said.contains("of which 1 stay in use as they were"),
+        "{said}"
+    );
+    // Somebody who runs it by hand is there to mend it.
+    let said = world.run(&["run", "hourly"]);
+    assert!(said.starts_with("exit 2\n"), "{said}");
+    let mut daemon = Daemon::start(&world);
+    daemon.until("a skill file is broken: `hourly` goes on as it was before");
+    daemon.stop();
+    // Mended, it is what it says now; gone, it is gone.
+    world.write(
+        "home/skills/mine.yaml",
+        HOURLY.replace("Looks", "Looks again"),
+    );
+    let ticked = tick(&world, &slots[1]);
+    let fired = &ticked["fired"][0];
+    assert_eq!(fired["outcome"], "success", "{ticked:#}");
+    assert_ne!(fired["revision"], revision);
+    std::fs::remove_file(world.path("home/skills/mine.yaml")).unwrap();
+    assert_eq!(world.code(&["tick"]), 0);
+    world.write("home/skills/mine.yaml", "stps: []\n");
+    assert_eq!(world.code(&["skills", "show", "hourly"]), 2);
 }

@@ -165,3 +165,46 @@ fn strict_prints_properties() {
     ]);
     insta::assert_json_snapshot!(report);
 }
+
+const AGENT: &str = "---\nname: General Assistant\nprovider: openai\nmodel: gpt-4\nallow_skills: true\n---\n\nYou are a helpful assistant.\n";
+
+/// S4.16: an agent with a key that nobody knows does not load, and the key is named.
+#[test]
+fn agents_are_checked_alone_and_by_folder() {
+    let world = World::new();
+    world.write("agents/general/AGENT.md", AGENT).write(
+        "agents/wrong/AGENT.md",
+        AGENT.replace("allow_skills", "allow_skill"),
+    );
+    let alone = ["skills", "validate", "agents/general/AGENT.md"];
+    assert_eq!(world.code(&alone), 0);
+    insta::assert_snapshot!(world.run(&["skills", "validate", "agents"]));
+}
+
+/// Agents are found in the home, the broken ones too.
+#[test]
+fn doctor_and_schema_know_agents() {
+    let world = World::new();
+    world
+        .write("home/agents/general/AGENT.md", AGENT)
+        .write(
+            "home/agents/thinker/AGENT.md",
+            "---\nname: T\ntols: a\n---\nHi.\n",
+        )
+        .write("home/agents/empty/x.txt", "x");
+    let report = world.json(&["skills", "doctor", "--json"]);
+    let files: Vec<(&str, Option<&str>)> = (report["files"].as_array().unwrap().iter())
+        .map(|file| (file["state"].as_str().unwrap(), file["id"].as_str()))
+        .collect();
+    assert_eq!(
+        files,
+        [
+            ("ignored", None),
+            ("agent", Some("general")),
+            ("broken", None)
+        ]
+    );
+    let schema = world.json(&["schema", "agent"]);
+    assert_eq!(schema["required"], serde_json::json!(["name"]));
+    assert_eq!(schema["additionalProperties"], false);
+}

@@ -71,7 +71,20 @@ fn follow(text: &str) {
             .iter()
             .all(|block| text.get(block.span.clone()).is_some())
     );
-    found.lines();
+    let lines = found.lines().into_iter().map(|line| match line {
+        Ok(line) => (Some(line.raw), None),
+        Err(problem) => (None, Some(problem)),
+    });
+    let unclosed = found.unclosed.clone().map(|problem| (None, Some(problem)));
+    let expected: Vec<_> = lines.chain(unclosed).collect();
+    let written: Vec<_> = found.written();
+    assert!(written.iter().all(|(line, _)| !line.is_empty()));
+    let readable = |(line, problem): (String, Option<Problem>)| match problem {
+        None => (Some(line), None),
+        problem => (None, problem),
+    };
+    let written: Vec<_> = written.into_iter().map(readable).collect();
+    assert_eq!(written, expected);
     fill(text, &start());
 }
 

@@ -21,6 +21,8 @@ use crate::skills::Pinned;
 /// How far back the usual consumption of an agent is looked up.
 const USUAL: SignedDuration = SignedDuration::from_hours(24);
 
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
 /// What one question may cost, and what it counts against.
 pub(crate) struct Spending {
     agent: String,
@@ -210,22 +212,23 @@ impl Inner {
         let Ok(usage) = self.parts.store.usage_since(agent, from).await else {
             return;
         };
-        let current = deft_store::bucket(now);
-        let (present, before): (Vec<_>, Vec<_>) =
-            usage.iter().partition(|row| row.bucket == current);
+        let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
+        let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
         let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
-        let count = u64::try_from(before.len()).unwrap_or(1).max(1);
-        let usual = before.iter().map(|row| row.tokens).sum::<u64>() / count;
-        let threshold = rule
-            .spike_tokens
-            .max(usual.saturating_mul(u64::from(rule.spike_factor)));
-        if rule.spike_tokens == 0 || taken <= threshold {
+        let hours = before.first().map_or(1, |first| {
+            hour.duration_since(first.bucket).as_hours().max(1)
+        });
+        let usual = before.iter().map(|row| row.tokens).sum::<u64>();
+        let usual = usual / u64::try_from(hours).unwrap_or(1);
+        let threshold = rule.spike(usual);
+        if taken <= threshold {
             return;
         }
         let why = format!(
-            "it took {taken} tokens within ten minutes, more than {threshold} (usual: {usual})"
+            "it took {taken} tokens within an hour, more than {threshold} (usual: {usual})"
         );
-        self.pause_agent(agent, &why, &current.to_string()).await;
+        self.pause_agent(agent, &why, &deft_store::bucket(now).to_string())
+            .await;
     }
 
     /// Lets an agent ask no more until a person says so, and tells people once.

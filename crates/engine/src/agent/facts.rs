@@ -10,13 +10,13 @@ use deft_command::{
     CommandResult, Line, Problem, Routed, cast_by_schema, from_json, reads_only, route, split,
 };
 use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, nearest};
-use deft_registry::Snapshot;
+use deft_registry::{Snapshot, discovery};
 use deft_store::RunRow;
 use deft_tools::Found;
 use serde_json::{Value, json};
 
 use super::offers;
-use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL_RUN, USE_SKILL};
+use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use crate::engine::Inner;
 
 pub(crate) struct AgentFacts<'a> {
@@ -225,9 +225,23 @@ impl Facts for AgentFacts<'_> {
                 }
                 self.routed(setup, from_json(&call, |name| self.flags(name)))
             }
+            SKILL if !is_listed(offer, &args) => {
+                let name = args.get("skill_name").and_then(Value::as_str);
+                Resolved::Text(discovery::load_skill(
+                    &Snapshot::default(),
+                    name.unwrap_or_default(),
+                ))
+            }
             tool => self.tool(tool, args, offer.approve),
         }
     }
+}
+
+/// What a model is shown of the `skill` tool is what it may pass.
+fn is_listed(offer: &Offer, args: &Object) -> bool {
+    let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array();
+    let name = args.get("skill_name");
+    listed.is_none_or(|listed| name.is_some_and(|name| listed.contains(name)))
 }
 
 /// A tool of the agent by the name that its model uses.

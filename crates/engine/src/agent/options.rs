@@ -40,10 +40,38 @@ pub struct DayBudget {
     pub usd: Option<f64>,
     /// What happens when it is spent.
     pub on_exhausted: Exhausted,
-    /// An agent that takes more than this in ten minutes is looked at.
-    pub spike_tokens: u64,
-    /// It is paused when that is so many times what it usually takes.
-    pub spike_factor: u32,
+    /// An agent that takes more tokens than this within an hour is paused.
+    pub spike_tokens: Option<u64>,
+    /// One that takes so many times its usual hour is paused.
+    pub spike_factor: Option<f64>,
+}
+
+/// Where nothing is said, an agent is paused beyond so many tokens within an hour, and only if that
+/// is so many times its usual hour.
+const SPIKE_TOKENS: u64 = 500_000;
+const SPIKE_FACTOR: u64 = 20;
+
+impl DayBudget {
+    /// How many tokens within an hour are too many, given the usual ones.
+    pub(super) fn spike(&self, usual: u64) -> u64 {
+        let by_factor = self.spike_factor.filter(|_| usual > 0);
+        let by_factor = by_factor.map(|factor| times(usual, factor));
+        match (self.spike_tokens, by_factor) {
+            (Some(tokens), Some(times)) => tokens.min(times),
+            (Some(limit), None) | (None, Some(limit)) => limit,
+            (None, None) => SPIKE_TOKENS.max(usual.saturating_mul(SPIKE_FACTOR)),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a threshold need not be exact"
+)]
+fn times(tokens: u64, factor: f64) -> u64 {
+    (tokens as f64 * factor.max(1.0)) as u64
 }
 
 impl Default for DayBudget {
@@ -52,8 +80,8 @@ impl Default for DayBudget {
             tokens: None,
             usd: None,
             on_exhausted: Exhausted::Pause,
-            spike_tokens: 500_000,
-            spike_factor: 10,
+            spike_tokens: None,
+            spike_factor: None,
         }
     }
 }

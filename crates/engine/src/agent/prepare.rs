@@ -1,11 +1,12 @@
 //! What an agent begins with: its model, its prompt, its tools, and what was said before.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deft_agent::prompt::{Caps, PlaybookText, PromptInput, SentOut, assemble, line, sent_out};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup};
-use deft_model::{Agent, AgentMode, Body, Failure, FailureClass, PromptEntry};
-use deft_registry::Snapshot;
+use deft_model::{Agent, AgentMode, Body, Failure, FailureClass};
+use deft_registry::{Snapshot, State, discovery};
 use deft_store::{FactFilter, NewConversation, RunRow};
 use deft_workflow::Path;
 
@@ -22,6 +23,9 @@ const SCHEDULING: [&str; 3] = ["memory_store_skill", "memory_update_skill", "que
 /// How many facts a chat is told.
 const MOST_FACTS: u32 = 20;
 
+/// How long the list of skills in the `skill` tool may be.
+const SKILL_TOOL_CHARS: usize = 12_000;
+
 /// A rough share of the context of a model that the prompt may take: characters per token, and a
 /// half for everything else.
 const CHARS_PER_TOKEN: u64 = 3;
@@ -32,13 +36,6 @@ struct Voice {
     model: String,
     mode: Mode,
     caps: Caps,
-}
-
-#[derive(Default)]
-struct Listed {
-    domains: Vec<PromptEntry>,
-    commands: Vec<PromptEntry>,
-    skills: Vec<PromptEntry>,
 }
 
 /// What an agent may use.
@@ -123,10 +120,25 @@ impl Engine {
         brief: &Brief,
         conversation: &str,
     ) -> Result<Setup, Failure> {
+        let steps = brief.step.max_steps;
+        let agent = &brief.run.agent_id;
+        let setup = self.chat_preview(agent, &brief.instructions, conversation);
+        let mut setup = setup.await?;
+        setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
+        Ok(setup)
+    }
+
+    /// What an agent would be told in a conversation.
+    pub(crate) async fn chat_preview(
+        &self,
+        agent: &str,
+        message: &str,
+        conversation: &str,
+    ) -> Result<Setup, Failure> {
         let inner = &self.inner;
-        let voice = inner.voice(&brief.run.agent_id)?;
+        let voice = inner.voice(agent)?;
         let snapshot = self.all_skills().await;
-        let classified = self.playbooks(&brief.instructions).await;
+        let classified = self.playbooks(message).await;
         let forced: Vec<String> = classified.tools().into_iter().map(str::to_owned).collect();
         // A server that has not been asked yet may have what is needed.
         drop(inner.parts.router.listed().await);
@@ -146,17 +158,21 @@ impl Engine {
             .map(|(id, why, text)| PlaybookText { id, why, text })
             .collect();
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
-        let listed = Listed::default();
+        let (domains, skills) = (
+            discovery::domain_entries(&snapshot, &voice.agent),
+            discovery::skill_entries(&snapshot, &voice.agent),
+        );
+        let commands = discovery::command_entries(&snapshot, &voice.agent, &BTreeMap::new());
         let facts = self.facts_for_prompt().await;
         let prompt = assemble(
             &PromptInput {
                 own: &voice.agent.prompt.read(),
                 mode: voice.mode,
-                domains: &listed.domains,
-                commands: &listed.commands,
+                domains: &domains,
+                commands: &commands,
                 tools: &specs,
-                skills: &listed.skills,
-                message: &brief.instructions,
+                skills: &skills,
+                message,
                 playbooks: &playbooks,
                 also_matched: &also,
                 facts: &facts,
@@ -182,16 +198,11 @@ impl Engine {
             system: prompt.parts.into(),
             conversation: Some(reference),
             history,
-            task: brief.instructions.clone(),
+            task: message.to_owned(),
             tools: reach.tools,
             skills: reach.skills,
             must_call: Vec::new(),
-            limits: inner.limits(
-                brief
-                    .step
-                    .max_steps
-                    .unwrap_or(inner.options.agent.max_steps),
-            ),
+            limits: inner.limits(inner.options.agent.max_steps),
         })
     }
 
@@ -209,8 +220,12 @@ impl Engine {
 impl Inner {
     /// An agent and the model that speaks for it.
     fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
-        let agent = self.agent_definition(agent_id);
-        let agent = agent.unwrap_or_else(|| Agent::new(agent_id));
+        let agent = match self.agent_definition(agent_id) {
+            Some(agent) => agent,
+            // What a broken file says may be a limit; nothing stands in for it.
+            None if self.is_broken_agent(agent_id) => return Err(broken_agent(agent_id)),
+            None => Agent::new(agent_id),
+        };
         let model = self.model_of(&agent)?;
         let options = self.parts.models.options(&model);
         let calls_tools = options.is_none_or(|options| options.tools);
@@ -257,9 +272,17 @@ impl Inner {
 
     /// An agent by its name, as its file defines it, or the one that is always there.
     pub(crate) fn agent_definition(&self, id: &str) -> Option<Agent> {
-        let mut agent = Agent::new(id);
-        agent.allow_skills = true;
-        (!id.is_empty()).then_some(agent)
+        let snapshot = self.parts.skills.snapshot();
+        snapshot.agent(id).map(|loaded| loaded.agent.clone())
+    }
+
+    fn is_broken_agent(&self, id: &str) -> bool {
+        let file = std::path::Path::new(id).join("AGENT.md");
+        let snapshot = self.parts.skills.snapshot();
+        let mut files = snapshot.files().iter();
+        files.any(|report| {
+            matches!(report.state, State::Broken { .. }) && report.path.ends_with(&file)
+        })
     }
 
     fn limits(&self, max_steps: u32) -> Limits {
@@ -310,7 +333,7 @@ impl Inner {
         if !agent.allow_skills {
             tools.retain(|offer| !super::AGENT_TOOLS.contains(&offer.tool.as_str()));
         }
-        offer_skill_tool(&mut tools, snapshot);
+        offer_skill_tool(&mut tools, snapshot, agent);
         let skills = agent.skills.as_ref().map(|_| {
             let all = snapshot.skills().map(|loaded| &loaded.skill);
             all.filter(|skill| agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref()))
@@ -459,17 +482,12 @@ impl Inner {
 }
 
 /// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
-fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot) {
+fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot, agent: &Agent) {
     let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
         return;
     };
-    match deft_registry::discovery::skill_tool(snapshot) {
-        Some(tool) => {
-            let spec = &mut tools[at].spec;
-            let text = tool["description"].as_str().unwrap_or_default();
-            text.clone_into(&mut spec.description);
-            spec.schema = tool["parameters"].clone();
-        }
+    match discovery::skill_tool_spec(snapshot, agent, SKILL_TOOL_CHARS) {
+        Some(spec) => tools[at].spec = spec,
         None => drop(tools.remove(at)),
     }
 }
@@ -510,6 +528,14 @@ fn unknown_model(model: &str, whose: &str) -> Failure {
         format!("there is no model `{model}`, which `{whose}` names"),
     )
     .hint("`deft config show` lists the `[llm.NAME]` sections")
+}
+
+fn broken_agent(id: &str) -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        format!("the AGENT.md of agent `{id}` is broken"),
+    )
+    .hint("`deft skills doctor` says what is wrong with it")
 }
 
 fn out_of_reach(name: &str) -> Failure {

@@ -7,7 +7,9 @@
 
 mod agent;
 mod agent_budgets;
+mod agent_case;
 mod agent_resume;
+mod agent_story;
 mod cancels;
 mod control;
 mod crash;

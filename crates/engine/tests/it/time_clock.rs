@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Channel, Clock, Delivered, Notice};
+use deft_engine::{Ahead, Channel, Clock, Delivered, Parcel};
 use deft_model::RunStatus;
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -19,8 +19,7 @@ struct Ears;
 impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
-        _: &'a Notice,
-        _: &'a str,
+        _: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }
@@ -268,6 +267,10 @@ async fn lost_time_is_made_up_for_at_a_pace() {
             let ticked = t.world.engine.tick(at("15:05"), &t.pool).await.unwrap();
             assert_eq!((ticked.fired.len(), ticked.held_back), (fired, true));
         }
+        // Another process begins no further ones beside them.
+        let other = deft_engine::Pool::new(4);
+        let ticked = t.world.engine.tick(at("15:05"), &other).await.unwrap();
+        assert_eq!((ticked.fired.len(), ticked.held_back), (0, true));
         let runs = t.world.store.runs(deft_store::RunFilter::default());
         let runs = runs.await.unwrap();
         let first = |run: &deft_store::RunRow| run.slot == Some(at("13:10"));
@@ -282,6 +285,43 @@ async fn lost_time_is_made_up_for_at_a_pace() {
             t.world.engine.cancel(&run, "ada").await.unwrap();
         }
         t.pool.idle().await;
+    })
+    .await;
+}
+
+/// A clock that was ahead has settled slots that are yet to come. Which skills wait is told, and a
+/// person can let them begin anew.
+#[tokio::test]
+async fn skills_that_were_settled_ahead_are_named() {
+    both(async |t: Times| {
+        let engine = &t.world.engine;
+        t.add(record("Cron", json!({"schedule": "0 * * * *"}), "act"))
+            .await;
+        t.add(record("Yearly", json!({"schedule": "0 0 1 7 *"}), "act"))
+            .await;
+        t.add(record("Once", json!({"at": "2026-01-30T12:00:00Z"}), "act"))
+            .await;
+        t.tick("14:00").await;
+        let fine = engine.check_clock().await.unwrap();
+        assert_eq!((fine.newest, fine.ahead), (None, vec![]));
+        let ticked = t.tick("28 14:00").await;
+        assert_eq!(ticked.missed, 47, "all but the last, which runs");
+        // Little is between any two clocks.
+        t.world.clock.set(at("28 13:59"));
+        let fine = engine.check_clock().await.unwrap();
+        assert_eq!((fine.newest, fine.ahead), (None, vec![]));
+        t.world.clock.set(at("15:30"));
+        let check = engine.check_clock().await.unwrap();
+        assert_eq!(check.newest, Some(at("28 14:00")));
+        let ahead = Ahead {
+            skill: "cron".to_owned(),
+            until: at("28 15:00"),
+        };
+        assert_eq!(check.ahead, [ahead]);
+        engine.disable("cron").await.unwrap();
+        engine.enable("cron").await.unwrap();
+        assert_eq!(engine.check_clock().await.unwrap().ahead, []);
+        assert_eq!(t.standing("cron").await, "on, next 16:00");
     })
     .await;
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Channel, Delivered, Notice, NoticeKind, Undelivered};
+use deft_engine::{Channel, Delivered, Notice, NoticeKind, Parcel, Undelivered};
 use deft_model::{Failure, FailureClass};
 use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
 
@@ -23,11 +23,10 @@ struct Double {
 impl Channel for Double {
     fn deliver<'a>(
         &'a self,
-        notice: &'a Notice,
-        key: &'a str,
+        parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async move {
-            self.tries.lock().unwrap().push(key.to_owned());
+            self.tries.lock().unwrap().push(parcel.key.to_owned());
             // Lets others have a go while this one is on its way.
             tokio::task::yield_now().await;
             let answer = self.answers.lock().unwrap().pop_front();
@@ -35,7 +34,7 @@ impl Channel for Double {
                 return Err(undelivered);
             }
             let mut arrived = self.arrived.lock().unwrap();
-            arrived.push((key.to_owned(), notice.text.clone()));
+            arrived.push((parcel.key.to_owned(), parcel.notice.text.clone()));
             Ok(format!("receipt {}", arrived.len()))
         })
     }
@@ -166,6 +165,39 @@ async fn the_ladder_has_an_end() {
     .await;
 }
 
+/// What carries messages is not there: that is no try, and never the last word.
+#[tokio::test]
+async fn a_way_that_is_not_there_gives_nothing_up() {
+    both(async |t: Times| {
+        let double = Arc::new(Double::default());
+        let gone = || Undelivered {
+            failure: Failure::new(FailureClass::NotFound, "there is no tool `x`").blocked(),
+            retry_after: None,
+        };
+        let answers = std::iter::repeat_with(gone).take(30);
+        double.answers.lock().unwrap().extend(answers);
+        let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
+        t.world.engine.tell("k", &notice("hello")).await.unwrap();
+        let mut looks = Vec::new();
+        while let Some(next) = t.world.store.next_notice().await.unwrap() {
+            t.world.clock.set(next);
+            t.world.engine.deliver(&channel).await.unwrap();
+            looks.push(clock(next));
+        }
+        // Waits double with the age of the message, up to ten minutes.
+        assert_eq!(
+            looks[..7],
+            [
+                "13:00", "13:00:30", "13:01", "13:02", "13:04", "13:08", "13:16"
+            ]
+        );
+        assert_eq!((looks.len(), looks[7].as_str()), (31, "13:26"));
+        let row = rows(&t).await.remove(0);
+        assert_eq!((row.status, row.attempts), (NoticeStatus::Sent, 1));
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn two_couriers_never_carry_one_message() {
     both(async |t: Times| {
@@ -206,8 +238,7 @@ struct Silent;
 impl Channel for Silent {
     fn deliver<'a>(
         &'a self,
-        _: &'a Notice,
-        _: &'a str,
+        _: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(std::future::pending())
     }
@@ -222,4 +253,61 @@ async fn a_channel_that_hangs_is_not_waited_for() {
     let row = rows(&t).await.remove(0);
     assert_eq!(row.error.as_deref(), Some("timeout: no answer within 60 s"));
     assert_eq!(row.try_at, Some(at("13:00:05")));
+}
+
+/// A channel that takes a message letter by letter, and stops where it is told to.
+#[derive(Default)]
+struct Letters {
+    /// After how many letters of each try; to the end when there is none left.
+    stops: Mutex<VecDeque<(usize, bool)>>,
+    arrived: Mutex<String>,
+}
+
+impl Channel for Letters {
+    fn deliver<'a>(
+        &'a self,
+        parcel: &'a Parcel<'a>,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        Box::pin(async move {
+            let mut stop = self.stops.lock().unwrap().pop_front();
+            let letters = parcel.notice.text.chars().enumerate();
+            for (place, letter) in letters.skip(parcel.arrived()) {
+                match &mut stop {
+                    Some((0, true)) => std::future::pending().await,
+                    Some((0, false)) => {
+                        return Err(undelivered(FailureClass::Network, "cut off", None));
+                    }
+                    Some((left, _)) => *left -= 1,
+                    None => {}
+                }
+                self.arrived.lock().unwrap().push(letter);
+                parcel.keep_arrived(place + 1).await;
+            }
+            Ok("all of it".to_owned())
+        })
+    }
+}
+
+/// What arrived of a message does not arrive again: not after a failure, not after a try that
+/// hung, and not after a person asked for another one.
+#[tokio::test(start_paused = true)]
+async fn parts_arrive_once() {
+    let t = Times::over(Arc::new(deft_store::Memory::new()), &[]);
+    let letters = Arc::new(Letters::default());
+    letters
+        .stops
+        .lock()
+        .unwrap()
+        .extend([(2, false), (0, false), (3, true)]);
+    let channel: Arc<dyn Channel> = Arc::clone(&letters) as _;
+    t.world.engine.tell("k", &notice("abcdefg")).await.unwrap();
+    let mut seen = Vec::new();
+    while let Some(next) = t.world.store.next_notice().await.unwrap() {
+        t.world.clock.set(next);
+        t.world.engine.deliver(&channel).await.unwrap();
+        seen.push(letters.arrived.lock().unwrap().clone());
+    }
+    assert_eq!(seen, ["ab", "ab", "abcde", "abcdefg"]);
+    let row = rows(&t).await.remove(0);
+    assert_eq!((row.status, row.parts), (NoticeStatus::Sent, 7));
 }

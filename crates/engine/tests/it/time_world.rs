@@ -91,6 +91,7 @@ impl Times {
             self.pool.idle().await;
             all.fired.extend(ticked.fired);
             all.passed.extend(ticked.passed);
+            all.missed += ticked.missed;
             if !ticked.held_back {
                 return all;
             }

@@ -19,6 +19,9 @@ pub(super) fn body(options: &ModelOptions, request: &ModelRequest, streamed: boo
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
         body["tool_choice"] = choice(&request.choice);
+    } else if let Some(tools) = past_tools(&request.messages) {
+        body["tools"] = tools;
+        body["tool_choice"] = choice(&ToolChoice::None);
     }
     if let Some(temperature) = options.temperature {
         body["temperature"] = temperature.into();
@@ -126,6 +129,20 @@ fn tool(tool: &ToolSpec) -> Value {
         schema["type"] = "object".into();
     }
     json!({"name": tool.name, "description": tool.description, "input_schema": schema})
+}
+
+/// Calls in the conversation are refused unless their tools are there, though none may be called now.
+fn past_tools(messages: &[Message]) -> Option<Value> {
+    let mut names: Vec<&str> = Vec::new();
+    for message in messages {
+        if let Message::Assistant { calls, .. } = message {
+            names.extend(calls.iter().map(|call| call.name.as_str()));
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    let stub = |name: &&str| json!({"name": name, "input_schema": {"type": "object"}});
+    (!names.is_empty()).then(|| names.iter().map(stub).collect())
 }
 
 fn choice(choice: &ToolChoice) -> Value {

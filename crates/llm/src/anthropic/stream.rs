@@ -47,6 +47,10 @@ impl Events for Stream {
         Ok(())
     }
 
+    fn is_over(&self) -> bool {
+        self.ended
+    }
+
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
         if !self.ended && draft.stop.is_none() {
             return Err(Failed::cut());
@@ -112,14 +116,11 @@ fn append(block: &mut Value, key: &str, more: &str) {
     block[key] = format!("{before}{more}").into();
 }
 
-/// The last event repeats the counts of the first, and some servers repeat them as nothing.
+/// The first event has the counts of the prompt, and the last one may repeat some of them. Some servers
+/// have counted nothing yet at the first.
 fn count_last(usage: &Value, draft: &mut Draft<'_>) {
-    let known = usage["input_tokens"]
-        .as_u64()
-        .is_some_and(|count| count > 0);
-    if known {
+    if draft.counts.input.is_none_or(|count| count == 0) {
         count(usage, draft);
-    } else {
-        draft.counts.output = usage["output_tokens"].as_u64().or(draft.counts.output);
     }
+    draft.counts.output = usage["output_tokens"].as_u64().or(draft.counts.output);
 }

@@ -79,6 +79,9 @@ impl Failed {
             return Self::passing(FailureClass::Network, message)
                 .hint("`base_url` may point at something else, or a proxy may be in between");
         }
+        if body.trim_ascii().is_empty() {
+            return Self::passing(FailureClass::Network, "the answer is empty");
+        }
         let message = format!(
             "the answer is not JSON: {}",
             quote(&String::from_utf8_lossy(body))

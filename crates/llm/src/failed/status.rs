@@ -100,7 +100,7 @@ impl Failed {
 
     fn by_words(status: u16, words: &Words) -> Self {
         let status = match status {
-            200 => words.own_status().unwrap_or(500),
+            200..300 => words.own_status().unwrap_or(500),
             status => status,
         };
         if let Some(overflow) = Overflow::find(status, words) {
@@ -108,7 +108,8 @@ impl Failed {
         }
         let (class, what) = match status {
             _ if words.is_spent() => (FailureClass::Quota, "the account's quota is used up"),
-            401 | 403 => (FailureClass::Auth, "the provider refuses the key"),
+            401 => (FailureClass::Auth, "the provider refuses the key"),
+            403 => (FailureClass::Auth, "the provider refuses access"),
             400..=499 if words.is_about_key() => {
                 (FailureClass::Auth, "the provider refuses the key")
             }
@@ -137,19 +138,22 @@ impl Failed {
             passing,
             ..Self::lasting(class, message)
         };
-        match hint(class, status, passing) {
+        match hint(class, status, passing, words) {
             Some(hint) => failed.hint(hint),
             None => failed,
         }
     }
 }
 
-fn hint(class: FailureClass, status: u16, passing: bool) -> Option<&'static str> {
+fn hint(class: FailureClass, status: u16, passing: bool, words: &Words) -> Option<&'static str> {
     match class {
         FailureClass::Auth => Some("check `api_key` of the model"),
         FailureClass::NotFound => Some("check `model` and `base_url`"),
         FailureClass::Quota if !passing => {
             Some("look at the plan of the account, or name another model under `fallback`")
+        }
+        FailureClass::Invalid if words.says(&["not support tools", "not support function"]) => {
+            Some("set `tools = false` for the model; it then writes `cmd` blocks")
         }
         FailureClass::Invalid if status < 400 => Some("give the new address as `base_url`"),
         _ => None,

@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// How deep references are followed; a schema may refer to itself.
-const DEEPEST: usize = 12;
+/// The most parts that are written down. References make a small schema a large one.
+const MOST_PARTS: usize = 2000;
 
 /// Words that mean the same on both sides.
 const KEPT: [&str; 10] = [
@@ -23,7 +23,12 @@ const KEPT: [&str; 10] = [
 
 /// The parameters of a tool; none when it takes none, because an object without fields is refused.
 pub(super) fn parameters(schema: &Value) -> Option<Value> {
-    let mut out = convert(schema, schema, 0);
+    let mut writer = Writer {
+        root: schema,
+        inside: vec!["#".to_owned()],
+        left: MOST_PARTS,
+    };
+    let mut out = writer.convert(schema);
     let fields = out["properties"]
         .as_object()
         .is_some_and(|fields| !fields.is_empty());
@@ -33,68 +38,129 @@ pub(super) fn parameters(schema: &Value) -> Option<Value> {
     })
 }
 
-fn convert(schema: &Value, root: &Value, depth: usize) -> Value {
-    if depth > DEEPEST {
-        return json!({"type": "object"});
-    }
-    let schema = joined(schema, root, depth);
-    let mut out = Map::new();
-    for key in KEPT {
-        if let Some(value) = schema.get(key) {
-            out.insert(key.to_owned(), value.clone());
-        }
-    }
-    kind(&schema, &mut out);
-    choices(&schema, &mut out);
-    if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-        out.insert("items".to_owned(), convert(items, root, depth + 1));
-    } else if out.get("type").is_some_and(|kind| kind == "array") {
-        out.insert("items".to_owned(), json!({"type": "string"}));
-    }
-    let either = schema
-        .get("anyOf")
-        .or_else(|| schema.get("oneOf"))
-        .and_then(Value::as_array);
-    if let Some(either) = either {
-        alternatives(either, root, depth, &mut out);
-    }
-    if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
-        properties(fields, &schema, root, depth, &mut out);
-    }
-    Value::Object(out)
+struct Writer<'a> {
+    root: &'a Value,
+    /// The references that are being followed; one that leads back to itself ends there.
+    inside: Vec<String>,
+    left: usize,
 }
 
-/// The schema with its reference followed and its parts (`allOf`) laid over each other.
-fn joined(schema: &Value, root: &Value, depth: usize) -> Map<String, Value> {
-    let mut out = schema.as_object().cloned().unwrap_or_default();
-    if depth > DEEPEST {
-        return out;
+impl Writer<'_> {
+    fn convert(&mut self, schema: &Value) -> Value {
+        let depth = self.inside.len();
+        let schema = self.joined(schema);
+        let mut out = Map::new();
+        for key in KEPT {
+            if let Some(value) = schema.get(key) {
+                out.insert(key.to_owned(), value.clone());
+            }
+        }
+        kind(&schema, &mut out);
+        choices(&schema, &mut out);
+        let either = schema.get("anyOf").or_else(|| schema.get("oneOf"));
+        if let Some(either) = either.and_then(Value::as_array) {
+            self.alternatives(either, &mut out);
+        }
+        if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
+            self.properties(fields, &schema, &mut out);
+        }
+        if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
+            out.insert("items".to_owned(), self.convert(items));
+        } else if out.get("type").is_some_and(|kind| kind == "array") {
+            out.insert("items".to_owned(), json!({"type": "string"}));
+        }
+        if !out.contains_key("type") && !out.contains_key("anyOf") {
+            out.insert("type".to_owned(), "string".into());
+        }
+        self.inside.truncate(depth);
+        Value::Object(out)
     }
-    let mut parts: Vec<&Value> = Vec::new();
-    if let Some(Value::String(place)) = out.remove("$ref") {
-        parts.extend(
-            place
-                .strip_prefix('#')
-                .and_then(|place| root.pointer(place)),
-        );
+
+    /// The schema with its reference followed and its parts (`allOf`) laid over each other.
+    fn joined(&mut self, schema: &Value) -> Map<String, Value> {
+        let root = self.root;
+        let mut out = schema.as_object().cloned().unwrap_or_default();
+        let reference = out.remove("$ref");
+        let all = out.remove("allOf");
+        let mut parts: Vec<&Value> = Vec::new();
+        if let Some(Value::String(place)) = reference {
+            if self.left == 0 || self.inside.contains(&place) {
+                return circle(out);
+            }
+            parts.extend(
+                place
+                    .strip_prefix('#')
+                    .and_then(|place| root.pointer(place)),
+            );
+            self.inside.push(place);
+        }
+        parts.extend(all.as_ref().and_then(Value::as_array).into_iter().flatten());
+        self.left = self.left.saturating_sub(1);
+        for part in parts {
+            for (key, value) in self.joined(part) {
+                lay_over(&mut out, key, value);
+            }
+        }
+        out
     }
-    if let Some(all) = schema.get("allOf").and_then(Value::as_array) {
-        out.remove("allOf");
-        parts.extend(all);
-    }
-    for part in parts {
-        for (key, value) in joined(part, root, depth + 1) {
-            match (out.get_mut(&key), value) {
-                (Some(Value::Object(there)), Value::Object(more)) => there.extend(more),
-                (Some(Value::Array(there)), Value::Array(more)) => there.extend(more),
-                (Some(_), _) => {}
-                (None, value) => {
-                    out.insert(key, value);
-                }
+
+    fn alternatives(&mut self, either: &[Value], out: &mut Map<String, Value>) {
+        let is_null = |schema: &&Value| schema["type"] == "null";
+        if either.iter().any(|schema| is_null(&schema)) {
+            out.insert("nullable".to_owned(), true.into());
+        }
+        let left = either.iter().filter(|schema| !is_null(schema));
+        let left: Vec<Value> = left.map(|schema| self.convert(schema)).collect();
+        match <[Value; 1]>::try_from(left) {
+            Ok([Value::Object(only)]) => out.extend(only),
+            Ok(_) => {}
+            Err(left) => {
+                out.insert("anyOf".to_owned(), left.into());
             }
         }
     }
-    out
+
+    fn properties(
+        &mut self,
+        fields: &Map<String, Value>,
+        schema: &Map<String, Value>,
+        out: &mut Map<String, Value>,
+    ) {
+        let each = fields
+            .iter()
+            .map(|(name, field)| (name.clone(), self.convert(field)));
+        let converted: Map<String, Value> = each.collect();
+        let required = schema.get("required").and_then(Value::as_array);
+        let required: Vec<Value> = required
+            .into_iter()
+            .flatten()
+            .filter(|name| name.as_str().is_some_and(|name| fields.contains_key(name)))
+            .cloned()
+            .collect();
+        if !required.is_empty() {
+            out.insert("required".to_owned(), required.into());
+        }
+        if !converted.is_empty() {
+            out.insert("properties".to_owned(), converted.into());
+        }
+    }
+}
+
+/// What stands where a schema would have to hold itself.
+fn circle(mut schema: Map<String, Value>) -> Map<String, Value> {
+    schema.insert("type".to_owned(), "object".into());
+    schema
+}
+
+fn lay_over(out: &mut Map<String, Value>, key: String, value: Value) {
+    match (out.get_mut(&key), value) {
+        (Some(Value::Object(there)), Value::Object(more)) => there.extend(more),
+        (Some(Value::Array(there)), Value::Array(more)) => there.extend(more),
+        (Some(_), _) => {}
+        (None, value) => {
+            out.insert(key, value);
+        }
+    }
 }
 
 /// One type, and whether null is one too.
@@ -146,50 +212,5 @@ fn choices(schema: &Map<String, Value>, out: &mut Map<String, Value>) {
     if !texts.is_empty() && texts.len() == others {
         out.insert("type".to_owned(), "string".into());
         out.insert("enum".to_owned(), texts.into());
-    }
-}
-
-fn alternatives(either: &[Value], root: &Value, depth: usize, out: &mut Map<String, Value>) {
-    let is_null = |schema: &&Value| schema["type"] == "null";
-    if either.iter().any(|schema| is_null(&schema)) {
-        out.insert("nullable".to_owned(), true.into());
-    }
-    let left: Vec<Value> = either
-        .iter()
-        .filter(|schema| !is_null(schema))
-        .map(|schema| convert(schema, root, depth + 1))
-        .collect();
-    match <[Value; 1]>::try_from(left) {
-        Ok([Value::Object(only)]) => out.extend(only),
-        Ok(_) => {}
-        Err(left) => {
-            out.insert("anyOf".to_owned(), left.into());
-        }
-    }
-}
-
-fn properties(
-    fields: &Map<String, Value>,
-    schema: &Map<String, Value>,
-    root: &Value,
-    depth: usize,
-    out: &mut Map<String, Value>,
-) {
-    let converted: Map<String, Value> = fields
-        .iter()
-        .map(|(name, field)| (name.clone(), convert(field, root, depth + 1)))
-        .collect();
-    let required = schema.get("required").and_then(Value::as_array);
-    let required: Vec<Value> = required
-        .into_iter()
-        .flatten()
-        .filter(|name| name.as_str().is_some_and(|name| fields.contains_key(name)))
-        .cloned()
-        .collect();
-    if !required.is_empty() {
-        out.insert("required".to_owned(), required.into());
-    }
-    if !converted.is_empty() {
-        out.insert("properties".to_owned(), converted.into());
     }
 }

@@ -22,6 +22,11 @@ impl Events for Stream {
         Ok(())
     }
 
+    fn is_over(&self) -> bool {
+        // There is no end mark, and counts may follow the reason to stop.
+        false
+    }
+
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
         // There is no end mark but the reason to stop.
         if draft.stop.is_none() {

@@ -33,11 +33,15 @@ impl Events for Stream {
         Ok(())
     }
 
+    fn is_over(&self) -> bool {
+        self.ended
+    }
+
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
         if !self.ended {
             return Err(Failed::cut());
         }
-        if !self.thinking.is_empty() {
+        if !self.thinking.is_empty() && draft.count() > 0 {
             draft.opaque = Some(json!({"ollama": {"thinking": self.thinking}}));
         }
         Ok(())

@@ -18,7 +18,9 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed>
             Args::Value(function["arguments"].clone()),
         );
     }
-    draft.opaque = thoughts(message);
+    if draft.count() > 0 {
+        draft.opaque = thoughts(message);
+    }
     stopped(choice, draft);
     count(answer, draft);
     Ok(())

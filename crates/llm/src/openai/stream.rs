@@ -11,14 +11,17 @@ use crate::wire::Events;
 pub(super) struct Stream {
     /// The server's numbers of calls, each at the place that the draft gave it.
     places: Vec<Option<u64>>,
+    /// A reason to stop has come.
     ended: bool,
+    /// The end mark has come.
+    over: bool,
     reasoning: String,
 }
 
 impl Events for Stream {
     fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), Failed> {
         if data.trim() == "[DONE]" {
-            self.ended = true;
+            self.over = true;
             return Ok(());
         }
         let event: Value = serde_json::from_str(data).map_err(|_| Failed::bad_event(data))?;
@@ -43,12 +46,16 @@ impl Events for Stream {
         Ok(())
     }
 
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), Failed> {
         // A reason to stop is an end too; some servers send nothing after it.
-        if !self.ended {
+        if !self.ended && !self.over {
             return Err(Failed::cut());
         }
-        if !self.reasoning.is_empty() {
+        if !self.reasoning.is_empty() && draft.count() > 0 {
             let reasoning = std::mem::take(&mut self.reasoning);
             draft.opaque = Some(json!({"openai": {"reasoning_content": reasoning}}));
         }

@@ -2,4 +2,9 @@
 #![allow(clippy::expect_used, reason = "what fails here is a test that fails")]
 
 mod calls;
+mod cases;
+mod real_model;
+mod scripted;
 mod support;
+mod tries;
+mod trouble;

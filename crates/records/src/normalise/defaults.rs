@@ -29,8 +29,13 @@ pub(super) fn trigger_type(draft: &mut Draft<'_>) {
     });
     if known && given.and_then(Value::as_str) != Some(kind.word()) {
         let word = kind.word();
+        let note = match given.and_then(Value::as_str) {
+            // Two answers to one question: whoever gave them has to hear which one counts.
+            Some(other) => format!("set trigger_type to {word}: the timing counts, not `{other}`"),
+            None => format!("set trigger_type to {word}"),
+        };
         draft.record.insert("trigger_type".to_owned(), word.into());
-        draft.note(format!("set trigger_type to {word}"));
+        draft.note(note);
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use deft_model::nearest;
 use deft_skillfile::render;
 
+use super::one_line;
 use crate::snapshot::Snapshot;
 use crate::unit::Loaded;
 
@@ -136,10 +137,6 @@ fn top(snapshot: &Snapshot) -> String {
     out.push_str("Use: get_skill: <domain>.<command> for specific skill details\n");
     out.push_str("Use: get_skill: <domain>.all to load all skills in a domain\n");
     out
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn whole(snapshot: &Snapshot, name: &str) -> Result<String, Unknown> {

@@ -43,7 +43,7 @@ pub fn available_skills<'a>(entries: impl IntoIterator<Item = Listed<'a>>) -> St
     out
 }
 
-fn xml(entry: &Listed<'_>) -> String {
+pub(super) fn xml(entry: &Listed<'_>) -> String {
     format!(
         "<skill>\n<name>\n{}\n</name>\n<description>\n{}\n</description>\n<location>\n{}\n</location>\n</skill>\n",
         escape(entry.name),
@@ -115,7 +115,7 @@ fn ranked(snapshot: &Snapshot) -> Vec<&Loaded> {
     skills
 }
 
-fn listed(loaded: &Loaded) -> Listed<'_> {
+pub(super) fn listed(loaded: &Loaded) -> Listed<'_> {
     Listed {
         name: loaded.skill.id.as_str(),
         description: &loaded.skill.description,

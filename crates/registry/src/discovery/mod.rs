@@ -4,15 +4,17 @@
 //! Everything here takes a [`Snapshot`] and returns text or
 //! JSON; nothing is read from disk and nothing is run.
 
+mod entries;
 mod help;
 mod listing;
 mod search;
 mod tool;
 
+pub use entries::{command_entries, domain_entries, may_use, skill_entries};
 pub use help::{Topic, Unknown, get_skill, help};
 pub use listing::{Listed, Listing, available_skills, listing};
 pub use search::{Query, search};
-pub use tool::{load_skill, skill_tool};
+pub use tool::{load_failure, load_skill, load_skill_as, skill_tool, skill_tool_spec};
 
 use deft_model::{Dialect, Skill};
 use serde_json::Value;
@@ -31,4 +33,8 @@ fn offered(snapshot: &Snapshot) -> impl Iterator<Item = &Loaded> {
     let prose = |skill: &Skill| matches!(skill.dialect, Dialect::AgentSkills | Dialect::Record);
     let skills = snapshot.skills().map(|loaded| &**loaded);
     skills.filter(move |loaded| prose(&loaded.skill) && !is_hidden(&loaded.skill))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,35 +1,58 @@
 //! The `skill` tool that a model loads skills with (S4.11 to S4.14).
 
-use deft_model::Skill;
+use std::cmp::Reverse;
+
+use deft_model::{Agent, Skill, ToolSpec};
 use deft_skillfile::render;
 use serde_json::{Value, json};
 
+use super::entries::may_use;
 use super::listing::escape;
 use super::offered;
 use crate::snapshot::Snapshot;
 
-/// The tool's name, description and parameters; `None` when there is nothing
+/// The tool with everything there is, as JSON; `None` when there is nothing
 /// to load, as a tool without choices only confuses.
 pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
-    let skills: Vec<&Skill> = offered(snapshot).map(|loaded| &loaded.skill).collect();
+    let skills = offered(snapshot).map(|loaded| &loaded.skill).collect();
+    let spec = spec(skills, usize::MAX)?;
+    Some(json!({
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": spec.schema,
+    }))
+}
+
+/// The tool as an agent is offered it: with the skills it may use, the most important ones first
+/// in line where `max_chars` is too little for all. `None` when there are none (S4.14).
+pub fn skill_tool_spec(snapshot: &Snapshot, agent: &Agent, max_chars: usize) -> Option<ToolSpec> {
+    let skills = offered(snapshot).map(|loaded| &loaded.skill);
+    spec(
+        skills.filter(|skill| may_use(agent, skill)).collect(),
+        max_chars,
+    )
+}
+
+/// What a model is shown is what it may pass, so names that are not listed are not in the
+/// enumeration either.
+fn spec(mut skills: Vec<&Skill>, max_chars: usize) -> Option<ToolSpec> {
     if skills.is_empty() {
         return None;
     }
-    let mut list = String::from("<skills>\n");
-    for skill in &skills {
-        let line = format!(
-            "  <skill name=\"{}\">{}</skill>\n",
-            escape(skill.id.as_str()),
-            escape(&skill.description)
-        );
-        list.push_str(&line);
-    }
-    list.push_str("</skills>");
+    let left_out = shorten(&mut skills, max_chars);
+    let list: String = skills.iter().map(|skill| line(skill)).collect();
     let ids: Vec<&str> = skills.iter().map(|skill| skill.id.as_str()).collect();
-    Some(json!({
-        "name": "skill",
-        "description": format!("Load and invoke a specialized skill. {list}"),
-        "parameters": {
+    let note = match left_out {
+        0 => String::new(),
+        1 => " 1 more skill is not listed; use get_skill to find it.".to_owned(),
+        many => format!(" {many} more skills are not listed; use get_skill to find them."),
+    };
+    Some(ToolSpec {
+        name: "skill".to_owned(),
+        description: format!(
+            "Load and invoke a specialized skill. <skills>\n{list}</skills>{note}"
+        ),
+        schema: json!({
             "type": "object",
             "properties": {
                 "skill_name": {
@@ -40,17 +63,60 @@ pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
             },
             "required": ["skill_name"],
             "additionalProperties": false,
-        },
-    }))
+        }),
+    })
+}
+
+fn line(skill: &Skill) -> String {
+    format!(
+        "  <skill name=\"{}\">{}</skill>\n",
+        escape(skill.id.as_str()),
+        escape(&skill.description)
+    )
+}
+
+/// Keeps the most important skills that fit, by id, and at least one; says how many are gone.
+fn shorten(skills: &mut Vec<&Skill>, max_chars: usize) -> usize {
+    let size = |skill: &Skill| line(skill).chars().count();
+    if skills.iter().map(|skill| size(skill)).sum::<usize>() <= max_chars {
+        return 0;
+    }
+    let count = skills.len();
+    skills.sort_by_key(|skill| (Reverse(skill.priority), skill.id.clone()));
+    let mut used = 0;
+    let fitting = skills.iter().take_while(|skill| {
+        used += size(skill);
+        used <= max_chars
+    });
+    let kept = fitting.count().max(1);
+    skills.truncate(kept);
+    skills.sort_by(|a, b| a.id.cmp(&b.id));
+    count - kept
 }
 
 /// What a call of the tool returns: the skill's text, or a sentence that the
 /// model can act on.
 pub fn load_skill(snapshot: &Snapshot, skill_name: &str) -> String {
-    match offered(snapshot).find(|loaded| loaded.skill.id.as_str() == skill_name) {
-        Some(loaded) => render::manual(&loaded.skill),
+    load(snapshot, skill_name, |_| true)
+}
+
+/// The same for an agent: what it may not use is not there.
+pub fn load_skill_as(snapshot: &Snapshot, agent: &Agent, skill_name: &str) -> String {
+    load(snapshot, skill_name, |skill| may_use(agent, skill))
+}
+
+fn load(snapshot: &Snapshot, skill_name: &str, allowed: impl Fn(&Skill) -> bool) -> String {
+    let mut skills = offered(snapshot).map(|loaded| &loaded.skill);
+    match skills.find(|skill| skill.id.as_str() == skill_name && allowed(skill)) {
+        Some(skill) => render::manual(skill),
         None => format!(
             "Error: Skill '{skill_name}' not found. It may have been removed or is unavailable."
         ),
     }
+}
+
+/// What a call returns when a skill is there but cannot be read, as a record from a store that
+/// does not answer (S4.13).
+pub fn load_failure(skill_name: &str, reason: &str) -> String {
+    format!("Error loading skill '{skill_name}': {reason}")
 }

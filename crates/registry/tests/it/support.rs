@@ -84,6 +84,7 @@ impl World {
         for file in snapshot.files() {
             let state = match &file.state {
                 State::Loaded(id) => format!("loaded as {id}"),
+                State::Agent(id) => format!("agent {id}"),
                 State::Index(domain) => format!("index of {domain}"),
                 State::Shadowed { id, by } => format!("shadowed: {id} by {}", short(by)),
                 State::Broken { kept: Some(id) } => format!("broken, {id} kept"),

@@ -1,8 +1,10 @@
 //! Every field of every dialect, once: the checks, the suggestions, the JSON
 //! Schemas and the reference in `docs/skill-format.md` read these tables.
 
+mod agent;
 mod tables;
 
+pub(crate) use agent::AGENT;
 pub(crate) use tables::{
     BUDGET, CONFIRMATION, DOMAIN, EXPECT, HEAL, HOST_KEYS, INPUT, LISTED, MANPAGE, METADATA, OPEN,
     PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WORKFLOW,

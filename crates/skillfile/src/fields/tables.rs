@@ -2,7 +2,7 @@
 
 use super::{Field, Kind};
 
-const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+pub(super) const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
         kind,
@@ -11,7 +11,7 @@ const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     }
 }
 
-const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+pub(super) const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
         kind,
@@ -192,7 +192,7 @@ pub(crate) const POLICY: &[Field] = &[
     optional(
         "preflight",
         Kind::Any,
-        "a check before the run that costs no model call",
+        "a check before the run that costs no model call: `calendar: 2h`, `email: new`, a `tool` with `args` and `condition`, or `compute`",
     ),
     optional("timezone", Kind::Text, "the IANA zone of the skill's times"),
     optional("timeout", Kind::Duration, "the longest a run may take"),

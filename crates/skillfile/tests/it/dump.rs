@@ -17,6 +17,7 @@ pub(crate) fn document(document: &Document) -> String {
                 index.domain, index.description
             )
         }
+        Document::Agent(agent) => format!("{agent:#?}\n"),
     }
 }
 

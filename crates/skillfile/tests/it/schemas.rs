@@ -297,3 +297,31 @@ steps: [{{id: a, tool: b, args: null, on_error: null, depends_on: null, loop: "{
     );
     assert_eq!(misfit(&workflow, &value(&rest), ""), None);
 }
+
+/// What loads in silence is taken, and what has a key or a value that does not fit is not.
+#[test]
+fn agents_are_taken_as_they_are_loaded() {
+    let schema = schema(Schema::Agent);
+    let mut verdicts = Vec::new();
+    for (path, case) in support::cases() {
+        let text = String::from_utf8_lossy(&case.bytes).into_owned();
+        let (true, Some(yaml)) = (case.path.ends_with("/AGENT.md"), frontmatter(&text)) else {
+            continue;
+        };
+        let parsed = case.parse();
+        let taken = misfit(&schema, &value(yaml), "").is_none();
+        if matches!(&parsed.document, Some(Document::Agent(_))) {
+            assert!(taken, "{}", path.display());
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        verdicts.push((taken, name));
+    }
+    let refused: Vec<String> = (verdicts.into_iter())
+        .filter(|(taken, _)| !taken)
+        .map(|(_, name)| name)
+        .collect();
+    assert_eq!(
+        refused,
+        ["no_name", "not_a_mapping", "unknown_keys", "wrong_values"]
+    );
+}

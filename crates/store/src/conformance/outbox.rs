@@ -113,6 +113,59 @@ pub(super) async fn a_failed_notice_is_tried_again_or_given_up(store: &dyn Store
     assert_eq!(take(store, 40).await, ["k"]);
 }
 
+pub(super) async fn a_try_that_could_not_begin_counts_for_none(store: &dyn Store) {
+    store.add_notice(notice("k", 1)).await.unwrap();
+    let later = |second| NoticeEnd::Later {
+        at: at(second),
+        error: "the server is down".to_owned(),
+    };
+    for second in [1, 30] {
+        let taken = store.take_notices(at(second), at(second + 60), 1).await;
+        let taken = taken.unwrap();
+        assert_eq!((taken.len(), taken[0].attempts), (1, 1));
+        store
+            .end_notice(taken[0].id, later(second + 29), at(second + 1))
+            .await
+            .unwrap();
+        let told = all(store).await.remove(0);
+        assert_eq!(
+            (told.status, told.attempts, told.try_at, told.ended_at),
+            (NoticeStatus::Queued, 0, Some(at(second + 29)), None)
+        );
+        assert_eq!(told.error.as_deref(), Some("the server is down"));
+    }
+    let id = all(store).await[0].id;
+    store.end_notice(id, later(99), at(60)).await.unwrap();
+    assert_eq!(all(store).await[0].attempts, 0, "never less than none");
+}
+
+pub(super) async fn parts_that_arrived_are_remembered(store: &dyn Store) {
+    store.add_notice(notice("k", 1)).await.unwrap();
+    let taken = async |second| {
+        let taken = store.take_notices(at(second), at(second + 60), 1).await;
+        taken.unwrap().remove(0)
+    };
+    let first = taken(1).await;
+    assert_eq!(first.parts, 0);
+    store.keep_parts(first.id, 1).await.unwrap();
+    store.keep_parts(first.id, 2).await.unwrap();
+    // Somebody who is late does not take back what others know.
+    store.keep_parts(first.id, 1).await.unwrap();
+    store.keep_parts(first.id + 1, 7).await.unwrap();
+    let again = NoticeEnd::Again {
+        at: at(30),
+        error: "busy".to_owned(),
+    };
+    store.end_notice(first.id, again, at(2)).await.unwrap();
+    assert_eq!(taken(30).await.parts, 2);
+    let dead = NoticeEnd::Dead {
+        error: "gone".to_owned(),
+    };
+    store.end_notice(first.id, dead, at(31)).await.unwrap();
+    store.retry_notices(None, at(40)).await.unwrap();
+    assert_eq!(taken(40).await.parts, 2);
+}
+
 pub(super) async fn facts_are_found(store: &dyn Store) {
     let fact = |category: &str, text: &str| NewFact {
         agent_id: "orchestrator".to_owned(),

@@ -2,8 +2,10 @@
 
 use deft_model::{Outcome, RunStatus};
 
-use super::support::{admission, admit, append, at, events, id, start, success};
-use crate::{RunFilter, Store};
+use jiff::SignedDuration;
+
+use super::support::{admission, admit, append, at, events, first_claim, id, start, success};
+use crate::{Admission, Admitted, Batch, RunFilter, Store};
 
 async fn list(store: &dyn Store, filter: RunFilter) -> Vec<String> {
     let runs = store.runs(filter).await.unwrap();
@@ -27,6 +29,44 @@ pub(super) async fn runs_are_listed_newest_first(store: &dyn Store) {
     )
     .await;
     assert_eq!(some, ["b3", "r3"]);
+}
+
+pub(super) async fn late_runs_are_counted_while_they_are_driven(store: &dyn Store) {
+    let count = async || {
+        let late = SignedDuration::from_secs(90);
+        store.late_running(late).await.unwrap()
+    };
+    let mut leases = Vec::new();
+    // Admitted 91, 90 and 1 seconds after their slots, and one without a slot.
+    for (run, slot) in [
+        ("r191", Some(100)),
+        ("r291", Some(201)),
+        ("r301", Some(300)),
+        ("r400", None),
+    ] {
+        let admitted = store.admit(Admission {
+            slot: slot.map(at),
+            claim: Some(first_claim(Batch::default())),
+            ..admission(run, run)
+        });
+        let Admitted::New { lease, .. } = admitted.await.unwrap() else {
+            panic!("{run} was there");
+        };
+        leases.push(lease.unwrap());
+    }
+    // One that nobody drives yet holds nobody up.
+    let slot = Some(at(1));
+    admit(
+        store,
+        Admission {
+            slot,
+            ..admission("r500", "b")
+        },
+    )
+    .await;
+    assert_eq!(count().await, 1);
+    append(store, &leases[0], success(600)).await;
+    assert_eq!(count().await, 0);
 }
 
 pub(super) async fn filters_narrow_the_list(store: &dyn Store) {

@@ -31,7 +31,7 @@ impl State {
             if let Some(step) = &step {
                 self.close_if_last(step);
             }
-            return Ok(self.skip(run, *first));
+            return Ok(self.skip(&run, *first));
         }
         let cancelled = others.iter().map(|n| self.runs[*n].row.id.clone());
         let cancelled: Vec<RunId> = cancelled.collect();
@@ -39,7 +39,7 @@ impl State {
             self.stop(n, &common::newer_run(&run.run), at, &run.closing);
         }
         let aside = std::mem::take(&mut run.aside);
-        let n = self.insert(run);
+        let n = self.insert(&run);
         let given = claim.and_then(|wish| self.first_claim(n, wish, at));
         if given.is_none() {
             aside.into_iter().for_each(|event| self.push(n, event));
@@ -70,7 +70,7 @@ impl State {
         claim.map_or(Ok(()), |wish| self.people.check_free(&wish.batch.writes))
     }
 
-    fn insert(&mut self, run: Admission) -> usize {
+    fn insert(&mut self, run: &Admission) -> usize {
         let turn = self.index.next_turn(&run.skill);
         self.add_run(Run::queued(run, turn))
     }
@@ -90,7 +90,7 @@ impl State {
         n
     }
 
-    fn skip(&mut self, run: Admission, other: usize) -> Admitted {
+    fn skip(&mut self, run: &Admission, other: usize) -> Admitted {
         let error = common::in_the_way(self.runs[other].row.id.as_str());
         let at = run.at;
         let n = self.insert(run);

@@ -1,6 +1,7 @@
 //! Reading: runs, events, owners.
 
 use deft_model::RunId;
+use jiff::SignedDuration;
 
 use super::State;
 use crate::{RunFilter, RunRow, StoredEvent};
@@ -14,6 +15,15 @@ impl State {
         owners.sort_unstable();
         owners.dedup();
         owners
+    }
+
+    pub(super) fn late_running(&self, late: SignedDuration) -> u64 {
+        let running = self.index.running.iter().map(|n| &self.runs[*n].row);
+        let is_late = |row: &&RunRow| {
+            row.slot
+                .is_some_and(|slot| row.admitted_at.duration_since(slot) > late)
+        };
+        running.filter(is_late).count() as u64
     }
 
     pub(super) fn list(&self, filter: &RunFilter) -> Vec<RunRow> {

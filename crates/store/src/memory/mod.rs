@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use deft_model::RunId;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
@@ -217,6 +217,10 @@ impl Store for Memory {
 
     fn next_wake(&self) -> Answer<'_, Option<Timestamp>> {
         self.read(|state| state.index.asleep.first().map(|(at, _)| *at))
+    }
+
+    fn late_running(&self, late: SignedDuration) -> Answer<'_, u64> {
+        self.read(|state| state.late_running(late))
     }
 
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {

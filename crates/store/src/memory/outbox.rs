@@ -62,6 +62,7 @@ impl Notes {
             at: notice.at,
             status: NoticeStatus::Queued,
             attempts: 0,
+            parts: 0,
             try_at: Some(notice.at),
             receipt: None,
             error: None,
@@ -103,12 +104,15 @@ impl Notes {
         };
         notice.ended_at = Some(at);
         notice.try_at = None;
+        if matches!(end, NoticeEnd::Later { .. }) {
+            notice.attempts = notice.attempts.saturating_sub(1);
+        }
         match end {
             NoticeEnd::Sent { receipt } => {
                 notice.status = NoticeStatus::Sent;
                 (notice.receipt, notice.error) = (Some(receipt), None);
             }
-            NoticeEnd::Again { at, error } => {
+            NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } => {
                 notice.status = NoticeStatus::Queued;
                 (notice.receipt, notice.error) = (None, Some(error));
                 (notice.try_at, notice.ended_at) = (Some(at), None);
@@ -117,6 +121,13 @@ impl Notes {
                 notice.status = NoticeStatus::Dead;
                 (notice.receipt, notice.error) = (None, Some(error));
             }
+        }
+    }
+
+    pub(super) fn keep_parts(&mut self, id: i64, parts: u32) {
+        let mut notices = self.notices.iter_mut();
+        if let Some(notice) = notices.find(|notice| notice.id == id) {
+            notice.parts = notice.parts.max(parts);
         }
     }
 

@@ -206,7 +206,7 @@ impl State {
         }
         let text = &skill.text;
         let mut run = Run::queued(
-            Admission {
+            &Admission {
                 run: passed.run.clone(),
                 skill: text.skill.clone(),
                 revision: text.revision.clone(),

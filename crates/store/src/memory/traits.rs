@@ -95,6 +95,13 @@ impl Outbox for Memory {
         })
     }
 
+    fn keep_parts(&self, id: i64, parts: u32) -> Answer<'_, ()> {
+        self.write(|state| {
+            state.notes.keep_parts(id, parts);
+            Ok(())
+        })
+    }
+
     fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>> {
         self.read(|state| state.notes.notices(&filter))
     }

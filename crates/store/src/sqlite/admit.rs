@@ -11,25 +11,26 @@ use super::row::{self, maybe, micros, run_columns};
 use super::{append, claim, finish, skills};
 use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, common};
 
-pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fault> {
-    if let Some(twin) = twin(db, &run)? {
+pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault> {
+    if let Some(wish) = &run.claim
+        && takes_slot(db, run, wish)?
+    {
+        return place(run, 1).driven(db, wish, Vec::new());
+    }
+    if let Some(twin) = twin(db, run)? {
         return Ok(Admitted::Existing(twin));
     }
-    let step = run.step.take();
-    if let Some(step) = &step
+    if let Some(step) = &run.step
         && !skills::step(db, step)?
     {
         return Ok(Admitted::Stale);
     }
-    let claim = run.claim.take();
-    if let Some(wish) = &claim {
+    if let Some(wish) = &run.claim {
         append::check_questions(db, &wish.batch.writes)?;
     }
-    let others = others(db, &run)?;
-    // Where active runs were looked for and none was found, this one is the first.
-    let is_first = run.overlap == Overlap::Skip;
+    let others = others(db, run)?;
     if let (Overlap::Skip, Some((_, first))) = (run.overlap, others.first()) {
-        if let Some(step) = &step {
+        if let Some(step) = &run.step {
             skills::close_if_last(db, step)?;
         }
         return skip(db, run, first);
@@ -39,12 +40,64 @@ pub(super) fn admit(db: &Connection, mut run: Admission) -> Result<Admitted, Fau
         finish::stop(db, id, &by, run.at, &run.closing)?;
     }
     let cancelled = others.into_iter().map(|(_, id)| id).collect();
-    let aside = std::mem::take(&mut run.aside);
-    let place = place(db, run, is_first)?;
-    match claim {
-        Some(wish) if place.admits(db, &wish)? => place.driven(db, wish, cancelled),
-        Some(_) | None => place.queued(db, &aside, cancelled),
+    // Where active runs were looked for and none was found, this one is the first.
+    let turn = match run.overlap {
+        Overlap::Skip => 1,
+        Overlap::CancelOther | Overlap::Queue | Overlap::Allow => next_turn(db, &run.skill)?,
+    };
+    let place = place(run, turn);
+    match &run.claim {
+        Some(wish) if place.admits(db, wish)? => place.driven(db, wish, cancelled),
+        Some(_) | None => place.queued(db, &run.aside, cancelled),
     }
+}
+
+/// No run of skill `?4` is in a status. One question for each: a list of three would be made into a
+/// tree of its own every time.
+macro_rules! none {
+    ($status:literal) => {
+        concat!(
+            "NOT EXISTS (SELECT 1 FROM run INDEXED BY run_active WHERE status = '",
+            $status,
+            "' AND skill = ?4 AND turn IS NOT NULL)"
+        )
+    };
+}
+
+/// Moves the skill past the slot if nothing at all stands in the way of its run, which is what
+/// happens to nearly every slot. One statement asks all that is asked one by one otherwise; if its
+/// answer is no, nothing has been written, and the long way finds out why.
+fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<bool, Fault> {
+    let (Some(step), Some(slot)) = (&run.step, run.slot) else {
+        return Ok(false);
+    };
+    let alone = run.overlap == Overlap::Skip && run.skill_limit.is_none_or(|limit| limit > 0);
+    let asks = common::questions(&wish.batch.writes).next().is_some();
+    if !alone || asks || run.key.is_some() || !step.passed.is_empty() {
+        return Ok(false);
+    }
+    let sql = concat!(
+        "UPDATE skill SET next_at = ?3 WHERE id = ?1 AND next_at = ?2 AND disabled IS NULL \
+         AND NOT EXISTS (SELECT 1 FROM run WHERE skill = ?4 AND slot = ?5) \
+         AND NOT EXISTS (SELECT 1 FROM spent WHERE skill = ?4 AND slot = ?5) \
+         AND ",
+        none!("queued"),
+        " AND ",
+        none!("running"),
+        " AND ",
+        none!("waiting"),
+        " AND ",
+        claim::room!("?4", "?6")
+    );
+    let moved = db.prepare_cached(sql)?.execute(params![
+        step.id,
+        micros(step.from),
+        maybe(step.to),
+        run.skill,
+        micros(slot),
+        wish.global_limit,
+    ])?;
+    Ok(moved > 0)
 }
 
 /// The run that was admitted before under the same key or for the same slot.
@@ -98,8 +151,8 @@ fn others(db: &Connection, run: &Admission) -> Result<Vec<(i64, RunId)>, Fault> 
     Ok(active.collect::<Result<_, _>>()?)
 }
 
-fn skip(db: &Connection, run: Admission, other: &RunId) -> Result<Admitted, Fault> {
-    let mut place = place(db, run, false)?;
+fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<Admitted, Fault> {
+    let mut place = place(run, 0);
     let row = &mut place.row;
     row.status = RunStatus::Done;
     row.outcome = Some(Outcome::Skipped);
@@ -118,23 +171,17 @@ struct Place {
     turn: Option<i64>,
 }
 
-/// Finds the turn of a run among the active ones of its skill.
-fn place(db: &Connection, run: Admission, is_first: bool) -> Result<Place, Fault> {
-    let turn = Some(if is_first {
-        1
-    } else {
-        next_turn(db, &run.skill)?
-    });
-    let (limit, in_turn) = (run.skill_limit, run.overlap != Overlap::Allow);
+/// The run as it is queued, with its turn among the active ones of its skill.
+fn place(run: &Admission, turn: i64) -> Place {
     let mut row = RunRow::queued(run);
     row.admitted_at = row::rounded(row.admitted_at);
     row.slot = row.slot.map(row::rounded);
-    Ok(Place {
+    Place {
         row,
-        limit,
-        in_turn,
-        turn,
-    })
+        limit: run.skill_limit,
+        in_turn: run.overlap != Overlap::Allow,
+        turn: Some(turn),
+    }
 }
 
 /// The turn behind all active runs of a skill.
@@ -181,7 +228,7 @@ impl Place {
     fn driven(
         mut self,
         db: &Connection,
-        wish: FirstClaim,
+        wish: &FirstClaim,
         cancelled: Vec<RunId>,
     ) -> Result<Admitted, Fault> {
         self.row.status = RunStatus::Running;
@@ -189,13 +236,13 @@ impl Place {
         self.row.started_at = Some(self.row.admitted_at);
         let n = self.insert(db, 1, Some(wish.until))?;
         let first_seq = append::apply(db, n, &wish.batch)?;
-        let run = match wish.batch.then {
+        let run = match &wish.batch.then {
             crate::Then::Continue => self.row,
             crate::Then::Park { .. } | crate::Then::Finish(_) => claim::row(db, n)?,
         };
         let lease = Some(Lease {
             run: run.id.clone(),
-            owner: wish.owner,
+            owner: wish.owner.clone(),
             token: 1,
         });
         let first_seq = (!wish.batch.events.is_empty()).then_some(first_seq);

@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
-use super::{conversations, finish, ledger, outbox};
+use super::{conversations, finish, ledger, outbox, skills};
 use crate::{
     Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, common,
 };
@@ -34,6 +34,12 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
 
 /// Writes a batch under a lease that holds. Says where its events begin, or 0 without any.
 pub(super) fn apply(db: &Connection, n: i64, batch: &Batch) -> Result<u64, Fault> {
+    // First what may be refused, so that there is nothing to undo if it is.
+    if let Then::Finish(finish) = &batch.then
+        && let Some(aftermath) = &finish.aftermath
+    {
+        skills::aftermath(db, aftermath)?;
+    }
     let first_seq = insert_all(db, n, &batch.events)?;
     for change in &batch.writes {
         write(db, n, change)?;

@@ -14,7 +14,7 @@ use super::row::{self, micros, run_columns};
 use super::{append, ledger};
 use crate::{Claim, Claimed, Lease, RunRow};
 
-pub(super) fn claim(db: &Connection, wish: Claim) -> Result<Option<Claimed>, Fault> {
+pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<Claimed>, Fault> {
     if !room_in_all(db, wish.global_limit)? {
         return Ok(None);
     }
@@ -157,7 +157,7 @@ fn first(
     Ok(None)
 }
 
-fn lease(db: &Connection, n: i64, wish: Claim) -> Result<Claimed, Fault> {
+fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<Claimed, Fault> {
     let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE n = ?1");
     let (mut run, n, token) = db.prepare_cached(sql)?.query_row([n], row::run_and_token)?;
     let now = row::rounded(wish.now);
@@ -181,7 +181,7 @@ fn lease(db: &Connection, n: i64, wish: Claim) -> Result<Claimed, Fault> {
     Ok(Claimed {
         lease: Lease {
             run: run.id.clone(),
-            owner: wish.owner,
+            owner: wish.owner.clone(),
             token: (token + 1).unsigned_abs(),
         },
         events: append::events_of(db, n, &run.id, 0, -1)?,
@@ -195,11 +195,27 @@ pub(super) fn row(db: &Connection, n: i64) -> Result<RunRow, Fault> {
     Ok(db.prepare_cached(sql)?.query_row([n], row::run)?)
 }
 
+/// Whether nobody has halted a skill and there is room in all. A limit is not counted beyond.
+macro_rules! room {
+    ($skill:literal, $limit:literal) => {
+        concat!(
+            "NOT EXISTS (SELECT 1 FROM hold WHERE skill = ",
+            $skill,
+            ") AND (",
+            $limit,
+            " IS NULL OR (SELECT count(*) FROM run INDEXED BY run_active \
+             WHERE status = 'running' AND turn IS NOT NULL) < ",
+            $limit,
+            ")"
+        )
+    };
+}
+
+pub(super) use room;
+
 /// Whether there is room in all and nobody has halted the skill, in one question.
 pub(super) fn room_for(db: &Connection, skill: &str, limit: Option<u32>) -> Result<bool, Fault> {
-    let sql = "SELECT NOT EXISTS (SELECT 1 FROM hold WHERE skill = ?1) AND \
-               (?2 IS NULL OR (SELECT count(*) FROM run INDEXED BY run_active \
-               WHERE status = 'running' AND turn IS NOT NULL) < ?2)";
+    let sql = concat!("SELECT ", room!("?1", "?2"));
     let mut room = db.prepare_cached(sql)?;
     Ok(room.query_row(params![skill, limit], |row| row.get(0))?)
 }

@@ -1,6 +1,10 @@
 //! Some work at a time, in one transaction and one commit.
 //!
-//! A bad piece of work takes no other with it. Who does this and when is decided in `writer.rs`.
+//! A bad piece of work takes no other with it. Most of it fails, if at all, before anything is
+//! written, and then there is nothing to undo. A group in which some work fails later is undone as a
+//! whole and done again, each piece in a savepoint of its own: savepoints copy every page that is
+//! touched, which is too much for what hardly ever happens. Who does this and when is decided in
+//! `writer.rs`.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,7 +20,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from
 
 /// Some work, its result while the commit is under way, and who waits for it.
 pub(super) trait Entry: Send {
-    /// Does the work. After an error its traces have to be undone.
+    /// Does the work, also for a second time. After an error its traces have to be undone.
     fn apply(&mut self, db: &Connection, path: &Path) -> Result<(), Error>;
 
     /// Tells the result, or why there is none.
@@ -24,7 +28,7 @@ pub(super) trait Entry: Send {
 }
 
 pub(super) struct Work<T, F> {
-    todo: Option<F>,
+    todo: F,
     result: Option<Result<T, Error>>,
     reply: oneshot::Sender<Result<T, Error>>,
 }
@@ -32,7 +36,7 @@ pub(super) struct Work<T, F> {
 impl<T, F> Work<T, F> {
     pub(super) fn new(work: F, reply: oneshot::Sender<Result<T, Error>>) -> Self {
         Self {
-            todo: Some(work),
+            todo: work,
             result: None,
             reply,
         }
@@ -42,13 +46,10 @@ impl<T, F> Work<T, F> {
 impl<T, F> Entry for Work<T, F>
 where
     T: Send,
-    F: FnOnce(&Connection) -> Result<T, Fault> + Send,
+    F: Fn(&Connection) -> Result<T, Fault> + Send,
 {
     fn apply(&mut self, db: &Connection, path: &Path) -> Result<(), Error> {
-        let result = match self.todo.take() {
-            Some(work) => work(db).map_err(|fault| fault.of(path)),
-            None => Err(Error::Closed),
-        };
+        let result = (self.todo)(db).map_err(|fault| fault.of(path));
         let verdict = result.as_ref().map(|_| ()).map_err(Error::clone);
         self.result = Some(result);
         verdict
@@ -129,13 +130,32 @@ impl Pen {
         done
     }
 
-    /// Runs every entry in a savepoint of its own.
+    /// Runs every entry as it is, and in savepoints if one of them leaves traces of what failed.
     fn apply(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
+        for entry in group.iter_mut() {
+            let before = self.db.total_changes();
+            let Err(error) = entry.apply(&self.db, &self.path) else {
+                continue;
+            };
+            if self.db.is_autocommit() {
+                // A full disk may end the transaction on the spot, for everybody.
+                return Err(error);
+            }
+            if self.db.total_changes() != before {
+                self.run("ROLLBACK")?;
+                self.begin(self.patience)?;
+                return self.apply_apart(group);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs every entry in a savepoint of its own.
+    fn apply_apart(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
         for entry in group {
             self.run("SAVEPOINT entry")?;
             if let Err(error) = entry.apply(&self.db, &self.path) {
                 if self.db.is_autocommit() {
-                    // A full disk may end the transaction on the spot, for everybody.
                     return Err(error);
                 }
                 self.run("ROLLBACK TO entry")?;
@@ -160,4 +180,54 @@ impl Pen {
 
 fn run(db: &Connection, sql: &str) -> rusqlite::Result<()> {
     db.prepare_cached(sql)?.execute([]).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Reply = oneshot::Receiver<Result<usize, Error>>;
+
+    /// Work that adds a row, or fails before or after it has done so.
+    fn adds(row: i64, fails: Option<bool>) -> (Box<dyn Entry>, Reply) {
+        let (reply, answer) = oneshot::channel();
+        let work = move |db: &Connection| {
+            if fails == Some(false) {
+                return Err(Fault::Store(Error::Closed));
+            }
+            let added = db.execute("INSERT INTO it (n) VALUES (?1)", [row])?;
+            match fails {
+                Some(_) => Err(Fault::Store(Error::Closed)),
+                None => Ok(added),
+            }
+        };
+        (Box::new(Work::new(work, reply)), answer)
+    }
+
+    fn written(entries: &[(i64, Option<bool>)]) -> (Vec<bool>, Vec<i64>) {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE it (n INTEGER PRIMARY KEY)")
+            .unwrap();
+        let pen = Pen::new(db, PathBuf::new(), Duration::ZERO).unwrap();
+        let (mut group, answers): (Vec<_>, Vec<Reply>) = entries
+            .iter()
+            .map(|(row, fails)| adds(*row, *fails))
+            .unzip();
+        pen.write(&mut group).unwrap();
+        group.into_iter().for_each(|entry| entry.answer(None));
+        let good = |mut answer: Reply| answer.try_recv().unwrap().is_ok();
+        let good = answers.into_iter().map(good).collect();
+        let mut rows = pen.db.prepare("SELECT n FROM it ORDER BY n").unwrap();
+        let rows = rows.query_map([], |row| row.get(0)).unwrap();
+        (good, rows.collect::<Result<_, _>>().unwrap())
+    }
+
+    #[test]
+    fn a_bad_entry_takes_nobody_with_it() {
+        let early = written(&[(1, None), (2, Some(false)), (3, None)]);
+        assert_eq!(early, (vec![true, false, true], vec![1, 3]));
+        // One that has written is undone, and the others are there once.
+        let late = written(&[(1, None), (2, Some(true)), (3, Some(false)), (4, None)]);
+        assert_eq!(late, (vec![true, false, false, true], vec![1, 4]));
+    }
 }

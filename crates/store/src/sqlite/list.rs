@@ -1,7 +1,7 @@
 //! Reading: runs, events, owners.
 
 use deft_model::{Choice, RunId, RunStatus};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
@@ -23,6 +23,15 @@ pub(super) fn next_wake(db: &Connection) -> Result<Option<Timestamp>, Fault> {
                WHERE status = 'waiting' AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1";
     let mut next = db.prepare_cached(sql)?;
     Ok(next.query_row([], |row| row::instant(row, 0)).optional()?)
+}
+
+pub(super) fn late_running(db: &Connection, late: SignedDuration) -> Result<u64, Fault> {
+    let late = i64::try_from(late.as_micros()).unwrap_or(i64::MAX);
+    // What is running is never more than may run at once.
+    let sql = "SELECT count(*) FROM run INDEXED BY run_active WHERE status = 'running' \
+               AND turn IS NOT NULL AND slot IS NOT NULL AND admitted_at - slot > ?1";
+    let mut count = db.prepare_cached(sql)?;
+    Ok(count.query_row([late], |row| row.get::<_, u32>(0))?.into())
 }
 
 pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<RunRow>, Fault> {

@@ -27,7 +27,7 @@ mod writer;
 use std::path::Path;
 
 use deft_model::RunId;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
@@ -70,11 +70,11 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn admit(&self, run: Admission) -> Answer<'_, Admitted> {
-        self.writer.write(|db| admit::admit(db, run))
+        self.writer.write(move |db| admit::admit(db, &run))
     }
 
     fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>> {
-        self.writer.write(|db| claim::claim(db, wish))
+        self.writer.write(move |db| claim::claim(db, &wish))
     }
 
     fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended> {
@@ -117,7 +117,7 @@ impl Store for Sqlite {
     fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, Decided> {
         let approval = approval.to_owned();
         self.writer
-            .write(move |db| people::decide(db, &approval, decision))
+            .write(move |db| people::decide(db, &approval, &decision))
     }
 
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>> {
@@ -197,6 +197,10 @@ impl Store for Sqlite {
 
     fn next_wake(&self) -> Answer<'_, Option<Timestamp>> {
         self.readers.read(list::next_wake)
+    }
+
+    fn late_running(&self, late: SignedDuration) -> Answer<'_, u64> {
+        self.readers.read(move |db| list::late_running(db, late))
     }
 
     fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {

@@ -17,10 +17,14 @@ use crate::Error;
 const APPLICATION: i64 = 0x6465_6674;
 
 /// One entry per format, never changed once released.
-const FORMATS: &[M<'static>] = &[M::up(include_str!("schema.sql"))];
+const FORMATS: &[M<'static>] = &[
+    M::up(include_str!("schema.sql")),
+    // Messages that are received in several parts.
+    M::up("ALTER TABLE outbox ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;"),
+];
 
 /// The newest format.
-const KNOWN: i64 = 1;
+const KNOWN: i64 = 2;
 
 /// How [`Sqlite`](super::Sqlite) uses its file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "outbox.n, run.id, outbox.skill, outbox.key, body, at, outbox.status, \
-     attempts, try_at, receipt, outbox.error, ended_at";
+     attempts, try_at, receipt, outbox.error, ended_at, parts";
 const FROM: &str = "outbox LEFT JOIN run ON run.n = outbox.run";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<NoticeRow> {
@@ -28,6 +28,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<NoticeRow> {
         receipt: row.get(9)?,
         error: row.get(10)?,
         ended_at: row::maybe_instant(row, 11)?,
+        parts: row.get(12)?,
     })
 }
 
@@ -65,16 +66,21 @@ pub(super) fn take(
 pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> Result<(), Fault> {
     let (status, try_at, ended_at) = match end {
         NoticeEnd::Sent { .. } => (NoticeStatus::Sent, None, Some(at)),
-        NoticeEnd::Again { at, .. } => (NoticeStatus::Queued, Some(*at), None),
+        NoticeEnd::Again { at, .. } | NoticeEnd::Later { at, .. } => {
+            (NoticeStatus::Queued, Some(*at), None)
+        }
         NoticeEnd::Dead { .. } => (NoticeStatus::Dead, None, Some(at)),
     };
     let (receipt, error) = match end {
         NoticeEnd::Sent { receipt } => (Some(receipt), None),
-        NoticeEnd::Again { error, .. } | NoticeEnd::Dead { error } => (None, Some(error)),
+        NoticeEnd::Again { error, .. }
+        | NoticeEnd::Later { error, .. }
+        | NoticeEnd::Dead { error } => (None, Some(error)),
     };
+    let tried = !matches!(end, NoticeEnd::Later { .. });
     // What has arrived has arrived, whoever thinks otherwise later.
-    let sql = "UPDATE outbox SET status = ?2, try_at = ?3, receipt = ?4, error = ?5, ended_at = ?6 \
-               WHERE n = ?1 AND status <> 'sent'";
+    let sql = "UPDATE outbox SET status = ?2, try_at = ?3, receipt = ?4, error = ?5, ended_at = ?6, \
+               attempts = max(attempts - ?7, 0) WHERE n = ?1 AND status <> 'sent'";
     db.prepare_cached(sql)?.execute(params![
         id,
         status.word(),
@@ -82,7 +88,15 @@ pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> R
         receipt,
         error,
         row::maybe(ended_at),
+        u8::from(!tried),
     ])?;
+    Ok(())
+}
+
+pub(super) fn keep_parts(db: &Connection, id: i64, parts: u32) -> Result<(), Fault> {
+    // What has arrived does not become less.
+    let sql = "UPDATE outbox SET parts = max(parts, ?2) WHERE n = ?1";
+    db.prepare_cached(sql)?.execute(params![id, parts])?;
     Ok(())
 }
 

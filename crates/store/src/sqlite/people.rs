@@ -10,7 +10,7 @@ use crate::{ApprovalRow, Decided, Decision, Grant};
 pub(super) fn decide(
     db: &Connection,
     approval: &str,
-    decision: Decision,
+    decision: &Decision,
 ) -> Result<Decided, Fault> {
     let sql = format!(
         "SELECT {APPROVAL}, closed_at, run.n, run.status FROM approval \
@@ -38,7 +38,7 @@ pub(super) fn decide(
     wake(db, n, status, at)?;
     asked.decision = Some(Decision {
         at: row::rounded(decision.at),
-        ..decision
+        ..decision.clone()
     });
     Ok(Decided::Accepted(asked))
 }

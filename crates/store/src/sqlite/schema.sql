@@ -21,7 +21,10 @@ CREATE TABLE run (
     slot_count INTEGER NOT NULL DEFAULT 1,
     key TEXT,
     parent TEXT,
-    status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'done')),
+    -- A list of more than two words would be made into a tree of its own with every row that is
+    -- written.
+    status TEXT NOT NULL CHECK
+        (status = 'queued' OR status = 'running' OR status = 'waiting' OR status = 'done'),
     outcome TEXT,
     -- The lease. The token outlives it and fences off whoever had it before.
     owner TEXT,
@@ -177,7 +180,8 @@ CREATE TABLE outbox (
     key TEXT NOT NULL,
     body TEXT NOT NULL,
     at INTEGER NOT NULL,
-    status TEXT NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'sent', 'dead')),
+    status TEXT NOT NULL DEFAULT 'queued' CHECK
+        (status = 'queued' OR status = 'sent' OR status = 'dead'),
     attempts INTEGER NOT NULL DEFAULT 0,
     -- When it is due; whoever takes it moves this on, so that nobody else tries meanwhile.
     try_at INTEGER,

@@ -180,11 +180,18 @@ pub(super) fn change(
 
 /// Says whether the version was the one that was meant.
 fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Result<bool, Fault> {
+    // Mostly a skill fires before and after. A statement that might switch it would take it out of
+    // the order of time and put it back.
+    let as_before = "UPDATE skill SET streak = ?4, backoff_until = ?5, alerted_at = ?6, \
+                     notified_at = ?7, last_run_at = ?8, last_run_status = ?9, \
+                     last_run_summary = ?10, updated_at = ?11, version = version + 1 \
+                     WHERE id = ?1 AND version = ?2 AND disabled IS ?3";
+    let switched = "UPDATE skill SET disabled = ?3, streak = ?4, backoff_until = ?5, \
+                    alerted_at = ?6, notified_at = ?7, last_run_at = ?8, last_run_status = ?9, \
+                    last_run_summary = ?10, updated_at = ?11, version = version + 1 \
+                    WHERE id = ?1 AND version = ?2";
     let how = &change.standing;
-    let sql = "UPDATE skill SET disabled = ?3, streak = ?4, backoff_until = ?5, alerted_at = ?6, \
-               notified_at = ?7, last_run_at = ?8, last_run_status = ?9, last_run_summary = ?10, \
-               updated_at = ?11, version = version + 1 WHERE id = ?1 AND version = ?2";
-    let changed = db.prepare_cached(sql)?.execute(params![
+    let values = params![
         id,
         signed(version),
         how.disabled.map(Choice::word),
@@ -196,8 +203,9 @@ fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Resul
         how.last_run_status,
         how.last_run_summary,
         micros(change.at),
-    ])?;
-    if changed == 0 {
+    ];
+    let execute = |sql: &str| db.prepare_cached(sql)?.execute(values);
+    if execute(as_before)? == 0 && execute(switched)? == 0 {
         return Ok(false);
     }
     if let Some(timeline) = change.timeline {

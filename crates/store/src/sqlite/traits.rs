@@ -89,6 +89,11 @@ impl Outbox for Sqlite {
         self.writer.write(move |db| outbox::end(db, id, &end, at))
     }
 
+    fn keep_parts(&self, id: i64, parts: u32) -> Answer<'_, ()> {
+        self.writer
+            .write(move |db| outbox::keep_parts(db, id, parts))
+    }
+
     fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>> {
         self.readers.read(move |db| outbox::list(db, &filter))
     }

@@ -76,7 +76,7 @@ impl Writer {
     /// Hands over some work at once, or does it; the answer comes when it is on disk.
     pub(super) fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Answer<'static, T> {
         let (Some(queue), Some(shared)) = (&self.queue, &self.shared) else {
             let path = self.path.clone();

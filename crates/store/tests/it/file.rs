@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use deft_model::RunId;
-use deft_store::{Batch, Error, RunFilter, Sqlite, SqliteOptions, Store, Write};
+use deft_store::{
+    Batch, Conversations, Error, NewConversation, NewMessage, NoticeFilter, Outbox, RunFilter,
+    Sqlite, SqliteOptions, Store, Write,
+};
 
 use crate::support::{admit, at, bulky, open, start};
 
@@ -32,6 +35,52 @@ async fn everything_is_there_after_reopening() {
     assert_eq!(text.as_deref(), Some("text"));
     // The lease is as good as before.
     store.append(&lease, bulky(10)).await.unwrap();
+}
+
+/// Words are in tables that nothing else refers to.
+#[tokio::test]
+async fn words_are_found_after_reopening_and_by_who_only_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let store = open(&path);
+    let new = |id: &str| NewConversation {
+        id: id.to_owned(),
+        agent: "main".to_owned(),
+        channel: "cli".to_owned(),
+        title: String::new(),
+        run: None,
+        at: at(1),
+    };
+    for id in ["c1", "c2"] {
+        store.open_conversation(new(id)).await.unwrap();
+        let said = NewMessage {
+            role: "user".to_owned(),
+            body: "{}".to_owned(),
+            text: "drink water".to_owned(),
+            at: at(2),
+        };
+        store.append_messages(id, None, vec![said]).await.unwrap();
+    }
+    store.delete_conversation("c2").await.unwrap();
+    let found = store.search_conversations("water", 9).await.unwrap();
+    assert_eq!(found.len(), 1);
+    drop(store);
+    let store = open(&path);
+    assert_eq!(store.search_conversations("water", 9).await.unwrap(), found);
+    drop(store);
+    let reader = Sqlite::open_read_only(&path, &SqliteOptions::default()).unwrap();
+    assert_eq!(
+        reader.search_conversations("water", 9).await.unwrap(),
+        found
+    );
+    drop(reader);
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let check = "INSERT INTO word (word) VALUES ('integrity-check')";
+    db.execute(check, []).unwrap();
+    let left: i64 = db
+        .query_row("SELECT count(*) FROM word", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, 1);
 }
 
 /// Beside a log that somebody else keeps, and with no log at all.
@@ -109,14 +158,30 @@ async fn a_newer_format_is_refused() {
     other.pragma_update(None, "user_version", 7).unwrap();
     let error = refusal(&path);
     let wanted = format!(
-        "the database `{}` has format 7, this deft knows formats up to 1",
+        "the database `{}` has format 7, this deft knows formats up to 2",
         path.display()
     );
     assert_eq!(error.to_string(), wanted);
     assert!(error.hint().is_some());
-    other.pragma_update(None, "user_version", 1).unwrap();
+    other.pragma_update(None, "user_version", 2).unwrap();
     let run = open(&path).run(&RunId::new("r1")).await.unwrap();
     assert!(run.is_some());
+}
+
+/// A file that an older deft wrote is brought up to date, with what is in it.
+#[tokio::test]
+async fn an_older_format_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    admit(&open(&path), "r1").await;
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch("ALTER TABLE outbox DROP COLUMN parts; PRAGMA user_version = 1;")
+        .unwrap();
+    drop(old);
+    let store = open(&path);
+    let run = store.run(&RunId::new("r1")).await.unwrap();
+    assert!(run.is_some());
+    assert_eq!(store.notices(NoticeFilter::default()).await.unwrap(), []);
 }
 
 #[test]

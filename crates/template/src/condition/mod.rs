@@ -35,6 +35,7 @@ pub struct Condition {
     names: Vec<NameUse>,
     /// Every name in it once, for the table that keeps what the scope says.
     read: Box<[String]>,
+    beyond: Option<(String, Range<usize>)>,
 }
 
 impl Condition {
@@ -58,6 +59,7 @@ impl Condition {
             expr,
             names: names.free,
             read: names.read,
+            beyond: names.beyond,
         })
     }
 
@@ -69,6 +71,12 @@ impl Condition {
     /// The names it reads, in the order of the text; every use is listed.
     pub fn names(&self) -> &[NameUse] {
         &self.names
+    }
+
+    /// What in it takes a full Python whatever the values are, as far as that can be told without
+    /// them, and where it is.
+    pub fn beyond(&self) -> Option<&(String, Range<usize>)> {
+        self.beyond.as_ref()
     }
 
     /// The value of the expression as JSON; a tuple or set becomes a list.

@@ -24,6 +24,9 @@ const BUILTINS: [&str; 48] = [
     "set", "slice", "sorted", "str", "sum", "tuple", "type", "zip",
 ];
 
+/// Builtins that only a full Python can call, sorted.
+const FULL: [&str; 6] = ["bytearray", "bytes", "complex", "hash", "object", "slice"];
+
 /// Lists the free names of a condition in the order of the text.
 pub(super) fn collect(expr: &Expr) -> Result<Names, SyntaxError> {
     let mut walk = Walk::default();
@@ -33,6 +36,7 @@ pub(super) fn collect(expr: &Expr) -> Result<Names, SyntaxError> {
         None => Ok(Names {
             free: in_text_order(walk.uses),
             read: walk.read.into_iter().map(str::to_owned).collect(),
+            beyond: walk.beyond,
         }),
     }
 }
@@ -43,6 +47,8 @@ pub(super) struct Names {
     pub(super) free: Vec<NameUse>,
     /// Every name once, bound ones and builtins included: a scope may know them too.
     pub(super) read: Box<[String]>,
+    /// The first thing that takes a full Python, whatever the values are.
+    pub(super) beyond: Option<(String, Range<usize>)>,
 }
 
 /// Whether a name is a builtin of Python.
@@ -66,6 +72,7 @@ struct Walk<'e> {
     targets: Vec<&'e str>,
     /// True inside the part of a comprehension behind `in`.
     in_iter: bool,
+    beyond: Option<(String, Range<usize>)>,
     /// The first error; the walk goes on behind it, as that keeps the stack frames small.
     error: Option<SyntaxError>,
 }
@@ -74,7 +81,7 @@ impl<'e> Walk<'e> {
     fn expr(&mut self, expr: &'e Expr) {
         match &expr.kind {
             ExprKind::Name(name) => self.read(name, &expr.span, None),
-            ExprKind::Constant(_) => {}
+            ExprKind::Constant(constant) => self.constant(constant, &expr.span),
             ExprKind::FString(parts) => self.fstring(parts),
             ExprKind::Bool { values: items, .. }
             | ExprKind::List(items)
@@ -125,6 +132,15 @@ impl<'e> Walk<'e> {
         }
     }
 
+    fn constant(&mut self, constant: &Constant, span: &Range<usize>) {
+        let what = match constant {
+            Constant::Bytes(_) => "a value of bytes",
+            Constant::Imaginary(_) => "a complex number",
+            _ => return,
+        };
+        self.beyond.get_or_insert((what.to_owned(), span.clone()));
+    }
+
     fn exprs(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
         for expr in exprs {
             self.expr(expr);
@@ -161,6 +177,10 @@ impl<'e> Walk<'e> {
         match &callee.kind {
             // The name of a method is not an attribute of the data.
             ExprKind::Attribute { value, .. } => self.expr(value),
+            ExprKind::Name(name) => {
+                self.full(name, &callee.span);
+                self.expr(callee);
+            }
             _ => self.expr(callee),
         }
         self.exprs(args.iter().map(|arg| match arg {
@@ -169,6 +189,15 @@ impl<'e> Walk<'e> {
             | Argument::Keyword { value, .. }
             | Argument::DoubleStar(value) => value,
         }));
+    }
+
+    /// A call of a builtin that only a full Python has, unless the name means something else here.
+    fn full(&mut self, name: &str, span: &Range<usize>) {
+        let own = self.bound.contains(&name) || self.assigned.contains(&name);
+        if !own && FULL.binary_search(&name).is_ok() {
+            let what = format!("the function `{name}`");
+            self.beyond.get_or_insert((what, span.clone()));
+        }
     }
 
     fn dict(&mut self, items: &'e [DictItem]) {
@@ -272,4 +301,60 @@ fn literal_key(index: &Expr) -> Attribute {
         span = span.start + 1..span.end - 1;
     }
     Some((key.clone(), span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILTINS, FULL, builtin};
+    use crate::{Condition, EvalKind, Lookup, Scope};
+
+    struct Nothing;
+
+    impl Scope for Nothing {
+        fn get(&self, _: &str) -> Lookup {
+            Lookup::Unknown
+        }
+    }
+
+    /// Whether every way to call it that could be right is beyond us.
+    fn takes_python(name: &str) -> bool {
+        let ways = [
+            "", "1", "'a'", "[1]", "'a', 'b'", "1, 2", "str, 'a'", "str, str",
+        ];
+        ways.iter().all(|args| {
+            let condition = Condition::parse(&format!("{name}({args})")).unwrap();
+            let result = condition.is_true(&Nothing);
+            result.is_err_and(|error| matches!(error.kind, EvalKind::Unsupported))
+        })
+    }
+
+    #[test]
+    fn the_builtins_that_take_a_full_python_are_known() {
+        let full: Vec<&str> = BUILTINS
+            .into_iter()
+            .filter(|name| takes_python(name))
+            .collect();
+        assert_eq!(full, FULL);
+        assert!(FULL.iter().all(|name| builtin(name).is_some()));
+    }
+
+    #[test]
+    fn what_takes_a_full_python_has_a_place() {
+        for (text, expected) in [
+            ("x == b'a'", Some(("a value of bytes", 5..9))),
+            (
+                "all(hash(y) for y in x)",
+                Some(("the function `hash`", 4..8)),
+            ),
+            ("2j in x", Some(("a complex number", 0..2))),
+            ("isinstance(x, bytes)", None),
+            ("(lambda hash: hash(1))(len)", None),
+            ("any(y.title() for y in x)", None),
+        ] {
+            let condition = Condition::parse(text).unwrap();
+            let found = condition.beyond();
+            let found = found.map(|(what, span)| (what.as_str(), span.clone()));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
 }

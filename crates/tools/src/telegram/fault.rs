@@ -71,6 +71,9 @@ fn hint(code: u16, said: &str, parameters: &Value) -> Option<String> {
         400 if is_no_chat(said) => {
             "check the chat id; a person has to write to the bot before it can write back"
         }
+        409 => {
+            "another program reads the messages of this bot: stop it, or set `telegram.chat` to `false`"
+        }
         300..400 => "check `telegram.base_url`",
         _ => return None,
     };

@@ -1,12 +1,13 @@
-//! The Telegram Bot API: a client that sends messages.
+//! The Telegram Bot API: a client that sends messages, and hears what people write.
 //!
 //! Every method of the API is a POST with a JSON body to a path that holds the
 //! token, so nothing of a URL may ever be shown. `Client::call` is the one
 //! way out; what is asked for and read of it is up to the methods.
 //!
 //! Not here: retries and waiting (the outbox does that, told by the failure),
-//! which chat is meant when none is named (`tool.rs`), and receiving.
+//! which chat is meant when none is named (`tool.rs`), and who may write to the bot.
 
+mod chat;
 mod fault;
 mod split;
 mod tool;
@@ -22,7 +23,13 @@ use crate::options::TelegramOptions;
 use crate::redact::Redaction;
 use crate::secret::{Secret, SecretSource};
 
+pub use chat::{Button, ChatId, Incoming, Update};
 pub(crate) use tool::tool;
+
+/// The messages that a text is sent as. Each of them is sent as one.
+pub fn parts(text: &str) -> Vec<&str> {
+    split::split(text)
+}
 
 /// How a message is sent, besides where to and what.
 #[derive(Clone, Debug, Default, PartialEq)]

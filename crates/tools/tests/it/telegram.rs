@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deft_model::{Effects, Failure, FailureClass};
 use deft_testkit::{BotAnswer, BotApi};
-use deft_tools::telegram::{Client, Receipt, SendOptions};
+use deft_tools::telegram::{Button, ChatId, Client, Incoming, Receipt, SendOptions};
 use deft_tools::{
     Environment, Found, Options, Reference, Router, Secret, SecretSource, TelegramOptions,
     Undelivered,
@@ -322,4 +322,94 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
     };
     let failure = Client::new(&missing, &Token(api.token.clone())).unwrap_err();
     assert_eq!((failure.class, failure.blocked), (FailureClass::Auth, true));
+}
+
+/// What people write and press comes as it was, what nobody understands does no harm, and what was
+/// confirmed never comes again.
+#[tokio::test(flavor = "multi_thread")]
+async fn updates_are_heard() {
+    let api = BotApi::start();
+    let client = client(&api);
+    api.write(77, "hello");
+    api.press(77, 5, "yes apr_1");
+    api.push(
+        json!({"message": {"chat": {"id": -100, "username": "news"}, "from": {}, "photo": []}}),
+    );
+    api.push(json!({"poll": {}}));
+    let wait = Duration::from_secs(20);
+    let heard = client.updates(0, wait).await.unwrap();
+    let chat = |id: &str, name: Option<&str>| ChatId {
+        id: id.to_owned(),
+        name: name.map(str::to_owned),
+    };
+    let expected = [
+        Incoming::Message {
+            chat: chat("77", None),
+            from: "Ada".to_owned(),
+            text: Some("hello".to_owned()),
+        },
+        Incoming::Pressed {
+            chat: chat("77", None),
+            from: "Ada".to_owned(),
+            message: 5,
+            query: "q1".to_owned(),
+            data: "yes apr_1".to_owned(),
+        },
+        Incoming::Message {
+            chat: chat("-100", Some("@news")),
+            from: "somebody".to_owned(),
+            text: None,
+        },
+        Incoming::Other,
+    ];
+    let what: Vec<Incoming> = heard.iter().map(|update| update.what.clone()).collect();
+    assert_eq!(what, expected);
+    assert_eq!(api.unconfirmed(), [1, 2, 3, 4]);
+    let again = client.clone();
+    let next = tokio::spawn(async move { again.updates(5, wait).await });
+    tokio::task::block_in_place(|| api.until_called("getUpdates", 2));
+    api.write(78, "later");
+    let next = next.await.unwrap().unwrap();
+    assert_eq!(next.iter().map(|update| update.id).collect::<Vec<_>>(), [5]);
+}
+
+#[tokio::test]
+async fn two_listeners_are_told_apart() {
+    let api = BotApi::start();
+    let conflict = "Conflict: terminated by other getUpdates request";
+    api.script([BotAnswer::Error(409, conflict.to_owned())]);
+    let refused = client(&api).updates(0, Duration::ZERO).await.unwrap_err();
+    assert_eq!(
+        refused.failure.message,
+        format!("telegram: {conflict} (409)")
+    );
+    let hint = refused.failure.hint.unwrap();
+    assert!(
+        hint.starts_with("another program reads the messages"),
+        "{hint}"
+    );
+}
+
+/// A question is one message, however long it is.
+#[tokio::test]
+async fn buttons_stay_with_their_question() {
+    let api = BotApi::start();
+    let client = client(&api);
+    let button = Button {
+        label: "Approve".to_owned(),
+        data: "yes apr_1".to_owned(),
+    };
+    let long = "why? ".repeat(2000);
+    let id = client.send_buttons("77", &long, &[button]).await.unwrap();
+    assert_eq!(id, 1);
+    client.edit("77", id, "done").await.unwrap();
+    client.answer_press("q1", "Taken.").await.unwrap();
+    let methods: Vec<String> = api.calls().into_iter().map(|call| call.method).collect();
+    assert_eq!(
+        methods,
+        ["sendMessage", "editMessageText", "answerCallbackQuery"]
+    );
+    let keyboard =
+        json!({"inline_keyboard": [[{"text": "Approve", "callback_data": "yes apr_1"}]]});
+    assert_eq!(api.calls()[0].body["reply_markup"], keyboard);
 }

@@ -1,4 +1,4 @@
-//! Whether there are models to ask, and whether they can be asked.
+//! Whether there are models to ask, whether they can be asked, and whether the bot answers.
 
 use super::Findings;
 use crate::home::Home;
@@ -9,6 +9,11 @@ pub(crate) const ADD_A_MODEL: &str = "`deft config set llm.local.provider openai
      `llm.local.base_url` and `llm.local.api_key` in the same way";
 
 pub(super) fn check(home: &Home, found: &mut Findings) {
+    check_models(home, found);
+    check_bot(home, found);
+}
+
+fn check_models(home: &Home, found: &mut Findings) {
     let config = &home.config;
     if config.models.is_empty() {
         let message = "there is no model: agents and chats cannot work";
@@ -26,5 +31,26 @@ pub(super) fn check(home: &Home, found: &mut Findings) {
         let message = "there are several models, and nothing says which one agents use";
         let hint = format!("`deft config set agent.llm {first}`");
         found.bad("models.chosen", message, Some(hint));
+    }
+}
+
+/// A bot that is there and does not answer leaves people wondering.
+fn check_bot(home: &Home, found: &mut Findings) {
+    let config = &home.config;
+    let telegram = &config.tools.telegram;
+    if telegram.token.is_none() || !config.telegram_chat {
+        return;
+    }
+    if telegram.allowed_chats.is_empty() {
+        found.note(
+            "telegram.chat",
+            "messages to the bot are not answered: no chat is allowed",
+            "`deft config set telegram.allowed_chats '[CHAT_ID]'`",
+        );
+    } else if config.models.is_empty() {
+        let message = "messages to the bot are not answered: there is no model";
+        found.note("telegram.chat", message, ADD_A_MODEL);
+    } else {
+        found.good("telegram.chat", "`deft up` answers messages to the bot");
     }
 }

@@ -16,7 +16,7 @@ use crate::output::Output;
 pub(crate) fn run(command: &Mcp, global: &Global, output: &Output) -> Done {
     match command {
         Mcp::List => {
-            let home = Home::open(global)?;
+            let home = Home::to_read(global)?;
             app::runtime()?.block_on(list::run(&home, output))
         }
         Mcp::Probe { name } => {

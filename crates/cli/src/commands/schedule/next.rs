@@ -55,7 +55,7 @@ pub(super) fn preview(args: &Preview, global: &Global, output: &Output) -> Done 
 /// A zone that is given needs no home, and no configuration that is in order.
 fn moment(global: &Global, args: &Preview) -> Done<Moment> {
     let Some(name) = &args.tz else {
-        return Home::open(global).map(|home| home.moment());
+        return Home::to_read(global).map(|home| home.moment());
     };
     Ok(Moment {
         zone: deft_schedule::parse_zone(name).map_err(refused)?,

@@ -60,7 +60,7 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn open(global: &Global, roots: &Roots) -> Done<Self> {
         let library = Library::open(global, roots)?;
-        let snapshot = library.load();
+        let snapshot = library.load_kept(global, roots);
         let rows = if roots.roots.is_empty() {
             let app = App::to_read(global)?;
             let rows = app.block_on(app.engine.list_skills(SkillFilter::default()));

@@ -16,6 +16,7 @@ pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
         SchemaName::Skill => schema(Schema::Skill),
         SchemaName::Workflow => schema(Schema::Workflow),
         SchemaName::Record => schema(Schema::Record),
+        SchemaName::Agent => schema(Schema::Agent),
         SchemaName::Config => config::schema(),
         SchemaName::Events => events::schema(),
     };

@@ -34,7 +34,7 @@ struct Check {
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let library = Library::open(global, roots)?;
-    let snapshot = library.load();
+    let snapshot = library.load_kept(global, roots);
     let mut checks = check_roots(&library, &snapshot);
     checks.push(check_watches(&library));
     if roots.roots.is_empty() {
@@ -78,6 +78,10 @@ fn verdict(file: &FileReport, snapshot: &Snapshot) -> (&'static str, Option<Stri
                 reason.filter(|_| first.is_some_and(|one| one.severity == Severity::Warning)),
             ),
         },
+        State::Agent(_) => (
+            "agent",
+            reason.filter(|_| first.is_some_and(|one| one.severity == Severity::Warning)),
+        ),
         State::Index(_) => ("index", None),
         State::Shadowed { by, .. } => ("shadowed", Some(format!("{} comes first", by.display()))),
         State::Broken { kept } => {
@@ -131,7 +135,7 @@ fn document(snapshot: &Snapshot, checks: &[Check], ok: bool) -> Value {
         let (state, reason) = verdict(file, snapshot);
         let id = match &file.state {
             State::Loaded(id) | State::Broken { kept: Some(id) } => Some(id.to_string()),
-            State::Shadowed { id, .. } | State::Index(id) => Some(id.clone()),
+            State::Shadowed { id, .. } | State::Index(id) | State::Agent(id) => Some(id.clone()),
             State::Broken { kept: None } | State::Ignored => None,
         };
         let text = if file.diagnostics.is_empty() {
@@ -178,11 +182,26 @@ fn check_roots(library: &Library, snapshot: &Snapshot) -> Vec<Check> {
             hint: (!exists).then(|| "it is followed as soon as it is there".to_owned()),
         }
     };
-    library.options.roots.iter().map(check).collect()
+    let agents = |root: &PathBuf| {
+        let count = snapshot
+            .agents()
+            .filter(|loaded| (loaded.path.as_ref()).is_some_and(|path| path.starts_with(root)))
+            .count();
+        Check {
+            id: "agents.root",
+            ok: true,
+            message: format!("{} in {}", counted(count, "agent"), root.display()),
+            hint: None,
+        }
+    };
+    let folders = library.options.agents.iter().filter(|root| root.is_dir());
+    let skills = library.options.roots.iter().map(check);
+    skills.chain(folders.map(agents)).collect()
 }
 
 fn check_watches(library: &Library) -> Check {
-    let result = can_watch(&library.options.roots);
+    let options = &library.options;
+    let result = can_watch(&[options.roots.as_slice(), &options.agents].concat());
     Check {
         id: "skills.watch",
         ok: result.is_ok(),

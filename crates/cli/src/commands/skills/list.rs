@@ -17,7 +17,7 @@ use crate::view;
 
 pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
     let library = Library::open(global, &args.roots)?;
-    let snapshot = library.load();
+    let snapshot = library.load_kept(global, &args.roots);
     let query = Query {
         words: args.words.clone(),
         domain: args.domain.clone(),

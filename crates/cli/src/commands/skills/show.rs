@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use deft_registry::Loaded;
+use deft_registry::{Loaded, State};
 use deft_skillfile::{Moment, is_host_key, render, schedule, words};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::view;
 
 pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
     let library = Library::open(global, roots)?;
-    let snapshot = library.load();
+    let snapshot = library.load_kept(global, roots);
     let stored = Stored::read(global, roots)?;
     if snapshot.find(name).is_none()
         && let Some(record) = stored.find(name)
@@ -30,6 +30,14 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
         output.document(&json!({ "skill": shown }))?;
     } else {
         output.data(&text(loaded, &library.moment, &stored))?;
+    }
+    let kept = Some(loaded.skill.id.clone());
+    if snapshot
+        .files()
+        .iter()
+        .any(|file| file.state == State::Broken { kept: kept.clone() })
+    {
+        output.note("its file is broken; this is what it was before, and stays in use");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,13 +8,13 @@ use deft_store::SkillRow;
 use serde_json::json;
 
 use crate::app::{self, App};
-use crate::args::{Global, Roots};
+use crate::args::Global;
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library};
 use crate::output::Output;
 
 pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
-    let app = App::open(global, &Roots::default())?;
+    let app = App::standing(global)?;
     let row = app.block_on(app.engine.enable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;
@@ -23,7 +23,7 @@ pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
 }
 
 pub(crate) fn disable(name: &str, global: &Global, output: &Output) -> Done {
-    let app = App::open(global, &Roots::default())?;
+    let app = App::standing(global)?;
     let row = app.block_on(app.engine.disable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;

@@ -76,7 +76,7 @@ fn check_file(path: &Path, profile: ProfileName, moment: &Moment) -> Done<Checke
             "not_a_skill",
             format!("`{}` is not a skill file", path.display()),
         )
-        .hint("deft knows SKILL.md, *.md, *.yaml, *.yml and *.json"));
+        .hint("deft knows SKILL.md, AGENT.md, *.md, *.yaml, *.yml and *.json"));
     }
     let profile = match profile {
         ProfileName::Deft => Profile::Deft,
@@ -145,6 +145,7 @@ fn folder_of(path: &Path) -> Option<String> {
 fn dialect(file: &str) -> &'static str {
     match FileKind::of(file) {
         Some(FileKind::SkillMd) => "agentskills",
+        Some(FileKind::AgentMd) => "agent",
         Some(FileKind::Markdown) => "manpage",
         Some(FileKind::Workflow) => "workflow",
         Some(FileKind::Record) => "record",
@@ -156,7 +157,12 @@ fn dialect(file: &str) -> &'static str {
 /// no skills are left out: a checkout is full of them.
 fn check_folder(folder: &Path, moment: &Moment) -> Vec<Checked> {
     let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let snapshot = Snapshot::load(&Options::new([root.clone()]), moment);
+    let options = if holds_agents(&root) {
+        Options::new([]).with_agents([root.clone()])
+    } else {
+        Options::new([root.clone()])
+    };
+    let snapshot = Snapshot::load(&options, moment);
     let meant = |file: &&FileReport| {
         file.state != State::Ignored
             || file
@@ -172,6 +178,18 @@ fn check_folder(folder: &Path, moment: &Moment) -> Vec<Checked> {
         .collect();
     files.sort_by(|a, b| a.shown.cmp(&b.shown));
     files
+}
+
+/// Whether a folder is one of agents: those in it have an `AGENT.md`, and none is a skill.
+fn holds_agents(root: &Path) -> bool {
+    let folders: Vec<PathBuf> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    let has = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+    has("AGENT.md") && !has("SKILL.md")
 }
 
 fn from_report(file: &FileReport, folder: &Path, root: &Path) -> Checked {

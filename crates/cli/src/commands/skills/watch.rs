@@ -47,6 +47,7 @@ fn view(change: &Change) -> Value {
             json!({"type": "loaded", "id": id.as_str(), "path": path.display().to_string(), "revision": revision.to_string()})
         }
         Change::Removed { id } => json!({"type": "removed", "id": id.as_str()}),
+        Change::Agent { id } => json!({"type": "agent", "agent": id}),
         Change::Domain { name } => json!({"type": "domain", "domain": name}),
         Change::Broken { path, kept, reason } => {
             json!({"type": "broken", "path": path.display().to_string(), "kept": kept.as_ref().map(SkillId::as_str), "reason": reason})

@@ -28,7 +28,12 @@ pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
     {
         return call::run_own(args, global, output);
     }
-    let home = Home::open(global)?;
+    let home = match command {
+        Tools::Call(_) => Home::open(global)?,
+        // What servers say is stored.
+        Tools::List(args) if args.refresh => Home::open(global)?,
+        Tools::List(_) | Tools::Show { .. } | Tools::Catalog => Home::to_read(global)?,
+    };
     let runtime = app::runtime()?;
     match command {
         Tools::List(args) => runtime.block_on(list::list(args, &home, output)),

@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use deft_engine::Engine;
 use deft_registry::Registry;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::telegram::{self, Bot};
 use crate::channels::Live;
 use crate::config::Config;
 use crate::home::{Home, config_file};
@@ -26,16 +27,24 @@ pub(super) fn start(
     registry: &Arc<Registry>,
     home: &Home,
     channel: Arc<Live>,
+    bot: Bot,
     stop: &CancellationToken,
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
+    let (settings, receiver) = watch::channel(telegram::Settings::of(&home.config));
+    tasks.spawn(bot.serve(receiver, stop.clone()));
     tasks.spawn(super::answer_door(engine.clone(), home.path.clone()));
     let changed = Arc::new(Notify::new());
-    tasks.spawn(ask_servers(engine.clone(), Arc::clone(&changed)));
+    tasks.spawn(ask_servers(
+        engine.clone(),
+        Arc::clone(&channel),
+        Arc::clone(&changed),
+    ));
     let follower = Follower {
         engine: engine.clone(),
-        home: home.path.clone(),
+        config: config_file(&home.path),
         channel,
+        bot: settings,
         changed,
     };
     tasks.spawn(follower.follow_config());
@@ -77,8 +86,10 @@ fn looks(path: &Path) -> Looks {
 /// What follows the configuration.
 struct Follower {
     engine: Engine,
-    home: PathBuf,
+    /// The file.
+    config: PathBuf,
     channel: Arc<Live>,
+    bot: watch::Sender<telegram::Settings>,
     /// Rung when there may be other servers.
     changed: Arc<Notify>,
 }
@@ -87,16 +98,15 @@ impl Follower {
     /// Servers that are added, removed or edited are followed, and so is the way to people. A
     /// configuration that is broken changes nothing until it is mended.
     async fn follow_config(self) {
-        let path = config_file(&self.home);
-        let mut seen = looks(&path);
+        let mut seen = looks(&self.config);
         loop {
             tokio::time::sleep(LOOK).await;
-            let now = looks(&path);
+            let now = looks(&self.config);
             if now == seen {
                 continue;
             }
             seen = now;
-            match Config::read(&path) {
+            match Config::read(&self.config) {
                 Ok(config) => self.take(config),
                 Err(failure) => {
                     let why = failure.message;
@@ -107,7 +117,8 @@ impl Follower {
     }
 
     fn take(&self, config: Config) {
-        self.channel.follow(&self.home, &config);
+        self.channel.follow(&config);
+        self.bot.send_replace(telegram::Settings::of(&config));
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
         tracing::info!("the configuration has changed: tools, servers and messages follow it");
@@ -116,10 +127,18 @@ impl Follower {
 
 /// Servers are asked for their tools at the start and whenever the configuration names others, so
 /// that skills and runs that wait for tools hear of them without anybody calling one.
-async fn ask_servers(engine: Engine, changed: Arc<Notify>) {
+///
+/// Whether a tool can carry messages is known then too, and is said before one is missed.
+async fn ask_servers(engine: Engine, channel: Arc<Live>, changed: Arc<Notify>) {
     let mut told = Vec::new();
+    let mut unfit = None;
     loop {
         let failed = engine.router().listed().await;
+        let problem = channel.tool_problem().await;
+        if let (Some((problem, hint)), true) = (&problem, problem != unfit) {
+            tracing::error!(hint, "{problem}");
+        }
+        unfit = problem;
         for (server, failure) in &failed {
             let news = (server.clone(), failure.message.clone());
             // The same trouble is told once, however often it is met.

@@ -6,6 +6,7 @@ mod follow;
 mod lock;
 pub(crate) mod seed;
 mod systemd;
+mod telegram;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted};
 use crate::progress::say_in_log;
-use crate::{channels, doorbell, logging};
+use crate::{channels, doorbell, logging, talk};
 
 pub(crate) use lock::Lock;
 
@@ -78,14 +79,19 @@ async fn serve(
         .map_err(|error| app::failure(&error))?;
     let is_new = seed::hello(home, engine).await?;
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
-    let channel = channels::Live::of(home);
+    let channel = channels::Live::of(home, engine.router());
     let serving = tokio::spawn({
         let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
         let channel = channel.clone();
         async move { engine.serve(&pool, channel, stop, grace).await }
     });
     warn(registry, home);
-    let mut followers = follow::start(engine, registry, home, channel, &stop);
+    let bot = telegram::Bot {
+        talk: talk::of(app),
+        store: Arc::clone(engine.store()),
+        pace: telegram::Pace::default(),
+    };
+    let mut followers = follow::start(engine, registry, home, channel, bot, &stop);
     say_ready(app, home, begun).await?;
     if let (true, Some(seeded)) = (is_new, seeded) {
         greet(seeded);
@@ -108,10 +114,15 @@ fn warn(registry: &deft_registry::Registry, home: &Home) {
     for file in registry.snapshot().files() {
         let path = file.path.display();
         match &file.state {
-            State::Broken { .. } => {
+            State::Broken { kept } => {
                 let why = file.diagnostics.first();
                 let why = why.map_or("it cannot be read", |one| one.message.as_str());
-                tracing::warn!(%path, why, "a skill file is broken and does not fire");
+                match kept {
+                    Some(id) => tracing::warn!(
+                        %path, why, "a skill file is broken: `{id}` goes on as it was before"
+                    ),
+                    None => tracing::warn!(%path, why, "a skill file is broken and does not fire"),
+                }
             }
             State::Shadowed { id, by } => {
                 let by = by.display();

@@ -206,7 +206,18 @@ pub(crate) fn policy() -> impl Strategy<Value = Policy> {
 
 /// A check is named or described; nothing at all is no check.
 fn preflight() -> impl Strategy<Value = Value> {
-    prop_oneof![word().prop_map(Value::from), object()]
+    let known = select(vec![
+        json!("email"),
+        json!("calendar"),
+        json!({"calendar": "1h30m"}),
+        json!({"email": "new"}),
+        json!({"compute": "result = 1 > 0"}),
+        json!({"tool": "mail_count", "condition": "result > 0"}),
+    ]);
+    prop_oneof![
+        known,
+        object().prop_map(|args| json!({"tool": "t", "args": args}))
+    ]
 }
 
 /// When a skill fires.

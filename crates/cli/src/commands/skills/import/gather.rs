@@ -58,6 +58,11 @@ impl Gathered {
             (false, Some(FileKind::Markdown | FileKind::Workflow)) => {
                 self.add_one(&path.canonicalize().map_err(fail)?);
             }
+            (false, Some(FileKind::AgentMd)) => {
+                let message = format!("`{}` is an agent, not a skill", path.display());
+                return Err(Failure::input("not_a_skill", message)
+                    .hint("copy its folder below `agents` in the home"));
+            }
             (false, None) => {
                 let message = format!("`{}` is not a skill file", path.display());
                 return Err(Failure::input("not_a_skill", message)
@@ -108,7 +113,7 @@ impl Gathered {
                     format!("`{}` defines the same skill", by.display()),
                 );
             }
-            State::Ignored => {}
+            State::Agent(_) | State::Ignored => {}
         }
     }
 
@@ -184,7 +189,9 @@ fn read_record(path: &Path, moment: &Moment) -> Result<Skill, String> {
     let parsed = parse_record(&value, moment);
     match parsed.document {
         Some(Document::Skill(skill)) => Ok(*skill),
-        Some(Document::Domain(_)) | None => Err(first_error(&parsed.diagnostics)),
+        Some(Document::Domain(_) | Document::Agent(_)) | None => {
+            Err(first_error(&parsed.diagnostics))
+        }
     }
 }
 

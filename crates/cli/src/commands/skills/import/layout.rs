@@ -99,7 +99,9 @@ impl Layout {
 fn part(file: &FileReport) -> Option<Part> {
     let kind = file.path.file_name()?.to_str().and_then(FileKind::of)?;
     match (kind, &file.state) {
-        (_, State::Ignored) | (FileKind::SkillMd, State::Broken { .. }) => None,
+        (_, State::Ignored | State::Agent(_))
+        | (FileKind::AgentMd, _)
+        | (FileKind::SkillMd, State::Broken { .. }) => None,
         (FileKind::SkillMd, State::Loaded(id)) => Some(Part::Owner(id.to_string())),
         (FileKind::SkillMd, State::Shadowed { id, .. }) => Some(Part::Owner(id.clone())),
         (FileKind::SkillMd, State::Index(_)) => Some(Part::Index),

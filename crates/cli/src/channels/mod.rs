@@ -1,6 +1,9 @@
-//! Where messages to people go: a chat, an address on the web, or the log of the home.
+//! Where messages to people go: a chat, an address on the web, a tool, or the log of the home.
 //!
 //! Not here: when they are tried again, and when they are given up (that is the engine's part).
+
+mod arguments;
+mod tool;
 
 use std::fs::OpenOptions;
 use std::future::Future;
@@ -9,12 +12,14 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use deft_engine::{Channel, Delivered, Notice, Undelivered};
+use deft_engine::{Channel, Delivered, Notice, Parcel, Undelivered};
 use deft_model::{Failure, FailureClass};
-use deft_tools::telegram::{Client, SendOptions};
-use deft_tools::{Secret, SecretSource, TelegramOptions, webhook};
+use deft_tools::telegram::{self, Client, SendOptions};
+use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
 use jiff::Timestamp;
 use serde_json::json;
+
+use tool::ToolChannel;
 
 use crate::config::Config;
 use crate::home::Home;
@@ -22,34 +27,45 @@ use crate::progress::say_above;
 use crate::secrets;
 
 /// The way to people that the configuration names.
-pub(crate) fn of(home: &Home) -> Arc<dyn Channel> {
-    Arc::new(Channels::new(&home.path, &home.config))
+pub(crate) fn of(home: &Home, router: &Router) -> Arc<dyn Channel> {
+    Arc::new(Channels::new(&home.path, &home.config, router))
 }
 
 /// The same for a process that stays, in which the configuration may change.
 pub(crate) struct Live(RwLock<Arc<Channels>>);
 
 impl Live {
-    pub(crate) fn of(home: &Home) -> Arc<Self> {
-        let channels = Arc::new(Channels::new(&home.path, &home.config));
+    pub(crate) fn of(home: &Home, router: &Router) -> Arc<Self> {
+        let channels = Arc::new(Channels::new(&home.path, &home.config, router));
         Arc::new(Self(RwLock::new(channels)))
     }
 
     /// Goes another way from the next message on.
-    pub(crate) fn follow(&self, home: &Path, config: &Config) {
-        let channels = Arc::new(Channels::new(home, config));
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = channels;
+    pub(crate) fn follow(&self, config: &Config) {
+        let mut way = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *way = Arc::new(way.following(config));
     }
+
+    /// Why messages cannot arrive by the tool that is to carry them, if one is.
+    pub(crate) async fn tool_problem(&self) -> Option<(String, String)> {
+        let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        channels.tool_problem().await
+    }
+}
+
+/// Why messages cannot arrive by the tool that is to carry them, if one is.
+pub(crate) async fn tool_problem(home: &Home, router: &Router) -> Option<(String, String)> {
+    let channels = Channels::new(&home.path, &home.config, router);
+    channels.tool_problem().await
 }
 
 impl Channel for Live {
     fn deliver<'a>(
         &'a self,
-        notice: &'a Notice,
-        key: &'a str,
+        parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         let channels = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        Box::pin(async move { channels.deliver(notice, key).await })
+        Box::pin(async move { channels.deliver(parcel).await })
     }
 }
 
@@ -62,7 +78,7 @@ pub(crate) fn kind(config: &Config) -> ChannelKind {
     } else {
         ChannelKind::Log
     };
-    config.notify.channel.unwrap_or(usual)
+    config.notify.channel.clone().unwrap_or(usual)
 }
 
 /// Why messages cannot arrive by the channel that is configured, and what to do about it.
@@ -70,7 +86,8 @@ pub(crate) fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
     let telegram = &config.tools.telegram;
     let nowhere = config.notify.target.is_none() && telegram.primary_chat().is_none();
     match kind(config) {
-        ChannelKind::Log => None,
+        // What a tool needs its schema says, once that is known.
+        ChannelKind::Log | ChannelKind::Tool(_) => None,
         _ if nowhere => Some((
             "notices have nowhere to go: `notify.target` is not set",
             "`deft config set notify.target CHAT_OR_URL`",
@@ -84,7 +101,7 @@ pub(crate) fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
 }
 
 /// The kinds of channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChannelKind {
     /// `logs/notices.log`, and the terminal that deft runs in.
     Log,
@@ -92,10 +109,12 @@ pub(crate) enum ChannelKind {
     Telegram,
     /// A POST to an address.
     Webhook,
+    /// A call of this tool.
+    Tool(String),
 }
 
 impl ChannelKind {
-    /// The words of the configuration.
+    /// The words of the configuration, besides `tool:NAME`.
     pub(crate) const WORDS: &'static [&'static str] = &["log", "telegram", "webhook"];
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
@@ -103,7 +122,24 @@ impl ChannelKind {
             "log" => Some(Self::Log),
             "telegram" => Some(Self::Telegram),
             "webhook" => Some(Self::Webhook),
-            _ => None,
+            other => {
+                let name = other.strip_prefix("tool:")?.trim();
+                (!name.is_empty()).then(|| Self::Tool(name.to_owned()))
+            }
+        }
+    }
+
+    /// Whether a tool can carry messages at all: one that leaves a message, or makes work that may,
+    /// would go round in circles.
+    pub(crate) fn is_circle(tool: &str) -> bool {
+        tool == "notify" || deft_engine::is_own_tool(tool)
+    }
+
+    /// The tool, if it is one.
+    pub(crate) fn tool(&self) -> Option<&str> {
+        match self {
+            Self::Tool(name) => Some(name),
+            Self::Log | Self::Telegram | Self::Webhook => None,
         }
     }
 }
@@ -112,24 +148,30 @@ struct Channels {
     kind: ChannelKind,
     target: Option<String>,
     telegram: TelegramOptions,
+    tool: Option<ToolChannel>,
     secrets: Arc<dyn SecretSource>,
-    log: PathBuf,
+    home: PathBuf,
+    router: Router,
 }
 
 impl Channel for Channels {
     fn deliver<'a>(
         &'a self,
-        notice: &'a Notice,
-        key: &'a str,
+        parcel: &'a Parcel<'a>,
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async move {
-            let receipt = match self.kind {
-                ChannelKind::Log => None,
-                ChannelKind::Telegram => Some(self.to_telegram(notice).await?),
-                ChannelKind::Webhook => Some(self.to_webhook(notice, key).await?),
+            let (notice, key) = (parcel.notice, parcel.key);
+            let receipt = match (&self.kind, &self.tool) {
+                (ChannelKind::Telegram, _) => Some(self.to_telegram(parcel).await?),
+                (ChannelKind::Webhook, _) => Some(self.to_webhook(notice, key).await?),
+                (ChannelKind::Tool(_), Some(tool)) => {
+                    Some(tool.deliver(&self.router, notice, key).await?)
+                }
+                (ChannelKind::Log | ChannelKind::Tool(_), _) => None,
             };
             // Everything that arrives is in the log too, once.
-            let logged = write_log(&self.log, notice, key);
+            let log = self.home.join("logs").join("notices.log");
+            let logged = write_log(&log, notice, key);
             match receipt {
                 Some(receipt) => Ok(receipt),
                 None => logged
@@ -141,45 +183,73 @@ impl Channel for Channels {
 }
 
 impl Channels {
-    fn new(home: &Path, config: &Config) -> Self {
+    fn new(home: &Path, config: &Config, router: &Router) -> Self {
         let telegram = config.tools.telegram.clone();
         let kind = kind(config);
+        let tool = kind.tool();
+        let tool = tool.map(|name| ToolChannel::new(name, &config.notify));
         let chat = || {
             telegram
                 .primary_chat()
                 .filter(|_| kind == ChannelKind::Telegram)
         };
         Self {
-            kind,
             target: config.notify.target.clone().or_else(chat),
             secrets: secrets::source(config),
+            kind,
             telegram,
-            log: home.join("logs").join("notices.log"),
+            tool,
+            home: home.to_owned(),
+            router: router.clone(),
         }
     }
 
-    async fn to_telegram(&self, notice: &Notice) -> Delivered {
-        let chat = notice.target.as_ref().or(self.target.as_ref());
+    /// The way that another configuration names, in the same home.
+    fn following(&self, config: &Config) -> Self {
+        Self::new(&self.home, config, &self.router)
+    }
+
+    async fn tool_problem(&self) -> Option<(String, String)> {
+        let problem = self.tool.as_ref()?.problem(&self.router).await?;
+        Some((problem.message, problem.hint))
+    }
+
+    async fn to_telegram(&self, parcel: &Parcel<'_>) -> Delivered {
+        let chat = parcel.notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {
             let message = "there is no chat to send to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
         };
+        // A bot without a usable token gets no better by waiting.
         let client =
             Client::new(&self.telegram, &*self.secrets).map_err(|failure| Undelivered {
-                failure,
+                failure: Failure {
+                    blocked: false,
+                    ..failure
+                },
                 retry_after: None,
             })?;
-        let (text, options) = (text(notice), SendOptions::default());
-        match client.send(chat, &text, &options).await {
-            Ok(receipt) => Ok(format!(
-                "telegram {} {:?}",
-                receipt.chat, receipt.message_ids
-            )),
-            Err(failed) => Err(Undelivered {
-                failure: failed.failure,
-                retry_after: failed.retry_after,
-            }),
+        let text = text(parcel.notice);
+        let parts = telegram::parts(&text);
+        if parts.is_empty() {
+            let message = "the message has no text".to_owned();
+            return Err(undelivered(FailureClass::Invalid, message));
         }
+        let (earlier, mut ids, mut to) = (parcel.arrived(), Vec::new(), chat.clone());
+        for (place, part) in parts.iter().enumerate().skip(earlier) {
+            let sent = client.send(chat, part, &SendOptions::default()).await;
+            let receipt = sent.map_err(not_sent)?;
+            ids.extend(receipt.message_ids);
+            to = receipt.chat;
+            // The last one is remembered by the receipt.
+            if place + 1 < parts.len() {
+                parcel.keep_arrived(place + 1).await;
+            }
+        }
+        Ok(match earlier {
+            0 => format!("telegram {to} {ids:?}"),
+            _ => format!("telegram {to} {ids:?} after {earlier} sent earlier"),
+        })
     }
 
     async fn to_webhook(&self, notice: &Notice, key: &str) -> Delivered {
@@ -199,11 +269,15 @@ impl Channels {
         let headers = [("Idempotency-Key".to_owned(), Secret::new(key))];
         match webhook::post(url, &body, &headers).await {
             Ok(receipt) => Ok(format!("http {}", receipt.status)),
-            Err(failed) => Err(Undelivered {
-                failure: failed.failure,
-                retry_after: failed.retry_after,
-            }),
+            Err(failed) => Err(not_sent(failed)),
         }
+    }
+}
+
+fn not_sent(failed: deft_tools::Undelivered) -> Undelivered {
+    Undelivered {
+        failure: failed.failure,
+        retry_after: failed.retry_after,
     }
 }
 

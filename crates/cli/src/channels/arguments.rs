@@ -1,0 +1,272 @@
+//! Which arguments of a tool take the text of a notice and where it goes.
+//!
+//! A tool's own schema says what its arguments are called. Names that everybody uses are found;
+//! where that leaves a doubt, the configuration names them, and until it does nothing is guessed.
+//!
+//! Not here: calling the tool (`tool.rs`).
+
+use deft_model::nearest;
+use serde_json::Value;
+
+/// What takes the text, the likeliest first.
+const TEXTS: [&str; 7] = [
+    "text",
+    "message",
+    "content",
+    "body",
+    "markdown",
+    "msg",
+    "markdown_text",
+];
+
+/// What takes the chat, channel or person, the likeliest first.
+const TARGETS: [&str; 10] = [
+    "chat_id",
+    "target",
+    "channel_id",
+    "channel",
+    "to",
+    "recipient",
+    "conversation_id",
+    "room_id",
+    "room",
+    "user_id",
+];
+
+/// What the configuration says about the arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    /// `notify.text_argument`.
+    pub text: Option<String>,
+    /// `notify.target_argument`.
+    pub target: Option<String>,
+    /// Whether `notify.target` is set.
+    pub has_target: bool,
+}
+
+/// The arguments of a tool that carries notices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// Takes the text.
+    pub text: String,
+    /// Takes where to, if the tool has such an argument.
+    pub target: Option<String>,
+}
+
+/// Why a tool cannot carry notices, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    pub message: String,
+    pub hint: String,
+}
+
+/// Finds the arguments of a tool.
+pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names, Unfit> {
+    let arguments = Arguments::of(tool, schema);
+    let text = match &wishes.text {
+        Some(name) => arguments.named(name, "notify.text_argument")?,
+        None => arguments.likely(&TEXTS, &["string"]).ok_or_else(|| Unfit {
+            message: format!("which argument of `{tool}` takes the text of a notice is not clear"),
+            hint: arguments.say("notify.text_argument"),
+        })?,
+    };
+    let target = match &wishes.target {
+        Some(name) => Some(arguments.named(name, "notify.target_argument")?),
+        None => arguments.likely(&TARGETS, &["string", "integer", "number"]),
+    };
+    if wishes.has_target && target.is_none() {
+        return Err(Unfit {
+            message: format!("which argument of `{tool}` takes `notify.target` is not clear"),
+            hint: arguments.say("notify.target_argument"),
+        });
+    }
+    arguments.check_rest(&text, target.as_deref(), wishes)?;
+    Ok(Names { text, target })
+}
+
+/// What the schema of a tool says.
+struct Arguments<'a> {
+    tool: &'a str,
+    /// Each with its schema; none when the schema does not list them.
+    known: Vec<(&'a str, &'a Value)>,
+    required: Vec<&'a str>,
+}
+
+impl<'a> Arguments<'a> {
+    fn of(tool: &'a str, schema: &'a Value) -> Self {
+        let known = schema["properties"].as_object();
+        let required = schema["required"].as_array();
+        Self {
+            tool,
+            known: known
+                .into_iter()
+                .flatten()
+                .map(|(name, schema)| (name.as_str(), schema))
+                .collect(),
+            required: required
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect(),
+        }
+    }
+
+    /// The argument that the configuration names.
+    fn named(&self, name: &str, key: &str) -> Result<String, Unfit> {
+        let mut names = self.known.iter().map(|(known, _)| *known);
+        // A schema that lists nothing forbids nothing.
+        if self.known.is_empty() || names.any(|known| known == name) {
+            return Ok(name.to_owned());
+        }
+        let near = nearest(name, self.known.iter().map(|(known, _)| *known));
+        Err(Unfit {
+            message: format!("`{}` has no argument `{name}`", self.tool),
+            hint: match near {
+                Some(near) => format!("`deft config set {key} {near}`"),
+                None => self.say(key),
+            },
+        })
+    }
+
+    /// The first of these names that there is, one that the tool needs before one that it does not.
+    fn likely(&self, names: &[&str], kinds: &[&str]) -> Option<String> {
+        let fits = |name: &&&str| {
+            let mut known = self.known.iter();
+            known.any(|(known, schema)| known == *name && takes(schema, kinds))
+        };
+        let found: Vec<&&str> = names.iter().filter(fits).collect();
+        let needed = found.iter().find(|name| self.required.contains(**name));
+        let chosen = needed.or(found.first())?;
+        Some((**chosen).to_owned())
+    }
+
+    /// Nothing may be needed that a notice does not have.
+    fn check_rest(&self, text: &str, target: Option<&str>, wishes: &Wishes) -> Result<(), Unfit> {
+        let tool = self.tool;
+        let is_needed = |name: &str| self.required.contains(&name);
+        if !wishes.has_target && target.is_some_and(is_needed) {
+            return Err(Unfit {
+                message: format!("`{tool}` needs to know where to, and `notify.target` is not set"),
+                hint: "`deft config set notify.target CHAT_OR_CHANNEL`".to_owned(),
+            });
+        }
+        let mut others = self.required.iter();
+        match others.find(|name| **name != text && Some(**name) != target) {
+            None => Ok(()),
+            Some(other) => Err(Unfit {
+                message: format!("`{tool}` needs `{other}`, which no notice has"),
+                hint: "choose a tool that needs a text and a target only, or say with \
+                       `notify.text_argument` and `notify.target_argument` what takes them"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    fn say(&self, key: &str) -> String {
+        let names: Vec<&str> = self.known.iter().map(|(name, _)| *name).collect();
+        let there = match names.as_slice() {
+            [] => String::new(),
+            names => format!("; it has `{}`", names.join("`, `")),
+        };
+        format!("`deft config set {key} NAME`{there}")
+    }
+}
+
+/// Whether an argument takes values of one of these types, as far as its schema says.
+fn takes(schema: &Value, kinds: &[&str]) -> bool {
+    let fits = |kind: &Value| kind.as_str().is_some_and(|kind| kinds.contains(&kind));
+    match &schema["type"] {
+        Value::Array(several) => several.iter().any(fits),
+        Value::String(_) => fits(&schema["type"]),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Names, Wishes, names};
+
+    /// A schema whose names carry their types behind a colon, and a `!` in front if they are needed.
+    fn schema(arguments: &str) -> Value {
+        let mut schema = json!({"type": "object", "properties": {}, "required": []});
+        for argument in arguments.split_whitespace() {
+            let (name, kind) = argument.split_once(':').unwrap_or((argument, "string"));
+            let bare = name.trim_start_matches('!');
+            schema["properties"][bare] = json!({ "type": kind });
+            if bare != name {
+                schema["required"].as_array_mut().unwrap().push(bare.into());
+            }
+        }
+        schema
+    }
+
+    /// The arguments of a tool, what is configured as `text,target,notify.target`, what follows.
+    const CASES: &[(&str, &str, &str)] = &[
+        ("text message chat_id", ",,1", "text chat_id"),
+        ("text !message chat_id:integer", ",,1", "message chat_id"),
+        ("!content !channel", ",,1", "content channel"),
+        ("!text thread_ts", ",,", "text -"),
+        ("!text channel", ",,", "text channel"),
+        ("text:object message", ",,", "message -"),
+        ("phrase whom", "phrase,whom,1", "phrase whom"),
+        ("", "words,,", "words -"),
+        ("", "words,who,1", "words who"),
+        (
+            "phrase whom",
+            ",,",
+            "which argument of `t` takes the text of a notice is not clear (`deft config set \
+             notify.text_argument NAME`; it has `phrase`, `whom`)",
+        ),
+        (
+            "",
+            ",,",
+            "which argument of `t` takes the text of a notice is not clear (`deft config set \
+             notify.text_argument NAME`)",
+        ),
+        (
+            "text whom",
+            ",,1",
+            "which argument of `t` takes `notify.target` is not clear (`deft config set \
+             notify.target_argument NAME`; it has `text`, `whom`)",
+        ),
+        (
+            "phrase whom",
+            "phrse,,",
+            "`t` has no argument `phrse` (`deft config set notify.text_argument phrase`)",
+        ),
+        (
+            "!text !chat_id",
+            ",,",
+            "`t` needs to know where to, and `notify.target` is not set (`deft config set \
+             notify.target CHAT_OR_CHANNEL`)",
+        ),
+        (
+            "!text !body !to",
+            ",,1",
+            "`t` needs `body`, which no notice has (choose a tool that needs a text and a target \
+             only, or say with `notify.text_argument` and `notify.target_argument` what takes them)",
+        ),
+    ];
+
+    #[test]
+    fn the_schema_says_which_arguments_are_meant() {
+        for (arguments, configured, expected) in CASES {
+            let mut given = configured.split(',').map(str::to_owned);
+            let mut next = || given.next().filter(|name| !name.is_empty());
+            let wishes = Wishes {
+                text: next(),
+                target: next(),
+                has_target: next().is_some(),
+            };
+            let found = match names("t", &schema(arguments), &wishes) {
+                Ok(Names { text, target }) => {
+                    format!("{text} {}", target.unwrap_or("-".to_owned()))
+                }
+                Err(unfit) => format!("{} ({})", unfit.message, unfit.hint),
+            };
+            assert_eq!(&found, expected, "{arguments:?} with {configured:?}");
+        }
+    }
+}

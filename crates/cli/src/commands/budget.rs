@@ -1,0 +1,227 @@
+//! `deft budget`: what was used today, the limits, and agents that were paused.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::args::{Budget, BudgetSet, Global};
+use crate::config::{Allowance, BudgetConfig, Editor, kind_of, read_value};
+use crate::failure::Done;
+use crate::home::{Home, config_file};
+use crate::output::{Output, table};
+use crate::talk::{self, Spending, Spent, Talk, dollars};
+
+pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
+    match command {
+        Budget::Set(args) => set(args, global, output),
+        Budget::Show => {
+            let home = Home::open(global)?;
+            let app = App::to_read(global)?;
+            let spending = app.block_on(talk::of(&app).spending());
+            app.close();
+            show(&spending?, &home.config.budget, output)
+        }
+        Budget::Resume { agent } => {
+            let app = App::without_skills(global)?;
+            let done = app.block_on(resume(&*talk::of(&app), agent, output));
+            app.close();
+            done
+        }
+    }
+}
+
+async fn resume(talk: &dyn Talk, agent: &str, output: &Output) -> Done {
+    let was_paused = talk.resume_agent(agent).await?;
+    if output.json {
+        output.document(&json!({"ok": true, "agent": agent, "was_paused": was_paused}))?;
+    } else if was_paused {
+        output.data(&format!("`{agent}` goes on"))?;
+    } else {
+        output.data(&format!("`{agent}` was not paused"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A scope with its limits: everything, an agent, or whatever else the ledger knows.
+struct Row<'a> {
+    name: String,
+    spent: Spent,
+    limits: Option<&'a Allowance>,
+}
+
+/// Scopes with limits first, also those in which nothing was used yet.
+fn rows<'a>(spending: &Spending, budget: &'a BudgetConfig) -> Vec<Row<'a>> {
+    let agents = budget.agents.iter();
+    let agents = agents.map(|(name, watch)| (format!("agent:{name}"), Some(&watch.limits)));
+    let limited: Vec<_> = std::iter::once(("all".to_owned(), Some(&budget.all)))
+        .chain(agents)
+        .collect();
+    let others = spending.rows.iter().map(|row| (row.scope.clone(), None));
+    let others = others.filter(|(name, _)| limited.iter().all(|(known, _)| known != name));
+    let scopes = limited.iter().cloned().chain(others);
+    let row = |(name, limits): (String, _)| {
+        let spent = spending.rows.iter().find(|row| row.scope == name);
+        let spent = spent.cloned().unwrap_or_default();
+        Row {
+            name,
+            spent,
+            limits,
+        }
+    };
+    scopes.map(row).collect()
+}
+
+fn show(spending: &Spending, budget: &BudgetConfig, output: &Output) -> Done {
+    let rows = rows(spending, budget);
+    if output.json {
+        let paused = spending.paused.iter();
+        let paused: Vec<Value> = paused
+            .map(|paused| json!({"agent": paused.agent, "reason": paused.reason}))
+            .collect();
+        let scopes: Vec<Value> = rows.iter().map(document).collect();
+        output.document(&json!({"day": spending.day, "scopes": scopes, "paused": paused}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    output.data(&shown(&rows, output.width()))?;
+    for paused in &spending.paused {
+        let agent = &paused.agent;
+        output.data(&format!("`{agent}` is paused: {}", paused.reason))?;
+        output.note(&format!("hint: `deft budget resume {agent}` lets it go on"));
+    }
+    if !spending.day.is_empty() {
+        output.note(&format!("on {}", spending.day));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(rows: &[Row<'_>], width: Option<usize>) -> String {
+    let heads = ["scope", "calls", "tokens", "limit", "cost", "limit", "held"];
+    let mut lines = vec![heads.map(str::to_owned).to_vec()];
+    for row in rows {
+        let spent = &row.spent;
+        let limits = row.limits;
+        let tokens = limits.and_then(|limits| limits.tokens_per_day);
+        let money = limits.and_then(|limits| limits.usd_per_day);
+        lines.push(vec![
+            row.name.clone(),
+            spent.calls.to_string(),
+            (spent.tokens_in + spent.tokens_out).to_string(),
+            tokens.map_or("-".to_owned(), |most| most.to_string()),
+            dollars(usd(spent.micros)),
+            money.map_or("-".to_owned(), dollars),
+            held(spent),
+        ]);
+    }
+    table(&lines, width)
+}
+
+/// What calls that are under way may still use.
+fn held(spent: &Spent) -> String {
+    match (spent.reserved_tokens, spent.reserved_micros) {
+        (0, 0) => "-".to_owned(),
+        (tokens, 0) => format!("{tokens} tokens"),
+        (tokens, micros) => format!("{tokens} tokens, {}", dollars(usd(micros))),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^52")]
+fn usd(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+fn document(row: &Row<'_>) -> Value {
+    let spent = &row.spent;
+    json!({
+        "scope": row.name,
+        "calls": spent.calls,
+        "input_tokens": spent.tokens_in,
+        "output_tokens": spent.tokens_out,
+        "cost_usd": usd(spent.micros),
+        "reserved_tokens": spent.reserved_tokens,
+        "reserved_usd": usd(spent.reserved_micros),
+        "limit_tokens": row.limits.and_then(|limits| limits.tokens_per_day),
+        "limit_usd": row.limits.and_then(|limits| limits.usd_per_day),
+        "on_exhausted": row.limits.map(|limits| limits.on_exhausted),
+    })
+}
+
+fn set(args: &BudgetSet, global: &Global, output: &Output) -> Done {
+    let home = Home::locate(global)?;
+    let mut editor = Editor::open(&home)?;
+    let mut settings = serde_json::Map::new();
+    for (key, given) in [
+        ("tokens_per_day", &args.tokens_per_day),
+        ("usd_per_day", &args.usd_per_day),
+        ("on_exhausted", &args.on_exhausted),
+        ("spike_tokens", &args.spike_tokens),
+        ("spike_factor", &args.spike_factor),
+    ] {
+        let Some(given) = given else { continue };
+        let path = path(args.agent.as_deref(), key);
+        let name = crate::config::shown(&path);
+        if given == "none" {
+            editor.unset(&path);
+            settings.insert(name, Value::Null);
+        } else {
+            let value = read_value(given, kind_of(&path));
+            editor.set(&path, &value)?;
+            settings.insert(name, value);
+        }
+    }
+    let changed = editor.save()?;
+    let file = config_file(&home);
+    if output.json {
+        output.document(&json!({
+            "ok": true, "changed": changed, "path": file.display().to_string(), "settings": settings,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (name, value) in &settings {
+        match value {
+            Value::Null => output.data(&format!("`{name}` has no limit now"))?,
+            value => output.data(&format!("set: {name} = {}", crate::config::literal(value)))?,
+        }
+    }
+    output.note(&format!("written to {}", file.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn path(agent: Option<&str>, key: &str) -> Vec<String> {
+    let above = match agent {
+        Some(agent) => vec!["budget", "agents", agent],
+        None => vec!["budget"],
+    };
+    above.into_iter().chain([key]).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::talk::fake::Fake;
+    use deft_model::Exhausted;
+
+    #[tokio::test]
+    async fn limits_stand_beside_what_was_used() {
+        let limits = |tokens, usd| Allowance {
+            tokens_per_day: tokens,
+            usd_per_day: usd,
+            on_exhausted: Exhausted::Pause,
+        };
+        let mut budget = BudgetConfig {
+            all: limits(None, Some(5.0)),
+            ..BudgetConfig::default()
+        };
+        budget.agents.entry("scout".to_owned()).or_default().limits = limits(Some(9000), None);
+        let spending = Arc::new(Fake::default()).spending().await.unwrap();
+        let expected = "\
+scope          calls  tokens  limit  cost          limit     held
+all            3      3050    -      2.50 USD      5.00 USD  7 tokens
+agent:scout    0      0       9000   0.00 USD      -         -
+agent:thinker  3      1050    -      0.001200 USD  -         7 tokens
+";
+        assert_eq!(shown(&rows(&spending, &budget), None), expected);
+    }
+}

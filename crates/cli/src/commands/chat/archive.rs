@@ -1,0 +1,160 @@
+//! Conversations that were kept: lists, texts, words in them.
+
+use std::process::ExitCode;
+
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use super::lines::words;
+use crate::args::Conversations;
+use crate::failure::{Done, Failure};
+use crate::markdown::Renderer;
+use crate::output::{Output, counted, harmless, local, table};
+use crate::talk::{Conversation, Line, Talk};
+
+pub(super) async fn run(
+    command: &Conversations,
+    talk: &dyn Talk,
+    zone: &TimeZone,
+    output: &Output,
+) -> Done {
+    match command {
+        Conversations::List { channel, limit } => {
+            let found = talk.conversations(channel.as_deref(), *limit).await?;
+            list(&found, zone, output)?;
+        }
+        Conversations::Show { id } => {
+            let found = find(talk, id).await?;
+            let lines = talk.messages(&found.id).await?;
+            show(&found, &lines, zone, output)?;
+        }
+        Conversations::Search { words, limit } => {
+            let found = talk.search(&words.join(" "), *limit).await?;
+            if output.json {
+                let hits: Vec<Value> = found.iter().map(line_document).collect();
+                output.document(&json!({"messages": hits}))?;
+            } else if found.is_empty() {
+                output.note("nothing was found");
+            } else {
+                output.data(hits(&found, zone).trim_end())?;
+            }
+        }
+        Conversations::Delete { id } => {
+            let found = find(talk, id).await?;
+            let deleted = talk.delete(&found.id).await?;
+            if output.json {
+                output.document(&json!({"ok": deleted, "conversation": found.id}))?;
+            } else {
+                output.note(&format!(
+                    "{} with {} is gone",
+                    found.id,
+                    counted(
+                        usize::try_from(found.message_count).unwrap_or(usize::MAX),
+                        "message"
+                    )
+                ));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A conversation by its id, the beginning of it, or `last`: the latest at a terminal.
+pub(super) async fn find(talk: &dyn Talk, id: &str) -> Done<Conversation> {
+    let found = match id {
+        "last" => {
+            let latest = talk.conversations(Some(super::session::CHANNEL), Some(1));
+            latest.await?.into_iter().next()
+        }
+        id => talk.conversation(id).await?,
+    };
+    found.ok_or_else(|| {
+        let message = match id {
+            "last" => "there is no conversation to go on with".to_owned(),
+            id => format!("there is no conversation `{id}`"),
+        };
+        Failure::input("unknown_conversation", message).hint("`deft chat list` shows them")
+    })
+}
+
+fn list(found: &[Conversation], zone: &TimeZone, output: &Output) -> Done<()> {
+    if output.json {
+        let all: Vec<Value> = found.iter().map(document).collect();
+        return output.document(&json!({"conversations": all}));
+    }
+    if found.is_empty() {
+        output.note("there are no conversations; `deft chat` begins one");
+        return Ok(());
+    }
+    let row = |one: &Conversation| {
+        vec![
+            one.id.clone(),
+            local(one.updated_at, zone),
+            one.channel.clone(),
+            one.agent.clone(),
+            one.message_count.to_string(),
+            words(&one.title),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.iter().map(row).collect();
+    output.data(&table(&rows, output.width()))
+}
+
+fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) -> Done<()> {
+    if output.json {
+        let mut document = document(found);
+        document["messages"] = lines.iter().map(line_document).collect();
+        return output.document(&json!({"conversation": document}));
+    }
+    output.note(&format!(
+        "{}  {}  {}",
+        found.id,
+        found.channel,
+        harmless(&found.title)
+    ));
+    for line in lines {
+        let who = format!("{}  {}", line.role, local(line.at, zone));
+        let who = super::lines::paint("2", &harmless(&who), output.styles_stdout());
+        output.raw(&who)?;
+        let (styled, width) = (output.styles_stdout(), output.width());
+        let text = match line.role.as_str() {
+            // Results may be long; `--json` has them as they were.
+            "tool" => words(&line.text) + "\n",
+            _ => Renderer::whole(&line.text, styled, width),
+        };
+        output.raw(&format!("{text}\n"))?;
+    }
+    Ok(())
+}
+
+/// Messages in which something was found.
+pub(super) fn hits(found: &[Line], zone: &TimeZone) -> String {
+    if found.is_empty() {
+        return "nothing was found".to_owned();
+    }
+    let row = |line: &Line| {
+        vec![
+            line.conversation.clone(),
+            local(line.at, zone),
+            line.role.clone(),
+            words(&line.text),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.iter().map(row).collect();
+    table(&rows, crate::output::terminal_width())
+}
+
+fn document(one: &Conversation) -> Value {
+    json!({
+        "id": one.id, "agent": one.agent, "channel": one.channel, "title": one.title,
+        "created_at": one.created_at.to_string(), "updated_at": one.updated_at.to_string(),
+        "message_count": one.message_count,
+    })
+}
+
+fn line_document(line: &Line) -> Value {
+    json!({
+        "conversation": line.conversation, "seq": line.seq, "role": line.role, "text": line.text,
+        "at": line.at.to_string(),
+    })
+}

@@ -1,0 +1,140 @@
+//! What happens during an answer, as lines.
+
+use std::time::Duration;
+
+use deft_model::Object;
+
+use crate::output::{clip, harmless};
+use crate::progress::duration;
+
+/// How much of arguments, missions and reasons is shown, in columns.
+const ARGS: usize = 60;
+const WORDS: usize = 100;
+
+/// How a call went.
+pub(super) enum Mark<'a> {
+    Good(u64),
+    Failed(u64, Option<&'a str>),
+    Refused(&'a str),
+}
+
+/// A call as one line: `⚙ gmail_list_messages {"query":"x"} ✓ 120 ms`.
+pub(super) fn call(
+    tool: &str,
+    args: &Object,
+    depth: usize,
+    mark: &Mark<'_>,
+    color: bool,
+) -> String {
+    let how = match mark {
+        Mark::Good(ms) => format!("{} {}", paint("32", "✓", color), took(*ms)),
+        Mark::Failed(ms, why) => {
+            let why = why.map_or(String::new(), |why| format!("  {}", words(why)));
+            format!("{} {}{why}", paint("31", "✗", color), took(*ms))
+        }
+        Mark::Refused(why) => format!("{}  {}", paint("33", "⊘ refused", color), words(why)),
+    };
+    format!("{}⚙ {} {how}", indent(depth), named(tool, args, color))
+}
+
+/// A call that is under way.
+pub(super) fn open(tool: &str, args: &Object) -> String {
+    format!("⚙ {}", named(tool, args, false))
+}
+
+fn named(tool: &str, args: &Object, color: bool) -> String {
+    let tool = harmless(tool);
+    if args.is_empty() {
+        return tool;
+    }
+    let args = serde_json::to_string(args).unwrap_or_default();
+    let masked = deft_workflow::mask(&args);
+    let args = clip(&harmless(masked.as_deref().unwrap_or(&args)), ARGS);
+    format!("{tool} {}", paint("2", &args, color))
+}
+
+/// An agent that is sent out.
+pub(super) fn dispatched(agent: &str, mission: &str, depth: usize) -> String {
+    format!("{}⇢ {}: {}", indent(depth), harmless(agent), words(mission))
+}
+
+/// An agent that is back.
+pub(super) fn returned(agent: &str, depth: usize) -> String {
+    format!("{}⇠ {} is done", indent(depth), harmless(agent))
+}
+
+/// A text on one line, not too long.
+pub(super) fn words(text: &str) -> String {
+    let masked = deft_workflow::mask(text);
+    let text = masked.as_deref().unwrap_or(text);
+    let line: Vec<&str> = text.split_whitespace().collect();
+    clip(&harmless(&line.join(" ")), WORDS)
+}
+
+pub(super) fn paint(code: &str, text: &str, color: bool) -> String {
+    if color {
+        format!("\x1b[{code}m{text}\x1b[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
+fn indent(depth: usize) -> String {
+    "  ".repeat(depth.min(8))
+}
+
+fn took(ms: u64) -> String {
+    duration(Duration::from_millis(ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn args(value: Value) -> Object {
+        match value {
+            Value::Object(args) => args,
+            _ => Object::new(),
+        }
+    }
+
+    #[test]
+    fn calls_are_one_line() {
+        let long =
+            json!({"query": "from:someone@example.org newer_than:1d in:inbox", "max_results": 50});
+        for (tool, args_given, depth, mark, expected) in [
+            (
+                "gmail_list",
+                json!({}),
+                0,
+                Mark::Good(120),
+                "⚙ gmail_list ✓ 120 ms",
+            ),
+            (
+                "ls",
+                json!({"path": "/"}),
+                1,
+                Mark::Good(2500),
+                "  ⚙ ls {\"path\":\"/\"} ✓ 2.5 s",
+            ),
+            (
+                "gmail_list",
+                long,
+                0,
+                Mark::Failed(7, Some("no\nroute")),
+                "⚙ gmail_list {\"query\":\"from:someone@example.org newer_than:1d in:inbox\",… ✗ 7 ms  no route",
+            ),
+            (
+                "rm\u{1b}[2J",
+                json!({}),
+                0,
+                Mark::Refused("it is not one of its tools"),
+                "⚙ rm\u{fffd}[2J ⊘ refused  it is not one of its tools",
+            ),
+        ] {
+            assert_eq!(call(tool, &args(args_given), depth, &mark, false), expected);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `deft chat`: talk to an agent, at the terminal or once for a script, and look at what was said.
+//!
+//! This file finds out who talks to whom. Not here: what agents do, which is the engine's part behind
+//! [`Talk`](crate::talk::Talk).
+
+mod archive;
+mod editor;
+mod lines;
+mod once;
+mod session;
+mod slash;
+#[cfg(test)]
+mod tests;
+mod turn;
+mod view;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::args::{Chat, Conversations, Global, Roots};
+use crate::commands::doctor::ADD_A_MODEL;
+use crate::failure::{Done, Failure};
+use crate::home::Home;
+use crate::output::Output;
+use crate::prompt::Prompt;
+use crate::talk::{self, Say, Talk, Usage};
+use editor::{Lines, Piped, Terminal};
+use session::{CHANNEL, Session};
+use turn::{Company, Stops};
+use view::{Look, View};
+
+pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
+    if let Some(command) = &args.command {
+        let app = match command {
+            Conversations::Delete { .. } => App::without_skills(global)?,
+            Conversations::List { .. }
+            | Conversations::Show { .. }
+            | Conversations::Search { .. } => App::to_read(global)?,
+        };
+        let talk = talk::of(&app);
+        let done = app.block_on(archive::run(command, &*talk, &app.zone, output));
+        app.close();
+        return done;
+    }
+    let home = Home::open(global)?;
+    if home.config.models.is_empty() && !args.show_prompt {
+        return Err(Failure::input("no_model", "there is no model to talk to").hint(ADD_A_MODEL));
+    }
+    // Before anything is opened: there may be nothing to say.
+    let text = match &args.print {
+        Some(given) => Some(once::text(given)?),
+        None => None,
+    };
+    let app = App::open(global, &Roots::default())?;
+    let chat = Opened {
+        args,
+        global,
+        output,
+        home: &home,
+        zone: app.zone.clone(),
+    };
+    let done = app.block_on(chat.talk(talk::of(&app), text));
+    app.close();
+    done
+}
+
+/// Everything that a chat begins with.
+struct Opened<'a> {
+    args: &'a Chat,
+    global: &'a Global,
+    output: &'a Output,
+    home: &'a Home,
+    zone: jiff::tz::TimeZone,
+}
+
+impl Opened<'_> {
+    async fn talk(self, talk: Arc<dyn Talk>, text: Option<String>) -> Done {
+        if let Some(agent) = &self.args.agent {
+            talk.check_agent(agent).await?;
+        }
+        let conversation = match &self.args.resume {
+            Some(id) => Some(archive::find(&*talk, id).await?),
+            None => None,
+        };
+        let say = |text: String| Say {
+            conversation: conversation.as_ref().map(|found| found.id.clone()),
+            agent: self.args.agent.clone(),
+            channel: CHANNEL.to_owned(),
+            text,
+            key: self.args.key.clone(),
+        };
+        if self.args.show_prompt {
+            let say = say(text.unwrap_or_default());
+            return once::show_prompt(&*talk, say, self.output).await;
+        }
+        let view = Arc::new(View::new(Look::new(self.output)));
+        let prompt = Prompt::new(view.clone(), self.global);
+        let mut company = Company {
+            talk,
+            view,
+            asker: prompt.map(|prompt| Arc::new(prompt) as Arc<_>),
+            yes: self.args.yes,
+            stops: Stops::listen(),
+        };
+        if let Some(text) = text {
+            return once::say(&mut company, say(text), self.output).await;
+        }
+        if self.output.json {
+            return Err(
+                Failure::input("usage", "`--json` gives one document, and a chat is many")
+                    .hint("say one thing with `-p TEXT --json`"),
+            );
+        }
+        let resumed = conversation.as_ref().map(|found| found.id.clone());
+        self.session(company, resumed).await
+    }
+
+    async fn session(self, company: Company, resumed: Option<String>) -> Done {
+        let terminal = io::stdin().is_terminal();
+        let mut session = Session {
+            company,
+            conversation: None,
+            agent: self.args.agent.clone(),
+            usage: Usage::default(),
+            last: None,
+            zone: self.zone,
+        };
+        if let Some(id) = resumed {
+            session.resume(&id).await?;
+            session.agent = self.args.agent.clone().or(session.agent);
+        }
+        let lines: Box<dyn Lines> = if terminal {
+            self.output.note("`/help` lists commands, ctrl-d ends");
+            Box::new(Terminal::open(
+                &self.home.path,
+                self.output.styles_stderr(),
+            )?)
+        } else {
+            Box::new(Piped)
+        };
+        session.run(lines).await?;
+        if let (Some(id), true) = (&session.conversation, terminal) {
+            self.output
+                .note(&format!("`deft chat --resume {id}` goes on from here"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,245 @@
+//! A chat at the terminal: lines in, answers and the results of commands out.
+
+use crate::failure::Done;
+use crate::output::{harmless, local, table};
+use crate::talk::{Line, Said, Say, Usage, dollars};
+
+use super::editor::{Input, Lines};
+use super::slash::{self, Entry};
+use super::turn::{Company, Ended};
+
+/// The channel of chats at the terminal.
+pub(super) const CHANNEL: &str = "cli";
+
+/// How much of an old conversation is shown when it is gone on with.
+const TAIL: usize = 4;
+
+/// A chat.
+pub(super) struct Session {
+    pub company: Company,
+    pub conversation: Option<String>,
+    pub agent: Option<String>,
+    /// What it took so far.
+    pub usage: Usage,
+    /// The last answer.
+    pub last: Option<Said>,
+    pub zone: jiff::tz::TimeZone,
+}
+
+impl Session {
+    /// Goes on until there is nothing more to say.
+    pub(super) async fn run(&mut self, mut lines: Box<dyn Lines>) -> Done<()> {
+        let mut gave_up = false;
+        loop {
+            let prompt = match &self.agent {
+                Some(agent) => format!("{agent}> "),
+                None => "> ".to_owned(),
+            };
+            // Reading blocks; meanwhile leases have to be kept alive.
+            let asked = tokio::task::spawn_blocking(move || (lines.next(&prompt), lines));
+            let Ok((input, back)) = asked.await else {
+                return Ok(());
+            };
+            lines = back;
+            match input? {
+                Input::End => return Ok(()),
+                Input::Interrupt if gave_up => return Ok(()),
+                Input::Interrupt => {
+                    gave_up = true;
+                    self.note("ctrl-c again or ctrl-d ends the chat");
+                    continue;
+                }
+                Input::Line(line) => {
+                    if !self.enter(&line).await? {
+                        return Ok(());
+                    }
+                }
+            }
+            gave_up = false;
+        }
+    }
+
+    /// Does what a line says; false at the end.
+    async fn enter(&mut self, line: &str) -> Done<bool> {
+        let entry = Entry::read(line);
+        let done = match entry {
+            Entry::Quit => return Ok(false),
+            Entry::Nothing => Ok(()),
+            Entry::Say(text) => self.say(text).await,
+            Entry::Help => {
+                self.note(&slash::help());
+                Ok(())
+            }
+            Entry::Skills => self.skills().await,
+            Entry::Cost => self.cost().await,
+            Entry::Stop => self.stop().await,
+            Entry::New => {
+                self.begin();
+                self.note("a new conversation");
+                Ok(())
+            }
+            Entry::History => self.history().await,
+            Entry::Resume(id) => self.resume(id.unwrap_or("last")).await,
+            Entry::Agent(name) => self.switch(name).await,
+            Entry::Search(words) => self.search(words).await,
+            Entry::Unknown { given, near } => {
+                let hint = near.map_or("`/help` lists the commands".to_owned(), |near| {
+                    format!("did you mean `{near}`?")
+                });
+                self.note(&format!(
+                    "there is no command `{}`; {hint}",
+                    harmless(given)
+                ));
+                Ok(())
+            }
+        };
+        // What does not work today may work with the next line.
+        if let Err(failure) = done {
+            let hint = failure.hint.map(|hint| format!("\nhint: {hint}"));
+            self.note(&format!("{}{}", failure.message, hint.unwrap_or_default()));
+        }
+        Ok(true)
+    }
+
+    async fn say(&mut self, text: &str) -> Done<()> {
+        let say = Say {
+            conversation: self.conversation.clone(),
+            agent: self.agent.clone(),
+            channel: CHANNEL.to_owned(),
+            text: text.to_owned(),
+            key: None,
+        };
+        match self.company.turn(say).await? {
+            Ended::Said(said) => {
+                self.company.view.end(&said);
+                self.conversation = Some(said.conversation.clone());
+                self.usage.add(&said.usage);
+                self.last = Some(*said);
+            }
+            Ended::Left => self.note("left as it is; `deft runs list` shows how it goes on"),
+        }
+        Ok(())
+    }
+
+    async fn skills(&self) -> Done<()> {
+        let skills = self.company.talk.skills(self.agent.as_deref()).await?;
+        if skills.is_empty() {
+            self.note("there are no skills");
+            return Ok(());
+        }
+        let rows: Vec<Vec<String>> = skills
+            .into_iter()
+            .map(|(id, description)| vec![harmless(&id), super::lines::words(&description)])
+            .collect();
+        self.note(table(&rows, crate::output::terminal_width()).trim_end());
+        Ok(())
+    }
+
+    async fn cost(&self) -> Done<()> {
+        self.note(&format!("this chat: {}", self.usage.words()));
+        let today = self.company.talk.spending().await?;
+        if let Some(all) = today.rows.iter().find(|row| row.scope == "all") {
+            #[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
+            let cost = dollars(all.micros as f64 / 1e6);
+            let tokens = all.tokens_in + all.tokens_out;
+            self.note(&format!(
+                "today: {tokens} tokens, {cost}; `deft budget show` says more"
+            ));
+        }
+        Ok(())
+    }
+
+    async fn stop(&mut self) -> Done<()> {
+        let waits = self.last.take_if(|said| said.status == "waiting");
+        let Some(said) = waits else {
+            self.note("nothing waits; ctrl-c stops an answer that is worked on");
+            return Ok(());
+        };
+        let run = deft_model::RunId::new(said.run);
+        self.company.talk.stop(&run, "/stop").await?;
+        self.note(&format!("run {run} is stopped"));
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.conversation = None;
+        self.last = None;
+    }
+
+    /// Goes on with another conversation, and shows the end of it.
+    pub(super) async fn resume(&mut self, id: &str) -> Done<()> {
+        let found = super::archive::find(&*self.company.talk, id).await?;
+        let lines = self.company.talk.messages(&found.id).await?;
+        let spoken: Vec<&Line> = lines.iter().filter(|line| line.role != "tool").collect();
+        self.show(&spoken[spoken.len().saturating_sub(TAIL)..]);
+        self.note(&format!(
+            "going on with {}: {}",
+            found.id,
+            harmless(&found.title)
+        ));
+        self.begin();
+        self.conversation = Some(found.id);
+        self.agent = Some(found.agent);
+        Ok(())
+    }
+
+    async fn history(&self) -> Done<()> {
+        let Some(id) = &self.conversation else {
+            self.note("nothing was said yet");
+            return Ok(());
+        };
+        let lines = self.company.talk.messages(id).await?;
+        self.show(
+            &lines
+                .iter()
+                .filter(|line| line.role != "tool")
+                .collect::<Vec<_>>(),
+        );
+        Ok(())
+    }
+
+    fn show(&self, lines: &[&Line]) {
+        let color = self.company.view.color();
+        for line in lines {
+            let who = format!("{}  {}", line.role, local(line.at, &self.zone));
+            self.note(&super::lines::paint("2", &harmless(&who), color));
+            self.company.view.show(&line.text);
+        }
+    }
+
+    async fn switch(&mut self, name: Option<&str>) -> Done<()> {
+        match name {
+            None => {
+                let agent = self.agent.as_deref().unwrap_or("the default agent");
+                self.note(&format!(
+                    "{} answers; `/agent NAME` takes another",
+                    harmless(agent)
+                ));
+            }
+            Some(name) => {
+                self.company.talk.check_agent(name).await?;
+                self.begin();
+                self.agent = Some(name.to_owned());
+                self.note(&format!(
+                    "{} answers from now on, in a new conversation",
+                    harmless(name)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    async fn search(&self, words: &str) -> Done<()> {
+        if words.is_empty() {
+            self.note("say what to look for: `/search WORDS`");
+            return Ok(());
+        }
+        let found = self.company.talk.search(words, 10).await?;
+        self.note(super::archive::hits(&found, &self.zone).trim_end());
+        Ok(())
+    }
+
+    fn note(&self, text: &str) {
+        self.company.view.note(text);
+    }
+}

@@ -1,0 +1,149 @@
+//! What a person writes: something to say, or a command of the chat.
+
+/// One entry of a person.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Entry<'a> {
+    Nothing,
+    Say(&'a str),
+    Help,
+    Skills,
+    Cost,
+    Stop,
+    New,
+    History,
+    Quit,
+    /// A conversation by its id, or the latest one.
+    Resume(Option<&'a str>),
+    /// An agent by its name, or a question for the present one.
+    Agent(Option<&'a str>),
+    Search(&'a str),
+    /// A command that does not exist.
+    Unknown {
+        given: &'a str,
+        near: Option<&'static str>,
+    },
+}
+
+/// Commands, what follows them, and what they do.
+pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
+    ("/help", "", "this list"),
+    ("/skills", "", "what the agent can do"),
+    ("/cost", "", "what this chat and this day have taken so far"),
+    (
+        "/stop",
+        "",
+        "stop an answer that waits; ctrl-c stops one that is worked on",
+    ),
+    ("/new", "", "begin another conversation"),
+    (
+        "/resume",
+        "[ID]",
+        "go on with a conversation, or with the latest",
+    ),
+    (
+        "/agent",
+        "[NAME]",
+        "let another agent answer, in a new conversation",
+    ),
+    ("/history", "", "what was said in this conversation"),
+    ("/search", "TEXT", "find words in all conversations"),
+    ("/quit", "", "end; ctrl-d does it too"),
+];
+
+impl<'a> Entry<'a> {
+    pub(super) fn read(line: &'a str) -> Self {
+        let text = line.trim();
+        // A path such as `/etc/hosts` is something to say.
+        let word = text.split_whitespace().next().unwrap_or_default();
+        if !word.starts_with('/') || word[1..].contains('/') {
+            return if text.is_empty() {
+                Self::Nothing
+            } else {
+                Self::Say(text)
+            };
+        }
+        let rest = text[word.len()..].trim();
+        let given = (!rest.is_empty()).then_some(rest);
+        match word {
+            "/help" | "/?" => Self::Help,
+            "/skills" => Self::Skills,
+            "/cost" => Self::Cost,
+            "/stop" => Self::Stop,
+            "/new" => Self::New,
+            "/history" => Self::History,
+            "/quit" | "/exit" => Self::Quit,
+            "/resume" => Self::Resume(given),
+            "/agent" => Self::Agent(given),
+            "/search" => Self::Search(rest),
+            _ => Self::Unknown {
+                given: word,
+                near: deft_model::nearest(word, COMMANDS.iter().map(|(name, _, _)| *name)),
+            },
+        }
+    }
+}
+
+/// The list of commands.
+pub(super) fn help() -> String {
+    let rows: Vec<Vec<String>> = COMMANDS
+        .iter()
+        .map(|(name, takes, does)| vec![format!("{name} {takes}"), (*does).to_owned()])
+        .collect();
+    let mut text = crate::output::table(&rows, None);
+    text.push_str(
+        "a line that ends with a backslash goes on in the next one, and so does alt-enter",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Entry::{self, *};
+
+    /// The document lists the commands, in their order and no others.
+    #[test]
+    fn the_commands_are_documented() {
+        let document = include_str!("../../../../../docs/chat.md");
+        let told: Vec<String> = document
+            .lines()
+            .filter_map(|line| Some(line.strip_prefix("| `/")?.split('`').next()?.to_owned()))
+            .collect();
+        let known = super::COMMANDS.iter();
+        let known: Vec<String> = known
+            .map(|(name, takes, _)| format!("{name} {takes}").trim().replacen('/', "", 1))
+            .collect();
+        assert_eq!(told, known);
+    }
+
+    #[test]
+    fn entries_are_told_apart() {
+        for (line, expected) in [
+            ("", Nothing),
+            ("  \n", Nothing),
+            (" hi there ", Say("hi there")),
+            ("/etc/hosts is what?", Say("/etc/hosts is what?")),
+            ("/help", Help),
+            ("/resume", Resume(None)),
+            ("/resume conv_1", Resume(Some("conv_1"))),
+            ("/agent  scout ", Agent(Some("scout"))),
+            ("/search two words", Search("two words")),
+            ("/exit", Quit),
+            (
+                "/hlep",
+                Unknown {
+                    given: "/hlep",
+                    near: Some("/help"),
+                },
+            ),
+            (
+                "/xyzzy",
+                Unknown {
+                    given: "/xyzzy",
+                    near: None,
+                },
+            ),
+        ] {
+            assert_eq!(Entry::read(line), expected, "{line}");
+        }
+    }
+}

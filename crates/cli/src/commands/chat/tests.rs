@@ -1,0 +1,343 @@
+//! Chats with somebody who answers as they are told: what is seen, what is asked, what stops.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use deft_engine::{Asker, Question};
+use deft_model::FailureClass;
+use deft_workflow::Answer;
+use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::editor::{Input, Lines};
+use super::session::Session;
+use super::turn::{Company, Stops};
+use super::view::{Look, Much, View};
+use crate::failure::Done;
+use crate::talk::fake::{Do, Fake, call, failed};
+use crate::talk::{Live, Said, Usage};
+
+/// A screen that remembers.
+#[derive(Clone, Default)]
+struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Screen {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+
+    /// What a terminal shows of it, without the blanks at the ends of lines.
+    fn shown(&self) -> String {
+        let mut parser = vt100::Parser::new(60, 60, 0);
+        parser.process(self.text().replace('\n', "\r\n").as_bytes());
+        parser.screen().contents().trim_end().to_owned()
+    }
+}
+
+struct Script(VecDeque<Input>);
+
+impl Lines for Script {
+    fn next(&mut self, _: &str) -> Done<Input> {
+        Ok(self.0.pop_front().unwrap_or(Input::End))
+    }
+}
+
+/// Somebody who says yes, and remembers what they were asked.
+#[derive(Default)]
+struct Yes(Mutex<Vec<String>>);
+
+impl Asker for Yes {
+    fn ask(
+        &self,
+        question: Question,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
+        self.0.lock().unwrap().push(question.message);
+        Box::pin(async { Some(Answer::Yes) })
+    }
+}
+
+struct World {
+    fake: Arc<Fake>,
+    screen: Screen,
+    session: Session,
+    stop: tokio::sync::mpsc::UnboundedSender<()>,
+}
+
+fn world(live: bool) -> World {
+    let (fake, screen) = (Arc::new(Fake::default()), Screen::default());
+    let look = Look {
+        answers: Box::new(screen.clone()),
+        beside: Box::new(screen.clone()),
+        styled: live,
+        color: live,
+        width: || Some(60),
+        much: if live { Much::Live } else { Much::Lines },
+    };
+    let (stop, stops) = unbounded_channel();
+    let company = Company {
+        talk: fake.clone(),
+        view: Arc::new(View::new(look)),
+        asker: None,
+        yes: false,
+        stops: Stops::of(stops),
+    };
+    let session = Session {
+        company,
+        conversation: None,
+        agent: None,
+        usage: Usage::default(),
+        last: None,
+        zone: jiff::tz::TimeZone::UTC,
+    };
+    World {
+        fake,
+        screen,
+        session,
+        stop,
+    }
+}
+
+async fn chat(world: &mut World, lines: &[&str]) -> String {
+    let lines = lines.iter().map(|line| Input::Line((*line).to_owned()));
+    world
+        .session
+        .run(Box::new(Script(lines.collect())))
+        .await
+        .unwrap();
+    world.screen.shown()
+}
+
+fn text(text: &str) -> Do {
+    Do::Live(Live::Text(text.to_owned()))
+}
+
+#[tokio::test]
+async fn an_answer_is_written_as_it_comes_and_once() {
+    for live in [false, true] {
+        let mut world = world(live);
+        let mut events = vec![text("Let me look.")];
+        events.extend(call("mail_list", json!({"max": 3}), true));
+        events.extend([text("You have "), text("3 mails.")]);
+        world.fake.then(events, "You have 3 mails.");
+        let shown = chat(&mut world, &["any mail?"]).await;
+        assert_eq!(
+            shown,
+            "Let me look.\n⚙ mail_list {\"max\":3} ✓ 120 ms\nYou have 3 mails."
+        );
+    }
+}
+
+#[tokio::test]
+async fn agents_and_refusals_are_lines() {
+    let mut world = world(true);
+    let below = |tool: &str| {
+        Do::Live(Live::ToolBegun {
+            tool: tool.to_owned(),
+            args: deft_model::Object::new(),
+            depth: 1,
+        })
+    };
+    let mut events = vec![
+        Do::Live(Live::Dispatched {
+            agent: "scout".to_owned(),
+            mission: "find\nit".to_owned(),
+        }),
+        below("web_search"),
+        Do::Live(Live::Refused {
+            tool: "shell_run".to_owned(),
+            reason: "it is not one of its tools".to_owned(),
+        }),
+        Do::Live(Live::ToolEnded {
+            tool: "web_search".to_owned(),
+            ok: false,
+            ms: 5,
+            note: Some("no route".to_owned()),
+        }),
+        Do::Live(Live::AgentEnded {
+            agent: "scout".to_owned(),
+        }),
+        text("wrong"),
+        Do::Live(Live::Again),
+    ];
+    events.push(text("found"));
+    world.fake.then(events, "found");
+    let shown = chat(&mut world, &["go"]).await;
+    assert_eq!(
+        shown,
+        "⇢ scout: find it\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
+         ⇠ scout is done\nwrong\n↻ the model begins again; what it said counts no more\nfound"
+    );
+}
+
+/// An answer that nobody streamed is shown at the end, and so is what went wrong.
+#[tokio::test]
+async fn ends_are_shown() {
+    let mut world = world(true);
+    world.fake.then([], "**quiet**");
+    world.fake.ends(
+        [text("half an ans")],
+        failed(FailureClass::Limit, "10 steps were not enough"),
+    );
+    let shown = chat(&mut world, &["one", "two"]).await;
+    assert_eq!(shown, "quiet\nhalf an ans\n✗ 10 steps were not enough");
+    assert_eq!(world.session.usage.llm_calls, 2);
+    let said = world.fake.said.lock().unwrap();
+    let conversations: Vec<_> = said.iter().map(|say| say.conversation.clone()).collect();
+    assert_eq!(conversations, [None, Some("conv_1".to_owned())]);
+}
+
+#[tokio::test]
+async fn questions_are_asked_and_without_anybody_they_wait() {
+    let mut world = world(false);
+    let reason = "a person is asked".to_owned();
+    let told = Do::Live(Live::Waiting { reason });
+    world.fake.then([told, Do::Ask("delete it?")], "");
+    let shown = chat(&mut world, &["delete it"]).await;
+    assert!(
+        shown.starts_with("… a person is asked\n… run run_1 waits"),
+        "{shown}"
+    );
+    let shown = chat(&mut world, &["/stop"]).await;
+    assert!(shown.ends_with("run run_1 is stopped"), "{shown}");
+    assert_eq!(*world.fake.stopped.lock().unwrap(), ["run_1 by /stop"]);
+
+    let yes = Arc::new(Yes::default());
+    world.session.company.asker = Some(yes.clone());
+    world.fake.then([Do::Ask("delete it?")], "done: ");
+    let shown = chat(&mut world, &["delete it"]).await;
+    assert!(shown.ends_with("done: yes"), "{shown}");
+    assert_eq!(*yes.0.lock().unwrap(), ["delete it?"]);
+}
+
+#[tokio::test]
+async fn a_wish_to_stop_ends_the_answer_and_not_the_chat() {
+    let mut world = world(true);
+    world.fake.then([text("well "), Do::Hang], "");
+    let (fake, stop) = (world.fake.clone(), world.stop.clone());
+    let stopper = tokio::spawn(async move {
+        fake.heard.notified().await;
+        stop.send(()).unwrap();
+    });
+    let shown = chat(&mut world, &["think", "again"]).await;
+    stopper.await.unwrap();
+    assert_eq!(shown, "well\n✗ stopped\nyou said: again");
+    assert_eq!(*world.fake.stopped.lock().unwrap(), ["run_1 by ctrl-c"]);
+}
+
+#[tokio::test]
+async fn commands_do_what_they_say() {
+    for (lines, expected) in [
+        (vec!["/skills"], "mail.send  Sends a mail"),
+        (
+            vec!["hi", "/cost"],
+            "you said: hi\nthis chat: 1 call of a model, 100 tokens in, 10 out, 0.001000 USD\ntoday: 3050 tokens, 2.50 USD; `deft budget show` says more",
+        ),
+        (vec!["/agent nobody"], "there is no agent `nobody`"),
+        (
+            vec!["/agent scout"],
+            "scout answers from now on, in a new conversation",
+        ),
+        (
+            vec!["/search day"],
+            "conv_old  1970-01-01 00:00:00 +00:00  assistant  good day",
+        ),
+        (vec!["/search night"], "nothing was found"),
+        (vec!["/history"], "nothing was said yet"),
+        (
+            vec!["/stop"],
+            "nothing waits; ctrl-c stops an answer that is worked on",
+        ),
+        (
+            vec!["/hlep"],
+            "there is no command `/hlep`; did you mean `/help`?",
+        ),
+        (vec!["/quit", "unheard"], ""),
+        (
+            vec!["/resume conv_o"],
+            "user  1970-01-01 00:00:00 +00:00\nhello **you**\nassistant  1970-01-01 00:00:00 +00:00\ngood **day**\ngoing on with conv_old: hello you",
+        ),
+        (
+            vec!["/resume conv_x"],
+            "there is no conversation `conv_x`\nhint: `deft chat list` shows them",
+        ),
+    ] {
+        let mut world = world(false);
+        let text = chat(&mut world, &lines).await;
+        // The terminal breaks long lines; the words are what counts.
+        let raw = world.screen.text();
+        assert!(
+            text == expected || raw.trim_end() == expected,
+            "{lines:?}\n{raw}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_follows_goes_where_it_belongs() {
+    let mut world = world(false);
+    chat(
+        &mut world,
+        &[
+            "a",
+            "/new",
+            "b",
+            "/resume conv_old",
+            "c",
+            "/agent scout",
+            "d",
+        ],
+    )
+    .await;
+    let said = world.fake.said.lock().unwrap();
+    let whither: Vec<_> = said
+        .iter()
+        .map(|say| {
+            (
+                say.text.as_str(),
+                say.conversation.as_deref(),
+                say.agent.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        whither,
+        [
+            ("a", None, None),
+            ("b", None, None),
+            ("c", Some("conv_old"), Some("thinker")),
+            ("d", None, Some("scout")),
+        ]
+    );
+}
+
+#[test]
+fn exit_codes_are_those_of_the_contract() {
+    let said = |status: &str, outcome: Option<&str>, class: Option<FailureClass>| Said {
+        status: status.to_owned(),
+        outcome: outcome.map(str::to_owned),
+        error: class.map(|class| deft_model::Failure::new(class, "x")),
+        ..Said::default()
+    };
+    for (said, code) in [
+        (said("done", Some("success"), None), 0),
+        (said("waiting", None, None), 5),
+        (said("done", Some("error"), Some(FailureClass::Limit)), 6),
+        (said("done", Some("error"), Some(FailureClass::Budget)), 6),
+        (said("done", Some("error"), Some(FailureClass::Network)), 1),
+        (said("done", Some("blocked"), None), 1),
+    ] {
+        assert_eq!(said.exit_code(), code, "{said:?}");
+    }
+}

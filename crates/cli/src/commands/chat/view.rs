@@ -1,0 +1,323 @@
+//! What a person sees while an answer is worked on: text as it is written, calls as lines, and at
+//! the bottom one line that says what is going on.
+//!
+//! That one line is the only thing that is ever taken back.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use deft_model::Object;
+
+use super::lines::{self, Mark};
+use crate::markdown::Renderer;
+use crate::output::{Output, clip, harmless};
+use crate::prompt::Stage;
+use crate::talk::{Live, Said};
+
+const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// Where things are shown, and how.
+pub(super) struct Look {
+    /// For answers.
+    pub answers: Box<dyn Write + Send>,
+    /// For everything else.
+    pub beside: Box<dyn Write + Send>,
+    /// Whether answers are styled.
+    pub styled: bool,
+    /// Whether other lines are.
+    pub color: bool,
+    /// How wide the terminal is; it may change.
+    pub width: fn() -> Option<usize>,
+    /// How much is shown beside answers.
+    pub much: Much,
+}
+
+/// How much is shown beside answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Much {
+    /// What happens, and at the bottom a line that comes and goes.
+    Live,
+    /// What happens.
+    Lines,
+    /// Errors.
+    Errors,
+}
+
+impl Look {
+    /// The terminal, or whatever is in its place.
+    pub(super) fn new(output: &Output) -> Self {
+        let color = output.styles_stderr();
+        Self {
+            answers: Box::new(io::stdout()),
+            beside: Box::new(io::stderr()),
+            styled: output.styles_stdout(),
+            color,
+            width: stdout_width,
+            much: match output.quiet {
+                true => Much::Errors,
+                // Without colours there may be no way to take a line back either.
+                false if io::stderr().is_terminal() && color => Much::Live,
+                false => Much::Lines,
+            },
+        }
+    }
+}
+
+/// The view of a chat.
+pub(super) struct View(Mutex<State>);
+
+struct State {
+    look: Look,
+    text: Renderer,
+    /// What was written since the last call; empty if it is out of date.
+    segment: String,
+    calls: Vec<Open>,
+    agents: Vec<String>,
+    /// Somebody works on an answer.
+    busy: bool,
+    paused: bool,
+    frame: usize,
+    /// The line at the bottom is there.
+    drawn: bool,
+}
+
+/// A call that is under way.
+struct Open {
+    tool: String,
+    args: Object,
+    depth: usize,
+}
+
+impl View {
+    pub(super) fn new(look: Look) -> Self {
+        let text = Renderer::new(look.styled, (look.width)());
+        Self(Mutex::new(State {
+            look,
+            text,
+            segment: String::new(),
+            calls: Vec::new(),
+            agents: Vec::new(),
+            busy: false,
+            paused: false,
+            frame: 0,
+            drawn: false,
+        }))
+    }
+
+    /// An answer is worked on from now on.
+    pub(super) fn begin(&self) {
+        let mut state = self.lock();
+        state.text = Renderer::new(state.look.styled, (state.look.width)());
+        state.segment.clear();
+        state.calls.clear();
+        state.agents.clear();
+        state.busy = true;
+        state.draw();
+    }
+
+    /// Turns what turns.
+    pub(super) fn tick(&self) {
+        let mut state = self.lock();
+        state.frame += 1;
+        state.draw();
+    }
+
+    pub(super) fn hear(&self, live: Live) {
+        self.lock().hear(live);
+    }
+
+    /// Shows how it ended: the answer, if it was not seen yet, and what went wrong.
+    pub(super) fn end(&self, said: &Said) {
+        let mut state = self.lock();
+        state.end_text();
+        if !said.text.trim().is_empty() && said.text.trim() != state.segment.trim() {
+            let text = state.whole(&said.text);
+            state.answer(&text);
+        }
+        state.busy = false;
+        if let Some(error) = &said.error {
+            let mark = lines::paint("31", "✗", state.look.color);
+            state.complain(&format!("{mark} {}", harmless(&error.message)));
+            if let Some(hint) = &error.hint {
+                state.complain(&format!("  hint: {}", harmless(hint)));
+            }
+        }
+        if said.status == "waiting" {
+            let run = &said.run;
+            state.complain(&format!(
+                "… run {run} waits; `deft approvals list` shows questions, `deft runs show {run}` the rest"
+            ));
+        }
+    }
+
+    /// Ends it although there is no answer.
+    pub(super) fn leave(&self) {
+        let mut state = self.lock();
+        state.end_text();
+        state.busy = false;
+    }
+
+    /// Says something that is no answer.
+    pub(super) fn note(&self, text: &str) {
+        let mut state = self.lock();
+        state.end_text();
+        state.complain(text);
+    }
+
+    /// Shows a text of somebody.
+    pub(super) fn show(&self, text: &str) {
+        let mut state = self.lock();
+        let text = state.whole(text);
+        state.answer(&text);
+    }
+
+    pub(super) fn color(&self) -> bool {
+        self.lock().look.color
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stage for View {
+    fn pause(&self, paused: bool) {
+        let mut state = self.lock();
+        state.end_text();
+        state.paused = paused;
+    }
+}
+
+fn stdout_width() -> Option<usize> {
+    let terminal = io::stdout().is_terminal();
+    terminal.then(crate::output::terminal_width).flatten()
+}
+
+impl State {
+    fn whole(&self, text: &str) -> String {
+        Renderer::whole(text, self.look.styled, (self.look.width)())
+    }
+
+    fn hear(&mut self, live: Live) {
+        match live {
+            Live::Text(more) => {
+                self.segment.push_str(&more);
+                let text = self.text.push(&more);
+                if !text.is_empty() {
+                    self.answer(&text);
+                }
+            }
+            Live::Again => {
+                let seen = !self.segment.trim().is_empty();
+                self.end_text();
+                self.segment.clear();
+                if seen {
+                    self.say("↻ the model begins again; what it said counts no more");
+                }
+            }
+            Live::ToolBegun { tool, args, depth } => {
+                self.end_text();
+                self.segment.clear();
+                self.calls.push(Open { tool, args, depth });
+                self.draw();
+            }
+            Live::ToolEnded { tool, ok, ms, note } => {
+                let mark = if ok {
+                    Mark::Good(ms)
+                } else {
+                    Mark::Failed(ms, note.as_deref())
+                };
+                self.ended(&tool, &mark);
+            }
+            Live::Refused { tool, reason } => self.ended(&tool, &Mark::Refused(&reason)),
+            Live::Dispatched { agent, mission } => {
+                self.end_text();
+                let told = lines::dispatched(&agent, &mission, self.agents.len());
+                self.agents.push(agent);
+                self.say(&told);
+            }
+            Live::AgentEnded { agent } => {
+                let place = self.agents.iter().rposition(|open| *open == agent);
+                if let Some(place) = place {
+                    self.agents.remove(place);
+                }
+                self.say(&lines::returned(&agent, self.agents.len()));
+            }
+            Live::Waiting { reason } => {
+                self.end_text();
+                self.say(&format!("… {}", lines::words(&reason)));
+            }
+        }
+    }
+
+    fn ended(&mut self, tool: &str, mark: &Mark<'_>) {
+        self.end_text();
+        self.segment.clear();
+        let place = self.calls.iter().position(|call| call.tool == tool);
+        // A call that is refused may never have begun.
+        let call = place.map(|place| self.calls.remove(place));
+        let (args, depth) = call.map_or_else(|| (Object::new(), 0), |call| (call.args, call.depth));
+        let line = lines::call(tool, &args, depth, mark, self.look.color);
+        self.say(&line);
+        self.draw();
+    }
+
+    /// Ends the line of an answer that is being written.
+    fn end_text(&mut self) {
+        let rest = self.text.finish();
+        if !rest.is_empty() {
+            self.answer(&rest);
+        }
+        self.erase();
+    }
+
+    fn answer(&mut self, text: &str) {
+        self.erase();
+        // What cannot be shown is not worth failing for: the answer is kept.
+        drop(self.look.answers.write_all(text.as_bytes()));
+        drop(self.look.answers.flush());
+    }
+
+    fn say(&mut self, line: &str) {
+        if self.look.much != Much::Errors {
+            self.complain(line);
+        }
+    }
+
+    fn complain(&mut self, line: &str) {
+        self.erase();
+        drop(writeln!(self.look.beside, "{line}"));
+    }
+
+    fn erase(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            drop(self.look.beside.write_all(b"\r\x1b[2K"));
+            drop(self.look.beside.flush());
+        }
+    }
+
+    /// Says at the bottom what is going on, unless an answer is being written there.
+    fn draw(&mut self) {
+        let writes = !self.segment.is_empty() || self.text.is_midline();
+        if self.look.much != Much::Live || !self.busy || self.paused || writes {
+            return;
+        }
+        let what = if self.calls.is_empty() {
+            "thinking".to_owned()
+        } else {
+            let open = self
+                .calls
+                .iter()
+                .map(|call| lines::open(&call.tool, &call.args));
+            open.collect::<Vec<_>>().join("  ")
+        };
+        let frame = FRAMES[self.frame % FRAMES.len()];
+        let line = clip(
+            &format!("{frame} {what}"),
+            (self.look.width)().unwrap_or(80).saturating_sub(1),
+        );
+        drop(write!(self.look.beside, "\r\x1b[2K\x1b[2m{line}\x1b[0m"));
+        drop(self.look.beside.flush());
+        self.drawn = true;
+    }
+}

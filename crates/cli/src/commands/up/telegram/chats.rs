@@ -1,0 +1,363 @@
+//! Chats, each with its queue: messages of one are answered in order, those of several at once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use deft_engine::Attention;
+use deft_model::{FailureClass, RunId};
+use deft_tools::telegram::{Client, SendOptions};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use super::Bot;
+use super::ask::{self, Open, People};
+use super::inbox::{Entry, Inbox};
+use super::words;
+use crate::failure::Done;
+use crate::talk::{Said, Say, Usage};
+
+/// How often it is tried to send an answer.
+const TRIES: u32 = 8;
+
+/// All chats.
+#[derive(Clone)]
+pub(super) struct Chats(Arc<Shared>);
+
+struct Shared {
+    bot: Bot,
+    client: RwLock<Client>,
+    inbox: Inbox,
+    open: Open,
+    chats: Mutex<HashMap<String, Chat>>,
+    stop: CancellationToken,
+}
+
+/// One chat.
+struct Chat {
+    queue: UnboundedSender<Entry>,
+    /// What is worked on: its update, and its run as soon as there is one.
+    current: Option<(i64, Arc<OnceLock<RunId>>)>,
+    /// The next message begins a conversation.
+    fresh: bool,
+    usage: Usage,
+    /// Messages whose runs wait, and whose waiting was told.
+    waiting: HashSet<i64>,
+}
+
+impl Chats {
+    pub(super) fn new(bot: Bot, client: Client, inbox: Inbox, stop: CancellationToken) -> Self {
+        Self(Arc::new(Shared {
+            bot,
+            client: RwLock::new(client),
+            inbox,
+            open: Open::default(),
+            chats: Mutex::default(),
+            stop,
+        }))
+    }
+
+    /// Speaks as another bot from now on.
+    pub(super) fn follow(&self, client: Client) {
+        let place = self.0.client.write();
+        *place.unwrap_or_else(PoisonError::into_inner) = client;
+    }
+
+    /// A message has come.
+    pub(super) async fn hear(&self, id: i64, chat: &str, from: &str, text: Option<String>) {
+        let Some(text) = text else {
+            return self.reply(chat, words::NO_TEXT.to_owned());
+        };
+        if let Some(command) = words::Command::read(&text) {
+            return self.command(command, chat).await;
+        }
+        if let Some(answer) = ask::in_words(&text)
+            && let Some(approval) = self.0.open.only(chat)
+            && let Some(settled) = self.0.open.settle(&approval, chat, answer, from)
+        {
+            return self.show_settled(chat, settled.message, settled.text);
+        }
+        let fresh = self.0.with(chat, |chat| std::mem::take(&mut chat.fresh));
+        let (chat, text) = (chat.to_owned(), text);
+        let entry = Entry {
+            id,
+            chat,
+            text,
+            fresh,
+        };
+        if self.0.inbox.add(entry.clone()).await {
+            self.take(entry);
+        }
+    }
+
+    /// Puts a message into the queue of its chat.
+    pub(super) fn take(&self, entry: Entry) {
+        let shared = &self.0;
+        let chat = entry.chat.clone();
+        // The worker lives as long as the queue, unless everything ends.
+        shared.with(&chat, |chat| drop(chat.queue.send(entry)));
+    }
+
+    /// A button was pressed.
+    pub(super) fn press(&self, chat: &str, from: &str, message: i64, query: &str, data: &str) {
+        let (chats, chat, from) = (self.clone(), chat.to_owned(), from.to_owned());
+        let (query, data) = (query.to_owned(), data.to_owned());
+        tokio::spawn(async move {
+            let told = match chats.decide(&chat, &from, message, &data).await {
+                Ok(told) => told,
+                Err(failure) => failure.message,
+            };
+            // Nobody waits for these words; they only end the waiting of the button.
+            drop(chats.0.client().answer_press(&query, &told).await);
+        });
+    }
+
+    async fn decide(&self, chat: &str, from: &str, message: i64, data: &str) -> Done<String> {
+        let Some((answer, approval)) = ask::read(data) else {
+            return Ok(words::OLD_BUTTON.to_owned());
+        };
+        if let Some(settled) = self.0.open.settle(approval, chat, answer, from) {
+            self.show_settled(chat, Some(message), settled.text);
+            return Ok(words::TAKEN.to_owned());
+        }
+        let by = format!("{from} in telegram chat {chat}");
+        let Some(decided) = self.0.bot.talk.decide(approval, answer, &by).await? else {
+            return Ok(words::OLD_BUTTON.to_owned());
+        };
+        let text = ask::decided(&decided.question, decided.answer, &decided.by);
+        self.show_settled(chat, Some(message), text);
+        // Whoever waited for this goes on elsewhere; here somebody wants to hear of it.
+        let waiting = self.0.with(chat, |chat| chat.waiting.clone());
+        for entry in self.0.inbox.entries() {
+            if waiting.contains(&entry.id) {
+                self.take(entry);
+            }
+        }
+        Ok(words::TAKEN.to_owned())
+    }
+
+    fn show_settled(&self, chat: &str, message: Option<i64>, text: String) {
+        let (Some(message), client) = (message, self.0.client()) else {
+            return;
+        };
+        let chat = chat.to_owned();
+        tokio::spawn(async move {
+            if let Err(refused) = client.edit(&chat, message, &text).await {
+                let why = refused.failure.message;
+                tracing::warn!(%why, "a question still shows its buttons");
+            }
+        });
+    }
+
+    async fn command(&self, command: words::Command, chat: &str) {
+        let text = match command {
+            words::Command::Help => words::HELP.to_owned(),
+            words::Command::New => {
+                self.0.with(chat, |chat| chat.fresh = true);
+                words::FRESH.to_owned()
+            }
+            words::Command::Stop => self.stop(chat).await,
+            words::Command::Cost => match self.0.bot.talk.spending().await {
+                Ok(today) => words::cost(&self.0.with(chat, |chat| chat.usage), &today),
+                Err(failure) => failure.message,
+            },
+            words::Command::Skills => match self.0.bot.talk.skills(None).await {
+                Ok(skills) => words::skills(&skills),
+                Err(failure) => failure.message,
+            },
+            words::Command::Unknown => words::UNKNOWN.to_owned(),
+        };
+        self.reply(chat, text);
+    }
+
+    /// Stops what is worked on in a chat, and forgets what waits behind it.
+    async fn stop(&self, chat: &str) -> String {
+        let current = self.0.with(chat, |chat| chat.current.clone());
+        let working = current.as_ref().map(|(id, _)| *id);
+        let entries = self.0.inbox.entries().into_iter();
+        let behind = entries.filter(|entry| entry.chat == chat && Some(entry.id) != working);
+        for entry in behind {
+            self.0.inbox.remove(entry.id).await;
+        }
+        let run = current.as_ref().and_then(|(_, run)| run.get());
+        let Some(run) = run else {
+            return words::NOTHING.to_owned();
+        };
+        match self.0.bot.talk.stop(run, "/stop in telegram").await {
+            // What was stopped says so itself.
+            Ok(()) => words::STOPPING.to_owned(),
+            Err(failure) => failure.message,
+        }
+    }
+
+    /// Says something beside the queue.
+    fn reply(&self, chat: &str, text: String) {
+        let (shared, chat) = (Arc::clone(&self.0), chat.to_owned());
+        tokio::spawn(async move { shared.send(&chat, &text).await });
+    }
+}
+
+impl Chat {
+    fn new(queue: UnboundedSender<Entry>) -> Self {
+        Self {
+            queue,
+            current: None,
+            fresh: false,
+            usage: Usage::default(),
+            waiting: HashSet::new(),
+        }
+    }
+}
+
+/// Answers the messages of a chat, one after the other.
+async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
+    while let Some(entry) = entries.recv().await {
+        if shared.stop.is_cancelled() {
+            // The next start finds it in the inbox.
+            return;
+        }
+        shared.answer(entry).await;
+    }
+}
+
+impl Shared {
+    async fn answer(self: &Arc<Self>, entry: Entry) {
+        // It may have been stopped, or answered, while it was in the queue.
+        if !self
+            .inbox
+            .entries()
+            .iter()
+            .any(|known| known.id == entry.id)
+        {
+            return;
+        }
+        let admitted = Arc::new(OnceLock::new());
+        self.with(&entry.chat, |chat| {
+            chat.current = Some((entry.id, Arc::clone(&admitted)));
+        });
+        let said = tokio::select! {
+            said = self.say(&entry, admitted) => said,
+            never = self.typing(&entry.chat) => never,
+        };
+        self.with(&entry.chat, |chat| chat.current = None);
+        match said {
+            Ok(said) if said.status != "done" => self.wait(entry, &said).await,
+            Ok(said) => {
+                self.with(&entry.chat, |chat| {
+                    chat.usage.add(&said.usage);
+                    chat.waiting.remove(&entry.id);
+                });
+                self.send(&entry.chat, &words::answer(&said)).await;
+                self.inbox.remove(entry.id).await;
+            }
+            Err(failure) => {
+                let text = words::failure(&failure.message, failure.hint.as_deref());
+                self.send(&entry.chat, &text).await;
+                self.inbox.remove(entry.id).await;
+            }
+        }
+    }
+
+    async fn say(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<Said> {
+        let talk = &self.bot.talk;
+        let channel = format!("telegram:{}", entry.chat);
+        let conversation = if entry.fresh {
+            None
+        } else {
+            let latest = talk.conversations(Some(&channel), Some(1)).await?;
+            latest.into_iter().next().map(|found| found.id)
+        };
+        let people = People {
+            client: self.client(),
+            chat: entry.chat.clone(),
+            open: self.open.clone(),
+        };
+        let attention = Attention {
+            hear: None,
+            asker: Some(Arc::new(people)),
+            assume_yes: None,
+            parks: true,
+            admitted: Some(admitted),
+        };
+        let say = Say {
+            conversation,
+            agent: None,
+            channel,
+            text: entry.text.clone(),
+            key: Some(entry.key()),
+        };
+        talk.say(say, attention, Arc::new(|_| {})).await
+    }
+
+    /// Shows that somebody works, for ever.
+    async fn typing<T>(&self, chat: &str) -> T {
+        loop {
+            // A sign that does not arrive is not worth a word.
+            drop(self.client().typing(chat).await);
+            tokio::time::sleep(self.bot.pace.typing).await;
+        }
+    }
+
+    /// The run goes on later, or elsewhere: the message is looked at again then.
+    async fn wait(self: &Arc<Self>, entry: Entry, said: &Said) {
+        // The conversation has begun.
+        let entry = Entry {
+            fresh: false,
+            ..entry
+        };
+        let waits = said.status == "waiting";
+        let first = self.with(&entry.chat, |chat| waits && chat.waiting.insert(entry.id));
+        if first {
+            self.send(&entry.chat, &words::waits(said)).await;
+        }
+        let (chats, again) = (Chats(Arc::clone(self)), self.bot.pace.most);
+        tokio::spawn(async move {
+            tokio::time::sleep(again).await;
+            chats.take(entry);
+        });
+    }
+
+    /// Sends a text, again and again if need be. A failure that stays is told in the log.
+    async fn send(&self, chat: &str, text: &str) {
+        let mut how = SendOptions::default();
+        let mut wait = self.bot.pace.first;
+        for _ in 0..TRIES {
+            let Err(refused) = self.client().send(chat, text, &how).await else {
+                return;
+            };
+            how.skip_parts += refused.sent.len();
+            let failure = refused.failure;
+            let passes = matches!(
+                failure.class,
+                FailureClass::Network | FailureClass::Timeout | FailureClass::Quota
+            );
+            if !passes {
+                let (why, hint) = (failure.message, failure.hint);
+                return tracing::error!(%why, hint, chat, "an answer was not sent");
+            }
+            tracing::debug!(why = failure.message, chat, "an answer is sent again");
+            tokio::time::sleep(refused.retry_after.unwrap_or(wait)).await;
+            wait = (wait * 2).min(self.bot.pace.most);
+        }
+        tracing::error!(chat, "an answer was given up after {TRIES} tries");
+    }
+
+    fn client(&self) -> Client {
+        let client = self.client.read();
+        client.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Chat>> {
+        self.chats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with a chat, which begins if it is new.
+    fn with<T>(self: &Arc<Self>, chat: &str, what: impl FnOnce(&mut Chat) -> T) -> T {
+        let mut chats = self.lock();
+        let chat = chats.entry(chat.to_owned()).or_insert_with(|| {
+            let (queue, entries) = unbounded_channel();
+            tokio::spawn(work(Arc::clone(self), entries));
+            Chat::new(queue)
+        });
+        what(chat)
+    }
+}

@@ -1,0 +1,102 @@
+//! What the bot says by itself.
+
+use crate::talk::{Said, Spending, Usage, dollars};
+
+pub(super) const NO_TEXT: &str = "I can only read text.";
+pub(super) const FRESH: &str = "We begin anew: your next message starts another conversation.";
+pub(super) const STOPPING: &str = "Stopping.";
+pub(super) const NOTHING: &str = "There is nothing to stop.";
+pub(super) const OLD_BUTTON: &str = "This question is over.";
+pub(super) const TAKEN: &str = "Taken.";
+pub(super) const UNKNOWN: &str = "I do not know this command. /help lists those I know.";
+pub(super) const HELP: &str = "Write what you want, and I answer.\n\n\
+    /new begins another conversation\n\
+    /stop stops what I am doing\n\
+    /skills says what I can do\n\
+    /cost says what it has cost\n\
+    /help shows this";
+
+/// How many skills are listed.
+const SKILLS: usize = 60;
+
+/// A command of a chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    Help,
+    New,
+    Stop,
+    Cost,
+    Skills,
+    Unknown,
+}
+
+impl Command {
+    /// The command that a message is; in groups it may name the bot.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let word = text.split_whitespace().next()?;
+        let name = word.strip_prefix('/')?;
+        let name = name.split('@').next().unwrap_or(name);
+        // `/etc/hosts` is something to talk about.
+        if name.is_empty() || name.contains('/') {
+            return None;
+        }
+        Some(match name {
+            "start" | "help" => Self::Help,
+            "new" => Self::New,
+            "stop" => Self::Stop,
+            "cost" => Self::Cost,
+            "skills" => Self::Skills,
+            _ => Self::Unknown,
+        })
+    }
+}
+
+/// How a run ended, as a message.
+pub(super) fn answer(said: &Said) -> String {
+    let text = said.text.trim();
+    let error = said.error.as_ref();
+    let error = error.map(|error| failure(&error.message, error.hint.as_deref()));
+    match (text.is_empty(), error) {
+        (false, None) => text.to_owned(),
+        (false, Some(error)) => format!("{text}\n\n{error}"),
+        (true, Some(error)) => error,
+        (true, None) => "(no answer)".to_owned(),
+    }
+}
+
+pub(super) fn failure(message: &str, hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("✗ {message}\n{hint}"),
+        None => format!("✗ {message}"),
+    }
+}
+
+pub(super) fn waits(said: &Said) -> String {
+    let why = said.error.as_ref().map(|error| error.message.as_str());
+    let why = why.map_or(String::new(), |why| format!(": {why}"));
+    format!("… this waits{why}. I answer as soon as it goes on.")
+}
+
+pub(super) fn cost(here: &Usage, today: &Spending) -> String {
+    let mut text = format!("Here, since I was started: {}.", here.words());
+    if let Some(all) = today.rows.iter().find(|row| row.scope == "all") {
+        #[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
+        let cost = dollars(all.micros as f64 / 1e6);
+        let tokens = all.tokens_in + all.tokens_out;
+        text.push_str(&format!("\nEverything today: {tokens} tokens, {cost}."));
+    }
+    text
+}
+
+pub(super) fn skills(skills: &[(String, String)]) -> String {
+    if skills.is_empty() {
+        return "There are no skills.".to_owned();
+    }
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let line = |(id, about): &(String, String)| format!("{id}: {}", first(about));
+    let mut lines: Vec<String> = skills.iter().take(SKILLS).map(line).collect();
+    if let Some(more) = skills.len().checked_sub(SKILLS).filter(|more| *more > 0) {
+        lines.push(format!("… and {more} more"));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,220 @@
+//! Marks within a line: emphasis, code, links.
+//!
+//! A mark counts only together with its other half, which has to come soon; until then the text
+//! waits, and without it the mark is a character like any other.
+
+use super::block::run;
+use super::style::Style;
+use super::wrap::Wrap;
+
+/// How many bytes the halves of a mark may be apart. Whoever reads along waits for that long.
+const REACH: usize = 300;
+
+/// Writes as much of a line as can be decided; says how many bytes that is.
+pub(super) fn write(
+    text: &str,
+    before: Option<char>,
+    style: Style,
+    complete: bool,
+    out: &mut Wrap,
+) -> usize {
+    let mut used = 0;
+    let mut before = before;
+    while let Some(c) = text[used..].chars().next() {
+        let rest = &text[used..];
+        let found = match c {
+            '`' => code(rest, complete),
+            '*' | '_' => emphasis(rest, c, before, complete),
+            '[' => link(rest, complete),
+            '\\' => escape(rest, complete),
+            _ => Found::Plain(c.len_utf8()),
+        };
+        let length = match found {
+            Found::Wait => return used,
+            Found::Plain(length) => {
+                out.words(&rest[..length], style);
+                length
+            }
+            Found::Span {
+                inner,
+                more,
+                length,
+            } => {
+                // What stands between two halves is there as a whole.
+                write(inner, None, style.with(more), true, out);
+                length
+            }
+            Found::Text {
+                inner,
+                more,
+                length,
+            } => {
+                out.words(inner, style.with(more));
+                length
+            }
+            Found::Link {
+                label,
+                target,
+                length,
+            } => {
+                write(label, None, style.with(Style::LINK), true, out);
+                if label != target {
+                    out.words(&format!(" ({target})"), style.with(Style::DIM));
+                }
+                length
+            }
+        };
+        before = rest[..length].chars().next_back();
+        used += length;
+    }
+    used
+}
+
+/// What stands at the beginning of a text.
+enum Found<'a> {
+    /// It cannot be known yet.
+    Wait,
+    /// So many bytes without a meaning.
+    Plain(usize),
+    /// Something with marks in it.
+    Span {
+        inner: &'a str,
+        more: Style,
+        length: usize,
+    },
+    /// Something without.
+    Text {
+        inner: &'a str,
+        more: Style,
+        length: usize,
+    },
+    Link {
+        label: &'a str,
+        target: &'a str,
+        length: usize,
+    },
+}
+
+/// The part in which the other half of a mark has to be.
+fn reach(text: &str) -> &str {
+    let mut end = text.len().min(REACH);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// What to do without the other half.
+fn missing(text: &str, mark: usize, complete: bool) -> Found<'_> {
+    if complete || text.len() >= REACH {
+        Found::Plain(mark)
+    } else {
+        Found::Wait
+    }
+}
+
+fn code(rest: &str, complete: bool) -> Found<'_> {
+    let mark = run(rest, '`');
+    if mark == rest.len() && !complete {
+        return Found::Wait;
+    }
+    let behind = &rest[mark..];
+    let within = reach(behind);
+    let mut at = 0;
+    while let Some(next) = within[at..].find('`') {
+        let start = at + next;
+        let length = run(&behind[start..], '`');
+        if start + length == behind.len() && !complete {
+            return Found::Wait;
+        }
+        if length == mark {
+            return Found::Text {
+                inner: &behind[..start],
+                more: Style::CODE,
+                length: mark + start + mark,
+            };
+        }
+        at = (start + length).min(within.len());
+    }
+    missing(behind, mark, complete)
+}
+
+fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> Found<'_> {
+    let length = run(rest, mark);
+    let behind = &rest[length..];
+    let Some(next) = behind.chars().next() else {
+        return if complete {
+            Found::Plain(length)
+        } else {
+            Found::Wait
+        };
+    };
+    // `a*b` and `snake_case` are words, `2 * 3` is a sum.
+    let opens = !before.is_some_and(char::is_alphanumeric) && !next.is_whitespace() && length <= 3;
+    if !opens {
+        return Found::Plain(length);
+    }
+    let within = reach(behind);
+    let mut at = 0;
+    while let Some(next) = within[at..].find(mark) {
+        let start = at + next;
+        let marks = run(&behind[start..], mark);
+        let after = behind[start + marks..].chars().next();
+        if after.is_none() && !complete {
+            return Found::Wait;
+        }
+        let blank = behind[..start].ends_with(char::is_whitespace);
+        if marks == length && !blank && !after.is_some_and(char::is_alphanumeric) {
+            return Found::Span {
+                inner: &behind[..start],
+                more: match length {
+                    1 => Style::ITALIC,
+                    2 => Style::BOLD,
+                    _ => Style::BOLD.with(Style::ITALIC),
+                },
+                length: length + start + length,
+            };
+        }
+        at = (start + marks).min(within.len());
+    }
+    missing(behind, length, complete)
+}
+
+fn link(rest: &str, complete: bool) -> Found<'_> {
+    let behind = &rest[1..];
+    let Some(close) = reach(behind).find(']') else {
+        return missing(behind, 1, complete);
+    };
+    let Some(next) = behind[close + 1..].chars().next() else {
+        return if complete {
+            Found::Plain(1)
+        } else {
+            Found::Wait
+        };
+    };
+    if next != '(' {
+        return Found::Plain(1);
+    }
+    let target = &behind[close + 2..];
+    match reach(target).find(')') {
+        Some(end) if !target[..end].contains(' ') => Found::Link {
+            label: &behind[..close],
+            target: &target[..end],
+            length: close + end + 4,
+        },
+        Some(_) => Found::Plain(1),
+        None => missing(target, 1, complete),
+    }
+}
+
+fn escape(rest: &str, complete: bool) -> Found<'_> {
+    match rest.chars().nth(1) {
+        None if !complete => Found::Wait,
+        Some(next) if next.is_ascii_punctuation() => Found::Text {
+            inner: &rest[1..2],
+            more: Style::PLAIN,
+            length: 2,
+        },
+        _ => Found::Plain(1),
+    }
+}

@@ -1,0 +1,169 @@
+//! Texts as data: what is written on a terminal, and that it is the same in whatever pieces the
+//! text arrives.
+
+use super::Renderer;
+
+/// Styles as tags, so that a case can be read.
+fn shown(out: &str) -> String {
+    [
+        ("\x1b[0m", "</>"),
+        ("\x1b[0;1m", "<b>"),
+        ("\x1b[0;2m", "<dim>"),
+        ("\x1b[0;3m", "<i>"),
+        ("\x1b[0;4m", "<u>"),
+        ("\x1b[0;36m", "<code>"),
+        ("\x1b[0;1;36m", "<b code>"),
+        ("\x1b[0;1;3m", "<b i>"),
+    ]
+    .into_iter()
+    .fold(out.to_owned(), |text, (sequence, tag)| {
+        text.replace(sequence, tag)
+    })
+}
+
+fn in_pieces(text: &str, size: usize, styled: bool, width: Option<usize>) -> String {
+    let mut renderer = Renderer::new(styled, width);
+    let chars: Vec<char> = text.chars().collect();
+    let mut out = String::new();
+    for piece in chars.chunks(size) {
+        out.push_str(&renderer.push(&piece.iter().collect::<String>()));
+    }
+    out.push_str(&renderer.finish());
+    out
+}
+
+const STYLED: &[(&str, &str)] = &[
+    ("hello", "hello\n"),
+    ("\n\nhello\n\n\n\nworld\n\n", "hello\n\nworld\n"),
+    ("# Big\ntext", "<b>Big</>\ntext\n"),
+    ("### Sub `x`\n", "<b>Sub <b code>x</>\n"),
+    ("#hashtag", "#hashtag\n"),
+    ("a **b c** d", "a <b>b c</> d\n"),
+    ("a *b* _c_ ***d***", "a <i>b</> <i>c</> <b i>d</>\n"),
+    ("**Note:** yes", "<b>Note:</> yes\n"),
+    (
+        "snake_case_name a*b*c 2 * 3 * 4",
+        "snake_case_name a*b*c 2 * 3 * 4\n",
+    ),
+    ("**kwargs is one", "**kwargs is one\n"),
+    ("run `ls -l` now", "run <code>ls -l</> now\n"),
+    ("``a ` b``", "<code>a ` b</>\n"),
+    ("a ` b", "a ` b\n"),
+    (
+        "see [docs](https://x.org/a) ok",
+        "see <u>docs<dim> (https://x.org/a)</> ok\n",
+    ),
+    ("[https://x.org](https://x.org)", "<u>https://x.org</>\n"),
+    ("[1] and [x] (y)", "[1] and [x] (y)\n"),
+    ("\\*not\\* \\d", "*not* \\d\n"),
+    (
+        "- one\n  - two\n* three\n+ four",
+        "• one\n  • two\n• three\n• four\n",
+    ),
+    ("1. one\n10) ten\n2026 was", "1. one\n10) ten\n2026 was\n"),
+    ("> said **so**\n", "│ <dim>said \x1b[0;1;2mso</>\n"),
+    ("a\n\n---\n\nb", "a\n\n<dim>────────</>\n\nb\n"),
+    ("-- no rule", "-- no rule\n"),
+    (
+        "x\n```rust\nfn **main**() {\n\n    1\n}\n```\ny",
+        "x\n  <code>fn **main**() {</>\n  \n  <code>    1</>\n  <code>}</>\ny\n",
+    ),
+    ("- a\n  ~~~\n  b\n  ~~~\n", "• a\n    <code>b</>\n"),
+    ("```\nopen", "  <code>open</>\n"),
+    ("```x``` is code", "<code>x</> is code\n"),
+    ("| a | **b** |\n|---|---|\n", "| a | **b** |\n|---|---|\n"),
+    // Nothing of a text commands the terminal.
+    (
+        "\x1b[31mred\x07\r\n\u{202e}x",
+        "\u{fffd}[31mred\u{fffd}\n\u{fffd}x\n",
+    ),
+    ("日本語 text", "日本語 text\n"),
+];
+
+#[test]
+fn marks_become_styles() {
+    for (text, expected) in STYLED {
+        let whole = Renderer::whole(text, true, None);
+        assert_eq!(shown(&whole), *expected, "{text}");
+    }
+}
+
+#[test]
+fn pieces_make_no_difference() {
+    let long = format!(
+        "a **{}** b [{}](u) `{}`\n",
+        "x ".repeat(200),
+        "y".repeat(400),
+        "z".repeat(299)
+    );
+    let texts = STYLED.iter().map(|(text, _)| *text).chain([long.as_str()]);
+    for text in texts {
+        for (styled, width) in [
+            (true, None),
+            (true, Some(24)),
+            (false, Some(24)),
+            (false, None),
+        ] {
+            let whole = Renderer::whole(text, styled, width);
+            for size in [1, 2, 3, 7] {
+                assert_eq!(
+                    in_pieces(text, size, styled, width),
+                    whole,
+                    "{text:?} by {size}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_are_as_wide_as_the_terminal() {
+    for (text, expected) in [
+        (
+            "the quick brown fox jumps over the lazy dog",
+            "the quick brown fox\njumps over the lazy\ndog\n",
+        ),
+        (
+            "- the quick brown fox jumps **over the lazy** dog",
+            "• the quick brown fox\n  jumps <b>over the lazy</>\n  dog\n",
+        ),
+        (
+            "a https://example.org/a/very/long/path b",
+            "a\nhttps://example.org/a/very/long/path b\n",
+        ),
+        ("一二三四五六七八九十一二", "一二三四五六七八九十\n一二\n"),
+        (
+            "```\nfn a_long_line_of_code() -> usize { 1 }\n```",
+            "  <code>fn a_long_line_of_code() -> usize { 1 }</>\n",
+        ),
+    ] {
+        let out = Renderer::whole(text, true, Some(21));
+        assert_eq!(shown(&out), expected, "{text}");
+    }
+}
+
+#[test]
+fn without_styles_the_text_is_as_it_was_written() {
+    let text = "# A\n\n- **b** `c`\n\n```sh\n  ls\n```\n| t |\n";
+    assert_eq!(Renderer::whole(text, false, None), text);
+    assert_eq!(
+        Renderer::whole("some words that are wider than it", false, Some(20)),
+        "some words that are\nwider than it\n"
+    );
+}
+
+/// Words are written when they are over, and not at the end of the line.
+#[test]
+fn words_are_written_as_they_come() {
+    let mut renderer = Renderer::new(true, Some(80));
+    let pieces = ["Hel", "lo wor", "ld, **bo", "ld** an", "d", " so\n"];
+    let written: Vec<String> = pieces
+        .iter()
+        .map(|piece| shown(&renderer.push(piece)))
+        .collect();
+    assert_eq!(
+        written,
+        ["", "Hello", " world,", " <b>bold", "", "</> and so\n"]
+    );
+    assert!(!renderer.is_midline());
+}

@@ -1,0 +1,154 @@
+//! Words into lines of a width.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::style::Style;
+
+/// Words on their way into lines.
+pub(super) struct Wrap {
+    width: Option<usize>,
+    out: String,
+    /// The style that the terminal writes in after `out`.
+    style: Style,
+    /// How far the current line goes.
+    column: usize,
+    /// What lines begin with that continue one.
+    hang: usize,
+    /// Blanks before the next word.
+    gap: usize,
+    /// Their style: the end of a link is not underlined.
+    gap_style: Style,
+    /// The word that is not over yet.
+    word: Vec<(Style, char)>,
+}
+
+impl Wrap {
+    pub(super) fn new(width: Option<usize>) -> Self {
+        Self {
+            // Narrower than this nobody can read, and no word fits.
+            width: width.filter(|width| *width >= 20),
+            out: String::new(),
+            style: Style::PLAIN,
+            column: 0,
+            hang: 0,
+            gap: 0,
+            gap_style: Style::PLAIN,
+            word: Vec::new(),
+        }
+    }
+
+    /// What can be written.
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.out)
+    }
+
+    pub(super) fn is_midline(&self) -> bool {
+        self.column > 0 || !self.word.is_empty()
+    }
+
+    /// Begins a line with a mark such as a bullet; what continues it stands below its first word.
+    pub(super) fn begin(&mut self, indent: usize, mark: &str) {
+        self.indent(indent);
+        self.out.push_str(mark);
+        self.column += mark.width();
+        self.hang = self.column;
+    }
+
+    /// Begins a line with blanks.
+    pub(super) fn indent(&mut self, indent: usize) {
+        self.out.extend(std::iter::repeat_n(' ', indent));
+        self.column += indent;
+    }
+
+    /// A text of several words.
+    pub(super) fn words(&mut self, text: &str, style: Style) {
+        text.chars().for_each(|c| self.put(c, style));
+    }
+
+    /// One more character.
+    pub(super) fn put(&mut self, c: char, style: Style) {
+        match c.width().unwrap_or_default() {
+            _ if c == ' ' => {
+                self.end_word();
+                self.gap += 1;
+                self.gap_style = style;
+            }
+            // Scripts without blanks break between any two characters.
+            2.. => {
+                self.end_word();
+                self.word.push((style, c));
+                self.end_word();
+            }
+            _ => self.word.push((style, c)),
+        }
+    }
+
+    /// Text that is not broken into lines.
+    pub(super) fn raw(&mut self, text: &str, style: Style) {
+        self.end_word();
+        if !text.is_empty() {
+            self.switch(style);
+            self.out.push_str(text);
+            self.column += text.width();
+        }
+    }
+
+    fn end_word(&mut self) {
+        let length = |(_, c): &(Style, char)| c.width().unwrap_or_default();
+        let length: usize = self.word.iter().map(length).sum();
+        if self.word.is_empty() {
+            return;
+        }
+        let over = self
+            .width
+            .is_some_and(|width| self.column + self.gap + length > width);
+        if over && self.column > self.hang {
+            self.break_line();
+            self.gap = 0;
+        }
+        let gap = std::mem::take(&mut self.gap);
+        if gap > 0 {
+            self.switch(self.gap_style);
+            self.indent(gap);
+        }
+        for (style, c) in std::mem::take(&mut self.word) {
+            self.switch(style);
+            self.out.push(c);
+        }
+        self.column += length;
+        if let Some(width) = self.width {
+            // What is longer than a line the terminal breaks by itself.
+            self.column = if self.column > width {
+                self.column % width
+            } else {
+                self.column
+            };
+        }
+    }
+
+    fn break_line(&mut self) {
+        let hang = self.hang;
+        self.end();
+        self.indent(hang);
+    }
+
+    /// Ends the line.
+    pub(super) fn end_line(&mut self) {
+        self.end_word();
+        self.end();
+        (self.hang, self.gap) = (0, 0);
+    }
+
+    fn end(&mut self) {
+        self.switch(Style::PLAIN);
+        self.out.push('\n');
+        self.column = 0;
+    }
+
+    fn switch(&mut self, style: Style) {
+        if self.style != style {
+            self.out.push_str(&style.sequence());
+            self.style = style;
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The one who answers for real: the engine of a home.
+//!
+//! Not here: what an answer looks like, and what an agent is told.
+
+use std::sync::Arc;
+
+use deft_engine::{Attention, Engine};
+use deft_model::RunId;
+use deft_store::{ConversationFilter, ConversationRow, SpentFilter};
+use deft_workflow::Answer;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::{
+    Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
+    live,
+};
+use crate::app::{App, failure};
+use crate::failure::{Done, Failure};
+
+/// How many messages of a conversation are read at once.
+const MOST_MESSAGES: u32 = 10_000;
+
+/// Somebody to talk to in a home.
+pub(crate) fn of(app: &App) -> Arc<dyn Talk> {
+    Arc::new(Host {
+        engine: app.engine.clone(),
+        zone: app.zone.clone(),
+    })
+}
+
+struct Host {
+    engine: Engine,
+    zone: TimeZone,
+}
+
+impl Host {
+    async fn answer(&self, say: Say, attention: Attention, listener: Listener) -> Done<Said> {
+        let asked = deft_engine::Say {
+            conversation: say.conversation,
+            agent: say.agent,
+            channel: say.channel,
+            text: say.text,
+            key: say.key,
+        };
+        let started = attention.admitted.clone().unwrap_or_default();
+        let hears = Arc::clone(&listener);
+        let attention = Attention {
+            admitted: Some(Arc::clone(&started)),
+            hear: Some(Arc::new(move |delta| {
+                live::of_delta(delta)
+                    .into_iter()
+                    .for_each(|live| hears(live));
+            })),
+            ..attention
+        };
+        let events = self.engine.subscribe();
+        let work = Box::pin(self.engine.say(asked, attention));
+        let said = live::follow(events, &started, &listener, work).await;
+        let said = said.map_err(|error| failure(&error))?;
+        if let Some(reason) = &said.run.waiting_for {
+            listener(Live::Waiting {
+                reason: reason.clone(),
+            });
+        }
+        let shown = self.engine.show(&said.run).await;
+        let shown = shown.map_err(|error| failure(&error))?;
+        Ok(live::said(said.conversation, said.text, &shown))
+    }
+
+    async fn find(&self, id: &str) -> Done<Option<Conversation>> {
+        let store = self.engine.store();
+        if let Some(row) = store.conversation(id).await.map_err(stored)? {
+            return Ok(Some(conversation(row)));
+        }
+        let all = ConversationFilter {
+            archived: true,
+            ..ConversationFilter::default()
+        };
+        let rows = store.conversations(all).await.map_err(stored)?;
+        let mut fitting = rows.into_iter().filter(|row| row.id.starts_with(id));
+        Ok(match (fitting.next(), fitting.next()) {
+            (Some(row), None) => Some(conversation(row)),
+            _ => None,
+        })
+    }
+
+    async fn spent_today(&self) -> Done<Spending> {
+        let day = Timestamp::now().to_zoned(self.zone.clone()).date();
+        let suffix = format!("@{day}");
+        let filter = SpentFilter {
+            suffix: Some(suffix.clone()),
+            ..SpentFilter::default()
+        };
+        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let rows: Vec<Spent> = rows
+            .into_iter()
+            .map(|row| Spent {
+                scope: row.scope.trim_end_matches(&suffix).to_owned(),
+                tokens_in: row.tokens_in,
+                tokens_out: row.tokens_out,
+                micros: row.micros,
+                calls: row.calls,
+                reserved_tokens: row.reserved_tokens,
+                reserved_micros: row.reserved_micros,
+            })
+            .collect();
+        let agents = rows
+            .iter()
+            .filter_map(|row| row.scope.strip_prefix("agent:"));
+        let mut paused = Vec::new();
+        for agent in agents {
+            let since = self.engine.agent_paused(agent).await;
+            if let Some(since) = since.map_err(|error| failure(&error))? {
+                paused.push(Paused {
+                    agent: agent.to_owned(),
+                    reason: format!("since {}", deft_schedule::show(since, &self.zone)),
+                });
+            }
+        }
+        Ok(Spending {
+            day: day.to_string(),
+            rows,
+            paused,
+        })
+    }
+}
+
+impl Talk for Host {
+    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said> {
+        Box::pin(self.answer(say, attention, listener))
+    }
+
+    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let stopped = self.engine.cancel(run, by).await;
+            stopped.map(drop).map_err(|error| failure(&error))
+        })
+    }
+
+    fn prompt(&self, say: Say) -> Later<'_, Value> {
+        Box::pin(async move {
+            let asked = deft_engine::Say {
+                conversation: say.conversation,
+                agent: say.agent,
+                channel: say.channel,
+                text: say.text,
+                key: None,
+            };
+            let shown = self.engine.show_prompt(&asked).await;
+            shown.map_err(|error| failure(&error))
+        })
+    }
+
+    fn decide<'a>(
+        &'a self,
+        approval: &'a str,
+        answer: Answer,
+        by: &'a str,
+    ) -> Later<'a, Option<Decided>> {
+        Box::pin(async move {
+            let row = self.engine.store().approval(approval).await;
+            let Some(row) = row.map_err(stored)? else {
+                return Ok(None);
+            };
+            let question = row.asked.message.clone();
+            let answered = self.engine.answer(&row, answer, by, false).await;
+            let row = match answered.map_err(|error| failure(&error))? {
+                deft_engine::Answered::Accepted(row) | deft_engine::Answered::Already(row) => row,
+                deft_engine::Answered::Gone => return Ok(None),
+            };
+            Ok(row.decision.map(|decision| Decided {
+                question,
+                answer: match decision.answer.as_str() {
+                    "yes" => Answer::Yes,
+                    "skip" => Answer::Skip,
+                    _ => Answer::No,
+                },
+                by: decision.by,
+            }))
+        })
+    }
+
+    fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
+        Box::pin(async move { Ok(self.engine.skills_of(agent).await) })
+    }
+
+    fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            if self.engine.has_agent(agent) {
+                return Ok(());
+            }
+            let name = agent.to_owned();
+            Err(failure(&deft_engine::Error::UnknownAgent { name }))
+        })
+    }
+
+    fn conversations<'a>(
+        &'a self,
+        channel: Option<&'a str>,
+        limit: Option<u32>,
+    ) -> Later<'a, Vec<Conversation>> {
+        Box::pin(async move {
+            let filter = ConversationFilter {
+                channel: channel.map(str::to_owned),
+                limit,
+                ..ConversationFilter::default()
+            };
+            let rows = self.engine.store().conversations(filter).await;
+            let rows = rows.map_err(stored)?;
+            Ok(rows.into_iter().map(conversation).collect())
+        })
+    }
+
+    fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>> {
+        Box::pin(self.find(id))
+    }
+
+    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<Line>> {
+        Box::pin(async move {
+            let store = self.engine.store();
+            let rows = store.messages(id, 0, MOST_MESSAGES).await.map_err(stored)?;
+            let lines = rows.into_iter().map(|row| Line {
+                conversation: row.conversation,
+                seq: row.seq,
+                role: row.role,
+                text: if row.text.is_empty() {
+                    live::summary(&row.body)
+                } else {
+                    row.text
+                },
+                at: row.at,
+            });
+            Ok(lines.collect())
+        })
+    }
+
+    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<Line>> {
+        Box::pin(async move {
+            let hits = self.engine.store().search_conversations(words, limit).await;
+            let lines = hits.map_err(stored)?.into_iter().map(|hit| Line {
+                conversation: hit.conversation,
+                seq: hit.seq,
+                role: hit.role,
+                text: hit.snippet,
+                at: hit.at,
+            });
+            Ok(lines.collect())
+        })
+    }
+
+    fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool> {
+        Box::pin(async move {
+            let deleted = self.engine.store().delete_conversation(id).await;
+            deleted.map_err(stored)
+        })
+    }
+
+    fn spending(&self) -> Later<'_, Spending> {
+        Box::pin(self.spent_today())
+    }
+
+    fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool> {
+        Box::pin(async move {
+            let resumed = self.engine.resume_agent(agent).await;
+            resumed.map_err(|error| failure(&error))
+        })
+    }
+}
+
+fn stored(error: deft_store::Error) -> Failure {
+    failure(&deft_engine::Error::from(error))
+}
+
+fn conversation(row: ConversationRow) -> Conversation {
+    Conversation {
+        id: row.id,
+        agent: row.agent,
+        channel: row.channel,
+        title: row.title,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+        message_count: row.message_count,
+    }
+}

@@ -1,0 +1,182 @@
+//! Messages to people by a tool of a server.
+
+use std::path::{Path, PathBuf};
+
+use deft_testkit::{Event, Kind, Script, server_binary, witness};
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, used_home};
+use crate::support::World;
+
+/// A home whose notices go by a tool of the server `chat`, and that server's log.
+fn world(tool: Value, notify: &str) -> (World, PathBuf) {
+    let world = used_home();
+    world.write("server/x", "");
+    let script = Script::new().tool("slack_post", tool);
+    let arguments = script.write(&world.path("server"), "chat");
+    let config = format!(
+        "[notify]\nchannel = \"tool:slack_post\"\n{notify}\n\n\
+         [mcp_servers.chat]\ncommand = {}\nargs = {}\n",
+        json!(server_binary()),
+        json!(arguments.list()),
+    );
+    world.write("home/config.toml", config);
+    (world, arguments.witness)
+}
+
+fn schema() -> Value {
+    json!({"type": "object", "required": ["channel", "message"], "additionalProperties": false,
+        "properties": {"channel": {"type": "integer"}, "message": {"type": "string"}}})
+}
+
+fn notify(world: &World, text: &str) {
+    let message = format!("message={text}");
+    assert_eq!(world.code(&["tools", "call", "notify", &message]), 0);
+}
+
+fn the_notice(world: &World) -> Value {
+    let mut listed = world.json(&["notices", "list", "--json"]);
+    listed["notices"][0].take()
+}
+
+/// What really arrived.
+fn arrived(log: &Path) -> Vec<Event> {
+    let mut all = witness(log);
+    all.retain(|event| event.kind == Kind::Finished);
+    all
+}
+
+fn channel_check(world: &World) -> Value {
+    let doctor = world.output(&["doctor", "--json"]);
+    let document: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let checks = document["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["id"] == "notify.channel");
+    let check = found.unwrap();
+    json!([check["status"], check["message"], check["hint"]])
+}
+
+#[test]
+fn a_tool_carries_notices_with_their_key() {
+    let tool = json!({"schema": schema(), "text": "posted as 17"});
+    let (world, log) = world(tool, "target = \"4711\"");
+    assert_eq!(
+        channel_check(&world),
+        json!(["ok", "notices are carried by `slack_post`", null])
+    );
+    notify(&world, "Drink water!");
+    let calls = arrived(&log);
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|call| (call.tool.as_str(), &call.arguments, call.key.as_deref()))
+        .collect();
+    // The target is a number, because the tool wants one.
+    let arguments = json!({"channel": 4711, "message": "Drink water!"});
+    assert_eq!(calls, [("slack_post", &arguments, Some("notice-1"))]);
+    let notice = the_notice(&world);
+    assert_eq!(
+        (&notice["status"], &notice["receipt"]),
+        (&json!("sent"), &json!("chat.slack_post: posted as 17"))
+    );
+    assert!(world.read("home/logs/notices.log").contains("Drink water!"));
+}
+
+/// What does not fit is found before a message is missed, and no message is lost to it.
+#[test]
+fn a_tool_that_leaves_a_doubt_is_refused_with_the_remedy() {
+    let schema = json!({"type": "object", "required": ["phrase"], "properties": {"phrase": {"type": "string"}}});
+    let (world, log) = world(json!({"schema": schema}), "");
+    let said = "which argument of `slack_post` takes the text of a notice is not clear";
+    assert_eq!(
+        channel_check(&world),
+        json!([
+            "bad",
+            said,
+            "`deft config set notify.text_argument NAME`; it has `phrase`"
+        ])
+    );
+    let mut daemon = Daemon::start(&world);
+    daemon.until(said);
+    daemon.stop();
+    notify(&world, "hello");
+    let notice = the_notice(&world);
+    assert_eq!(
+        (&notice["status"], &notice["attempts"], &notice["error"]),
+        (
+            &json!("queued"),
+            &json!(0),
+            &json!(format!("invalid: {said}"))
+        ),
+        "it waits until that is mended"
+    );
+    assert_eq!(
+        world.code(&["config", "set", "notify.text_argument", "phrase"]),
+        0
+    );
+    assert_eq!(channel_check(&world)[0], "ok");
+    notify(&world, "again");
+    let texts: Vec<Value> = arrived(&log)
+        .into_iter()
+        .map(|call| call.arguments["phrase"].clone())
+        .collect();
+    assert_eq!(texts, ["again"], "the first one has its time");
+}
+
+/// A server that is down keeps messages waiting, and no number of looks gives them up.
+#[test]
+fn a_server_that_is_down_gives_nothing_up() {
+    let (world, _) = world(json!({"schema": schema()}), "target = \"1\"");
+    let config = world.read("home/config.toml");
+    let broken = config.replace(&json!(server_binary()).to_string(), "\"/no/such/program\"");
+    world.write("home/config.toml", &broken);
+    assert_eq!(channel_check(&world)[0], "bad");
+    notify(&world, "later");
+    let notice = the_notice(&world);
+    assert_eq!(
+        (&notice["status"], &notice["attempts"]),
+        (&json!("queued"), &json!(0)),
+        "{notice:#}"
+    );
+    assert!(notice["next_try_at"].is_string());
+}
+
+/// What the tool refuses for good is given up; what it only failed at is tried again.
+#[test]
+fn what_the_tool_says_decides() {
+    for (answer, status) in [
+        (json!({"error": "401 unauthorized: token expired"}), "dead"),
+        (json!({"error": "503 service unavailable"}), "queued"),
+        (json!({"text": "❌ could not post"}), "queued"),
+    ] {
+        let mut tool = answer.clone();
+        tool["schema"] = schema();
+        let (world, _) = world(tool, "target = \"1\"");
+        notify(&world, "hello");
+        let notice = the_notice(&world);
+        assert_eq!(
+            (&notice["status"], &notice["attempts"]),
+            (&json!(status), &json!(1)),
+            "{answer}: {notice:#}"
+        );
+    }
+    // A target that the tool cannot take makes no message better by waiting.
+    let (world, _) = world(json!({"schema": schema()}), "target = \"nobody\"");
+    notify(&world, "hello");
+    assert_eq!(the_notice(&world)["status"], "dead");
+}
+
+/// A tool that leaves notices cannot carry them.
+#[test]
+fn a_circle_is_refused() {
+    let world = used_home();
+    let set = |to: &str| world.run(&["config", "set", "notify.channel", to]);
+    let said = set("tool:notify");
+    assert!(said.starts_with("exit 2\n"), "{said}");
+    assert!(
+        said.contains("cannot be `notify`, which would only leave further notices"),
+        "{said}"
+    );
+    let said = set("telegrm");
+    assert!(said.contains("did you mean `telegram`?"), "{said}");
+    assert!(set("tool:").starts_with("exit 2\n"));
+    assert!(set("tool:chat.slack_post").starts_with("exit 0\n"));
+}

@@ -1,0 +1,418 @@
+//! A case of `tests/agent/`: what there is in its world, and what is done in it one after the other.
+//!
+//! Keys: `about`; `skills` (path to text), `defaults` (names of the shipped skills), `records`,
+//! `agents` (name to the text of its `AGENT.md`), `tools` (see [`Tool`]), `models` (name to settings
+//! and `script`) or `script` and `cmd` for the only one, `options`, `chats`, and `do`, a list of
+//! [`Case::step`]s.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deft_engine::{Attention, Clock, DayBudget, Fire, Options, Pool, ResumeWith, Say};
+use deft_llm::{ModelOptions, Models, Price, ProviderKind};
+use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_registry::Snapshot;
+use deft_skillfile::Moment;
+use deft_store::{Memory, RunFilter, RunRow};
+use deft_testkit::{Dialect, ModelServer};
+use deft_tools::Definition;
+use deft_workflow::Answer;
+use jiff::tz::TimeZone;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::time_world::at;
+use crate::world::{Folder, World, load};
+
+/// A model behind a server.
+pub(crate) fn model(name: &str, url: &str) -> ModelOptions {
+    ModelOptions {
+        name: name.to_owned(),
+        provider: ProviderKind::OpenAi,
+        model: "double".to_owned(),
+        base_url: Some(url.to_owned()),
+        api_key: None,
+        tools: true,
+        max_tokens: 256,
+        context_tokens: None,
+        temperature: None,
+        timeout: Duration::from_secs(20),
+        retries: 0,
+        fallback: Vec::new(),
+        concurrency: 8,
+        price: Some(Price {
+            input: 1.0,
+            cached: None,
+            output: 2.0,
+        }),
+        extra: Object::new(),
+    }
+}
+
+pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> T {
+    serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn map(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    read(value)
+}
+
+/// A case: skills, a script for the model, and what is asked of the engine.
+pub(crate) struct Case(pub(crate) Value);
+
+/// A case at work.
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    pub(crate) servers: BTreeMap<String, ModelServer>,
+    pool: Pool,
+    conversation: Option<String>,
+    /// What was done, and how everything stood then.
+    pub(crate) done: Vec<String>,
+}
+
+impl Case {
+    pub(crate) fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap();
+        Self(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}")))
+    }
+
+    fn models(&self) -> Vec<(String, Value)> {
+        if self.0["models"].is_null() {
+            let only = json!({ "tools": self.0["cmd"] != json!(true), "script": self.0["script"] });
+            return vec![("double".to_owned(), only)];
+        }
+        map(&self.0["models"])
+            .map(|(name, settings)| (name.clone(), settings.clone()))
+            .collect()
+    }
+
+    pub(crate) async fn scene(&self) -> Scene {
+        let mut servers = BTreeMap::new();
+        let mut models = Vec::new();
+        for (name, settings) in self.models() {
+            let server = ModelServer::script(Dialect::OpenAi, &settings["script"]);
+            models.push(configured(&name, &server.url, &settings));
+            if settings["down"] == true {
+                server.set_down(true);
+            }
+            servers.insert(name, server);
+        }
+        let mut tools = deft_tools::Options::default();
+        tools.pipeline.chat_id = self.0["chats"][0].as_str().map(str::to_owned);
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder(Arc::new(Mutex::new(load(&home, &[]))));
+        let parts = (tools, Models::new(models));
+        let world = World::made(home, folder, Arc::new(Memory::new()), parts, |options| {
+            change(options, &self.0);
+        });
+        world.engine.register_tools();
+        for tool in list(&self.0["tools"]).filter(|tool| tool["later"] != true) {
+            install(&world, tool);
+        }
+        let scene = Scene {
+            world,
+            servers,
+            pool: Pool::new(4),
+            conversation: None,
+            done: Vec::new(),
+        };
+        scene.write_skills(&self.0);
+        for record in list(&self.0["records"]) {
+            let stored = scene.world.engine.store_skill(&read(record)).await;
+            stored.unwrap_or_else(|error| panic!("{error}: {:?}", error.hint()));
+        }
+        scene
+    }
+
+    /// Does everything that the case says.
+    pub(crate) async fn play(&self) -> Scene {
+        let mut scene = self.scene().await;
+        for wish in list(&self.0["do"]) {
+            self.step(&mut scene, wish).await;
+        }
+        scene
+    }
+
+    /// One of `say`, `run`, `tick` (a time), `answer` (yes, no), `drain`, `tool` (one that is there
+    /// from now on), `skills` (like those of the case; null removes one), `resume` (a skill whose last
+    /// run goes on), `resume_agent`, `up` (a model that is there again).
+    async fn step(&self, scene: &mut Scene, wish: &Value) {
+        let (what, given) = wish.as_object().unwrap().iter().next().unwrap();
+        let text = given.as_str().unwrap_or_default();
+        let attention = Attention {
+            assume_yes: wish["yes"].as_str().map(str::to_owned),
+            parks: wish["parks"] == true,
+            ..Attention::default()
+        };
+        match what.as_str() {
+            "say" => scene.say(wish, attention).await,
+            "run" => {
+                let fire = Fire {
+                    skill: text.to_owned(),
+                    inputs: wish["inputs"].as_object().cloned().unwrap_or_default(),
+                    cause: "cli".to_owned(),
+                    ..Fire::default()
+                };
+                let ran = scene.world.engine.run(fire, attention).await;
+                if let Err(error) = ran {
+                    scene.done.push(format!("  error: {error}"));
+                }
+            }
+            "tick" => scene.tick(text).await,
+            "answer" => scene.answer(text, wish["always"] == true).await,
+            "drain" => scene.drain().await,
+            "tool" => {
+                let mut tools = list(&self.0["tools"]);
+                install(
+                    &scene.world,
+                    tools.find(|tool| tool["name"] == text).unwrap(),
+                );
+            }
+            "skills" => scene.write_skills(wish),
+            "resume" => scene.resume(text).await,
+            "resume_agent" => {
+                let was = scene.world.engine.resume_agent(text).await.unwrap();
+                assert!(was, "{text} was not paused");
+            }
+            "up" => scene.servers[text].set_down(false),
+            other => panic!("nobody knows how to `{other}`"),
+        }
+        scene.note(wish).await;
+    }
+}
+
+impl Scene {
+    async fn say(&mut self, wish: &Value, attention: Attention) {
+        let say = Say {
+            conversation: self.conversation.clone(),
+            agent: wish["agent"].as_str().map(str::to_owned),
+            channel: "cli".to_owned(),
+            text: wish["say"].as_str().unwrap().to_owned(),
+            ..Say::default()
+        };
+        match self.world.engine.say(say, attention).await {
+            Ok(said) => self.conversation = Some(said.conversation),
+            Err(error) => self.done.push(format!("  error: {error}")),
+        }
+    }
+
+    async fn tick(&mut self, time: &str) {
+        self.world.clock.set(at(time));
+        loop {
+            let now = self.world.clock.now();
+            let ticked = self.world.engine.tick(now, &self.pool).await.unwrap();
+            self.pool.idle().await;
+            if !ticked.held_back {
+                break;
+            }
+        }
+        self.drain().await;
+    }
+
+    async fn drain(&mut self) {
+        let attention = Attention {
+            parks: true,
+            ..Attention::default()
+        };
+        self.world.engine.drain(&attention).await.unwrap();
+    }
+
+    /// The oldest question is answered.
+    async fn answer(&mut self, word: &str, always: bool) {
+        let open = self.world.store.approvals(false).await.unwrap();
+        let row = open.first().expect("nobody asks anything");
+        let answer = match word {
+            "yes" => Answer::Yes,
+            "skip" => Answer::Skip,
+            _ => Answer::No,
+        };
+        let answered = self.world.engine.answer(row, answer, "ada", always).await;
+        answered.unwrap();
+        self.drain().await;
+    }
+
+    async fn resume(&mut self, skill: &str) {
+        let runs = self.runs().await;
+        let last = runs.iter().rfind(|run| run.skill == skill).unwrap();
+        let with = ResumeWith {
+            by: "ada".to_owned(),
+            old_revision: false,
+        };
+        let attention = Attention::default();
+        let resumed = self.world.engine.resume(last, &with, attention).await;
+        resumed.unwrap();
+    }
+
+    /// Writes and removes skills, and loads them all again.
+    fn write_skills(&self, case: &Value) {
+        let root = self.world.home.path().join("skills");
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/defaults/skills");
+        for name in list(&case["defaults"]) {
+            let name = name.as_str().unwrap();
+            let text = fs::read_to_string(shipped.join(name).join("SKILL.md")).unwrap();
+            write(&root.join(name).join("SKILL.md"), Some(&text));
+        }
+        for (path, text) in map(&case["skills"]) {
+            write(&root.join(path), text.as_str());
+        }
+        for (name, text) in map(&case["agents"]) {
+            let agents = self.world.home.path().join("agents");
+            write(&agents.join(name).join("AGENT.md"), text.as_str());
+        }
+        fs::create_dir_all(&root).unwrap();
+        let options = deft_registry::Options::new(vec![root]);
+        let moment = Moment {
+            now: self.world.clock.now(),
+            zone: TimeZone::UTC,
+        };
+        let snapshot = Snapshot::load(&options, &moment);
+        *self.world.folder.0.lock().unwrap() = Arc::new(snapshot);
+    }
+
+    /// All runs, in the order in which they were made.
+    pub(crate) async fn runs(&self) -> Vec<RunRow> {
+        let mut runs = self.world.store.runs(RunFilter::default()).await.unwrap();
+        runs.sort_by(|one, two| one.id.as_str().cmp(two.id.as_str()));
+        runs
+    }
+
+    async fn note(&mut self, wish: &Value) {
+        let runs = self.runs().await;
+        let state = runs.iter().map(|run| match &run.waiting_for {
+            Some(why) => format!("{} {} ({why})", run.skill, run.status),
+            None => match run.outcome {
+                Some(outcome) => format!("{} {outcome}", run.skill),
+                None => format!("{} {}", run.skill, run.status),
+            },
+        });
+        let state: Vec<String> = state.collect();
+        self.done.push(format!("{wish} -> {}", state.join(", ")));
+    }
+}
+
+fn write(path: &Path, text: Option<&str>) {
+    match text {
+        None => fs::remove_file(path).unwrap(),
+        Some(text) => {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+}
+
+/// A model with the settings of a case.
+fn configured(name: &str, url: &str, settings: &Value) -> ModelOptions {
+    let mut options = model(name, url);
+    options.tools = settings["tools"] != json!(false);
+    options.context_tokens = settings["context_tokens"].as_u64();
+    if let Some(retries) = settings["retries"].as_u64() {
+        options.retries = u32::try_from(retries).unwrap();
+    }
+    if let Some(ms) = settings["timeout_ms"].as_u64() {
+        options.timeout = Duration::from_millis(ms);
+    }
+    if !settings["fallback"].is_null() {
+        options.fallback = texts(&settings["fallback"]);
+    }
+    options
+}
+
+/// The options of a case: `chats`, and in `options` those of agents by their names.
+fn change(options: &mut Options, case: &Value) {
+    if !case["chats"].is_null() {
+        options.chats = texts(&case["chats"]);
+    }
+    let agent = &mut options.agent;
+    for (name, given) in map(&case["options"]) {
+        match name.as_str() {
+            "approve" => agent.approve.extend(texts(given)),
+            "tools" => agent.tools = texts(given),
+            "default" => agent.default = read(given),
+            "llm" => agent.llm = read(given),
+            "may_schedule" => agent.may_schedule = read(given),
+            "max_depth" => agent.max_depth = read(given),
+            "max_steps" => agent.max_steps = read(given),
+            "fan_out" => agent.fan_out = read(given),
+            "budget" => agent.budget = day_budget(given),
+            "budgets" => {
+                let all = map(given).map(|(name, given)| (name.clone(), day_budget(given)));
+                agent.budgets = all.collect();
+            }
+            other => panic!("there is no option `{other}`"),
+        }
+    }
+}
+
+fn day_budget(given: &Value) -> DayBudget {
+    let mut budget = DayBudget::default();
+    for (name, given) in map(given) {
+        match name.as_str() {
+            "tokens" => budget.tokens = read(given),
+            "usd" => budget.usd = read(given),
+            "on_exhausted" => budget.on_exhausted = read(given),
+            "spike_tokens" => budget.spike_tokens = read(given),
+            "spike_factor" => budget.spike_factor = read(given),
+            other => panic!("a budget has no `{other}`"),
+        }
+    }
+    budget
+}
+
+/// A tool of a case: `name`, `about`, `effects` (once), `schema` (anything), and `returns`, a list of
+/// what it returns one after the other, the last one again and again; `{"fail": [class, message]}`
+/// fails, with a third word `blocked` or `in_doubt`. With `later` it is not there at first.
+fn install(world: &World, tool: &Value) {
+    let name = tool["name"].as_str().unwrap().to_owned();
+    let effects = match &tool["effects"] {
+        Value::Null => Effects::Once,
+        effects => read(effects),
+    };
+    let about = tool["about"].as_str().unwrap_or("For tests.");
+    let schema = match &tool["schema"] {
+        Value::Null => json!({ "type": "object" }),
+        schema => schema.clone(),
+    };
+    let returns: Vec<Value> = match &tool["returns"] {
+        Value::Array(all) => all.clone(),
+        Value::Null => vec![json!("ok")],
+        one => vec![one.clone()],
+    };
+    let calls = Arc::clone(&world.calls);
+    let nth = Arc::new(Mutex::new(0));
+    let definition = Definition::new(&name, about, effects, schema);
+    world
+        .engine
+        .router()
+        .register_fn(definition, move |args, _| {
+            calls.lock().unwrap().push((name.clone(), args));
+            let mut nth = nth.lock().unwrap();
+            let value = returns[(*nth).min(returns.len() - 1)].clone();
+            *nth += 1;
+            async move { result(value) }
+        });
+}
+
+fn result(value: Value) -> Result<Value, Failure> {
+    let fail = &value["fail"];
+    if fail.is_null() {
+        return Ok(value);
+    }
+    let class: FailureClass = read(&fail[0]);
+    let failure = Failure::new(class, fail[1].as_str().unwrap());
+    Err(match fail[2].as_str() {
+        Some("blocked") => failure.blocked(),
+        Some("in_doubt") => failure.in_doubt(),
+        _ => failure,
+    })
+}

@@ -1,0 +1,43 @@
+//! A model that is named and cannot be asked, because something about its settings is missing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_model::{Failure, ModelRequest, Object};
+
+use crate::{Failed, Heard, ModelOptions, Pong, Provider, ProviderKind, Reply};
+
+/// Says why, whatever it is asked.
+struct Unready(Failure);
+
+impl Provider for Unready {
+    fn reply<'a>(&'a self, _: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
+        Box::pin(async { Err(Failed::from(self.0.clone())) })
+    }
+
+    fn ping(&self) -> Pong<'_> {
+        Box::pin(async { Err(Failed::from(self.0.clone())) })
+    }
+}
+
+/// The model under its name, with settings that mean nothing.
+pub(crate) fn unready(name: String, failure: Failure) -> (ModelOptions, Arc<dyn Provider>) {
+    let options = ModelOptions {
+        name,
+        provider: ProviderKind::OpenAi,
+        model: String::new(),
+        base_url: None,
+        api_key: None,
+        tools: true,
+        max_tokens: 1,
+        context_tokens: None,
+        temperature: None,
+        timeout: Duration::from_secs(1),
+        retries: 0,
+        fallback: Vec::new(),
+        concurrency: 1,
+        price: None,
+        extra: Object::new(),
+    };
+    (options, Arc::new(Unready(failure)))
+}

@@ -1,0 +1,173 @@
+//! Models whose providers do as they are told, without a network.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deft_llm::{
+    Answer, Ask, Delta, Failed, Heard, ModelOptions, Models, Overflow, Pong, Provider,
+    ProviderKind, Reply,
+};
+use deft_model::{Failure, FailureClass, ModelReply, ModelRequest, TokenUsage};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{options, request};
+
+/// What a provider does with one question.
+#[derive(Clone)]
+pub(crate) enum Does {
+    /// Answers after so many milliseconds.
+    Answers(u64),
+    Fails(Failed),
+    /// Says something, then fails.
+    SaysAndFails(Failed),
+    Hangs,
+}
+
+/// A provider that does these things in this order.
+#[derive(Default)]
+pub(crate) struct Script {
+    left: Mutex<VecDeque<Does>>,
+    asked: AtomicUsize,
+    now: AtomicUsize,
+    pub(crate) most: AtomicUsize,
+}
+
+impl Provider for Script {
+    fn reply<'a>(&'a self, _: &'a ModelRequest, heard: Option<Heard<'a>>) -> Reply<'a> {
+        Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most.fetch_max(now, Ordering::SeqCst);
+            let next = self.left.lock().expect("nobody panicked").pop_front();
+            let result = match next.expect("a question too many") {
+                Does::Answers(millis) => {
+                    sleep(Duration::from_millis(millis)).await;
+                    Ok(answer())
+                }
+                Does::Fails(failed) => Err(failed),
+                Does::SaysAndFails(failed) => {
+                    if let Some(heard) = heard {
+                        heard(Delta::Text("Hel".to_owned()));
+                    }
+                    Err(failed)
+                }
+                Does::Hangs => std::future::pending().await,
+            };
+            self.now.fetch_sub(1, Ordering::SeqCst);
+            result
+        })
+    }
+
+    fn ping(&self) -> Pong<'_> {
+        Box::pin(std::future::pending())
+    }
+}
+
+pub(crate) fn answer() -> ModelReply {
+    ModelReply {
+        text: "Hello.".to_owned(),
+        usage: TokenUsage {
+            input: 1_000_000,
+            cached: 400_000,
+            output: 100_000,
+            estimated: false,
+        },
+        ..ModelReply::default()
+    }
+}
+
+pub(crate) fn lasting(class: FailureClass) -> Failed {
+    Failure::new(class, format!("it is {class:?}").to_lowercase()).into()
+}
+
+pub(crate) fn passing() -> Failed {
+    Failed {
+        passing: true,
+        ..lasting(FailureClass::Network)
+    }
+}
+
+pub(crate) fn after(seconds: u64) -> Failed {
+    Failed {
+        after: Some(Duration::from_secs(seconds)),
+        ..passing()
+    }
+}
+
+pub(crate) fn too_long(needed: Option<u64>) -> Failed {
+    Failed {
+        overflow: Some(Overflow { needed, fits: None }),
+        ..lasting(FailureClass::Limit)
+    }
+}
+
+/// Models in the order in which they are asked; the first is `main`, and the others are behind it.
+pub(crate) struct World {
+    pub(crate) models: Models,
+    pub(crate) scripts: Vec<Arc<Script>>,
+}
+
+pub(crate) fn world(all: Vec<(ModelOptions, Vec<Does>)>) -> World {
+    let names: Vec<String> = all
+        .iter()
+        .map(|(options, _)| options.name.clone())
+        .collect();
+    let mut scripts = Vec::new();
+    let mut models: Vec<(ModelOptions, Arc<dyn Provider>)> = Vec::new();
+    for (mut options, does) in all {
+        if options.name == "main" && options.fallback.is_empty() {
+            options.fallback = names[1..].to_vec();
+        }
+        let script = Arc::new(Script {
+            left: Mutex::new(does.into()),
+            ..Script::default()
+        });
+        scripts.push(script.clone());
+        models.push((options, script));
+    }
+    World {
+        models: Models::with_providers(models),
+        scripts,
+    }
+}
+
+pub(crate) fn model(name: &str) -> ModelOptions {
+    ModelOptions {
+        name: name.to_owned(),
+        retries: 2,
+        timeout: Duration::from_secs(30),
+        ..options(ProviderKind::OpenAi, "http://127.0.0.1:1")
+    }
+}
+
+impl World {
+    /// Asks, and says how long that took.
+    pub(crate) async fn ask(&self, deadline: Option<u64>) -> (Result<Answer, Failure>, Duration) {
+        let start = Instant::now();
+        let request = request();
+        let ask = Ask {
+            model: "main",
+            request: &request,
+            heard: None,
+            deadline: deadline.map(Duration::from_secs),
+            cancel: CancellationToken::new(),
+        };
+        let result = self.models.ask(ask).await;
+        (result, start.elapsed())
+    }
+
+    pub(crate) fn asked(&self) -> Vec<usize> {
+        let count = |script: &Arc<Script>| script.asked.load(Ordering::SeqCst);
+        self.scripts.iter().map(count).collect()
+    }
+}
+
+pub(crate) fn between(elapsed: Duration, from: u64, to: u64) {
+    let millis = Duration::from_millis;
+    // The timer of tokio counts whole milliseconds.
+    let range = millis(from)..=millis(to + 5);
+    assert!(range.contains(&elapsed), "{elapsed:?} is not in {range:?}");
+}

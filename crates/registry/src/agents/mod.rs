@@ -1,0 +1,148 @@
+//! Agents: folders with an `AGENT.md`, and the one that is there without any file.
+//!
+//! Not here: what an agent is told and may use beyond what its file says.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use deft_model::{Agent, Revision};
+use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, parse};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::digest::revision;
+use crate::list::Listing;
+use crate::load::{Reading, load};
+use crate::scan::{Folder, file_name};
+use crate::snapshot::State;
+use crate::unit::Unit;
+
+/// The agent that is there without any file.
+pub const DEFAULT_AGENT: &str = "thinker";
+
+const TEXT: &str = include_str!("thinker/AGENT.md");
+
+/// An agent as it was loaded.
+#[derive(Clone, Debug)]
+pub struct LoadedAgent {
+    /// The agent.
+    pub agent: Agent,
+    /// The hash of its file.
+    pub revision: Revision,
+    /// The file that defines it; none for the default one.
+    pub path: Option<Arc<Path>>,
+}
+
+/// The agent that is there without any file. A file of the same id takes its place.
+pub fn default_agent() -> Arc<LoadedAgent> {
+    static DEFAULT: LazyLock<Arc<LoadedAgent>> = LazyLock::new(|| {
+        let place = Place {
+            file: "AGENT.md",
+            folder: DEFAULT_AGENT,
+            domain: None,
+        };
+        // Nothing in it depends on the present.
+        let moment = Moment {
+            now: Timestamp::UNIX_EPOCH,
+            zone: TimeZone::UTC,
+        };
+        let parsed = parse(TEXT.as_bytes(), &place, Profile::Deft, &moment);
+        let agent = match parsed.document {
+            Some(Document::Agent(agent)) => *agent,
+            // A test holds the text to being good; the fallback may do nothing at all.
+            _ => Agent::new(DEFAULT_AGENT),
+        };
+        Arc::new(LoadedAgent {
+            agent,
+            revision: revision(place.file, TEXT.as_bytes(), &[]),
+            path: None,
+        })
+    });
+    Arc::clone(&DEFAULT)
+}
+
+/// The agents of a snapshot.
+#[derive(Clone, Debug)]
+pub(crate) struct Agents {
+    loaded: BTreeMap<String, Arc<LoadedAgent>>,
+    /// Agents that should be there and are not, with the file that should define them.
+    missed: BTreeMap<String, Arc<Path>>,
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        let default = default_agent();
+        Self {
+            loaded: BTreeMap::from([(default.agent.id.clone(), default)]),
+            missed: BTreeMap::new(),
+        }
+    }
+}
+
+impl Agents {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<LoadedAgent>> {
+        self.loaded.values()
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&Arc<LoadedAgent>> {
+        self.loaded.get(id)
+    }
+
+    /// Adds an agent unless another file came first.
+    pub(crate) fn add(&mut self, loaded: &Arc<LoadedAgent>) -> State {
+        let id = loaded.agent.id.clone();
+        let first = self.loaded.get(&id).and_then(|first| first.path.as_ref());
+        match first.or_else(|| self.missed.get(&id)) {
+            Some(by) => State::Shadowed {
+                id,
+                by: Arc::clone(by),
+            },
+            None => {
+                self.loaded.insert(id.clone(), Arc::clone(loaded));
+                State::Agent(id)
+            }
+        }
+    }
+
+    /// A file that was never good. What it should say may be a limit, so neither the default agent
+    /// nor a file further back stands in for it.
+    pub(crate) fn miss(&mut self, path: &Arc<Path>) {
+        let id = path.parent().and_then(file_name);
+        let is_agent = file_name(path) == Some("AGENT.md");
+        let Some(id) = id.filter(|_| is_agent) else {
+            return;
+        };
+        let from_file = self.loaded.get(id).is_some_and(|one| one.path.is_some());
+        if !from_file {
+            self.loaded.remove(id);
+            self.missed.insert(id.to_owned(), Arc::clone(path));
+        }
+    }
+}
+
+/// What a folder of agents holds: at the top one folder for each agent, in those an `AGENT.md`.
+pub(crate) fn fill(
+    reading: &Reading<'_>,
+    folder: &mut Folder,
+    listing: Listing,
+    known: &HashMap<&Path, &Unit>,
+) {
+    if folder.visit.depth == 0 {
+        folder.children = listing.folders;
+        return;
+    }
+    match &listing.agent_md {
+        Some(path) => {
+            let unit = load(reading, path, known.get(path.as_path()).copied());
+            folder.units.push(unit);
+        }
+        None => {
+            let name = file_name(&folder.visit.path).unwrap_or_default();
+            let message = format!("No AGENT.md found in {name}");
+            let note = Diagnostic::new(Rule::MissingSkillMd, message)
+                .with_help("add one, or move the folder away from the agents");
+            folder.problems.push(note);
+        }
+    }
+}

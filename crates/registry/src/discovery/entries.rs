@@ -1,0 +1,99 @@
+//! What an agent may use, as entries of its prompt. The prompt decides how many of them there is
+//! room for.
+
+use std::collections::BTreeMap;
+
+use deft_model::{Agent, Body, PromptEntry, Skill};
+use deft_skillfile::sections;
+
+use super::listing::{listed, xml};
+use super::{is_hidden, offered, one_line};
+use crate::snapshot::Snapshot;
+
+/// How many commands of each domain stand in the quick reference before any was used.
+const FIRST_OF_DOMAIN: usize = 2;
+
+/// Whether an agent may use a skill.
+pub fn may_use(agent: &Agent, skill: &Skill) -> bool {
+    agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref())
+}
+
+/// The entries of `<available_skills>`: what has keywords is matched and not listed (S0.18).
+pub fn skill_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
+    let fits = |skill: &Skill| skill.keywords.is_empty() && may_use(agent, skill);
+    offered(snapshot)
+        .filter(|loaded| fits(&loaded.skill))
+        .map(|loaded| PromptEntry {
+            name: loaded.skill.id.as_str().into(),
+            about: loaded.skill.description.as_str().into(),
+            text: xml(&listed(loaded)).into(),
+            priority: loaded.skill.priority,
+        })
+        .collect()
+}
+
+/// The domains in which there is something that the agent may use, as `get_skill` shows them.
+pub fn domain_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
+    let usable = |id: &deft_model::SkillId| {
+        let loaded = snapshot.skill(id.as_str());
+        loaded.is_some_and(|loaded| may_use(agent, &loaded.skill))
+    };
+    snapshot
+        .domains()
+        .filter(|(_, domain)| domain.skills.iter().any(usable))
+        .map(|(name, domain)| {
+            let about = one_line(&domain.index.description);
+            PromptEntry {
+                name: name.into(),
+                text: format!("  {name:12} {about}\n").into(),
+                about: about.into(),
+                priority: 0,
+            }
+        })
+        .collect()
+}
+
+/// Usage lines of the most common commands (S2.32): those that were used, by how often, and the
+/// first ones of each domain. Pages are read for this, so the result is worth keeping as long as
+/// the snapshot is.
+pub fn command_entries(
+    snapshot: &Snapshot,
+    agent: &Agent,
+    uses: &BTreeMap<String, u64>,
+) -> Vec<PromptEntry> {
+    let mut of_domain: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut entries = Vec::new();
+    for loaded in snapshot.skills() {
+        let skill = &loaded.skill;
+        let (Body::Manual { text, .. }, Some(domain)) = (&skill.body, &skill.domain) else {
+            continue;
+        };
+        if is_hidden(skill) || !may_use(agent, skill) {
+            continue;
+        }
+        let place = of_domain.entry(domain).or_default();
+        *place += 1;
+        let count = uses.get(skill.id.as_str()).copied().unwrap_or_default();
+        if count > 0 || *place <= FIRST_OF_DOMAIN {
+            let line = usage(&text.read()).unwrap_or_else(|| skill.id.to_string());
+            entries.push(PromptEntry {
+                name: skill.id.as_str().into(),
+                about: one_line(&skill.description).into(),
+                text: format!("  {line}\n").into(),
+                priority: i64::try_from(count).unwrap_or(i64::MAX),
+            });
+        }
+    }
+    entries
+}
+
+/// The first line of a page's usage, without the fence around it.
+fn usage(page: &str) -> Option<String> {
+    let sections = sections(page);
+    let section = sections
+        .iter()
+        .find(|section| section.title.trim().eq_ignore_ascii_case("usage"))?;
+    let mut lines = page[section.body..section.end].lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with("```"))?;
+    Some(one_line(line.trim_matches('`')))
+}

@@ -1,0 +1,92 @@
+//! `AGENT.md`: who speaks to the model, and what it may use (S4.4).
+//!
+//! Reading is strict: a key that drops out behind a warning could be the one that limits the
+//! agent, so whatever does not fit keeps the file from loading (S4.16).
+//!
+//! Not here: which tools, skills, providers and models there are.
+
+use deft_model::{Agent, AgentMode};
+
+use crate::diagnostic::{Severity, Sink};
+use crate::fields::AGENT;
+use crate::parse::{Document, Place};
+use crate::policy;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::skillmd::{page, repaired_tree, split};
+use crate::source::Source;
+use crate::span::Span;
+
+/// Reads an `AGENT.md`.
+pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<Document> {
+    let split = split(source, sink)?;
+    let root = repaired_tree(source.file, split, sink)?;
+    let Some(map) = root.as_mapping() else {
+        let message = format!("the frontmatter is {}", root.describe());
+        sink.report(Rule::NotAMapping, root.span, message)
+            .help("write keys and values, `name: …` and whatever limits the agent");
+        return None;
+    };
+    let fields = Fields {
+        map,
+        file: source.file,
+        severity: Severity::Error,
+    };
+    fields.check_keys(&[AGENT], Severity::Error, sink);
+    check_id(place.folder, sink);
+    let prompt = page(&source.file[split.body.start()..split.body.end()]);
+    if prompt.is_blank() {
+        let message = "there is no text below the frontmatter, so the model is told only the rules";
+        sink.report_as(Severity::Warning, Rule::MissingBody, Span::NONE, message)
+            .help("write below the frontmatter who the agent is and how it works");
+    }
+    let name = (
+        Rule::MissingName,
+        "the agent has no `name`",
+        "add what it is called, for example `name: General Assistant`",
+    );
+    let agent = Agent {
+        id: place.folder.to_owned(),
+        name: fields.required_text("name", name, sink).unwrap_or_default(),
+        description: fields.filled_text("description", sink),
+        provider: fields.filled_text("provider", sink),
+        model: fields.filled_text("model", sink),
+        allow_skills: fields.truth("allow_skills", sink).unwrap_or(false),
+        tools: listed(&fields, "tools", sink),
+        skills: listed(&fields, "skills", sink),
+        approve: fields.texts("approve", sink),
+        max_steps: fields.positive("max_steps", sink),
+        budget: policy::budget(&fields, sink),
+        may_schedule: fields.truth("may_schedule", sink).unwrap_or(false),
+        mode: fields.choice("mode", sink).unwrap_or(AgentMode::Auto),
+        prompt,
+    };
+    check_idle(&agent, &fields, sink);
+    Some(Document::Agent(Box::new(agent)))
+}
+
+/// A list that is there, be it empty: an empty one allows nothing.
+fn listed(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<Vec<String>> {
+    fields.node(key)?;
+    Some(fields.texts(key, sink))
+}
+
+/// The folder's name is the id that skills, schedules and the configuration use.
+fn check_id(folder: &str, sink: &mut Sink) {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if folder.is_empty() || !folder.chars().all(fits) {
+        let message = format!("`{folder}` cannot be the id of an agent");
+        sink.report(Rule::InvalidName, Span::NONE, message)
+            .help("name the folder with letters, digits, `-` and `_`");
+    }
+}
+
+/// A list of skills does nothing while skills are off, which is their default.
+fn check_idle(agent: &Agent, fields: &Fields<'_>, sink: &mut Sink) {
+    if agent.skills.is_some() && !agent.allow_skills {
+        let message = "`skills` has no effect without `allow_skills: true`";
+        let span = fields.span("skills");
+        sink.report_as(Severity::Warning, Rule::InvalidValue, span, message)
+            .help("add `allow_skills: true`, or remove the list");
+    }
+}
