@@ -35,12 +35,8 @@ pub(super) fn done_since(agent: &Agent) -> Vec<String> {
 /// The turns that nothing can change any more. Only the last one can: it is asked again when it
 /// gave nothing, and its calls are made that were not, or are in doubt.
 fn settled(agent: &Agent) -> &[Turn] {
-    let succeeded = agent
-        .finished
-        .as_ref()
-        .is_some_and(|end| end.error.is_none());
     match agent.turns.split_last() {
-        Some((last, before)) if !succeeded && !last.is_settled() => before,
+        Some((last, before)) if !last.is_settled() => before,
         _ => &agent.turns,
     }
 }

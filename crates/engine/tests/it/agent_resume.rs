@@ -5,7 +5,7 @@ use deft_model::{Message, Outcome};
 use deft_store::{ConversationFilter, RunRow};
 use serde_json::{Value, json};
 
-use crate::thinker::{gone, place, says, thinker, wants};
+use crate::thinker::{gone, minded, place, says, thinker, wants};
 use crate::world::{World, load};
 
 const ACTS: &str = "\
@@ -63,7 +63,7 @@ async fn a_model_that_failed_is_asked_again_and_finished_calls_are_not_made_agai
         (_, 2) => Err(gone()),
         _ => Ok(says("I acted.")),
     });
-    let world = World::minded(&[("acts/SKILL.md", ACTS)], models, |_| {});
+    let world = minded(&[("acts/SKILL.md", ACTS)], models);
     let row = world.run("acts", json!({})).await;
     assert_eq!(
         (row.outcome, class(&row)),
@@ -97,7 +97,7 @@ async fn a_call_in_doubt_is_made_once_more_when_a_person_says_so_and_nothing_els
             ("put", json!({})),
         ]))
     });
-    let world = World::minded(&[("acts/SKILL.md", ACTS)], models, |_| {});
+    let world = minded(&[("acts/SKILL.md", ACTS)], models);
     let row = world.run("acts", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Error));
     assert_eq!(world.called(), ["act", "down"]);
@@ -122,7 +122,7 @@ async fn a_skill_that_has_changed_is_resumed_only_as_it_was() {
         1 => Err(gone()),
         _ => Ok(says("Done.")),
     });
-    let world = World::minded(&[("acts/SKILL.md", ACTS)], models, |_| {});
+    let world = minded(&[("acts/SKILL.md", ACTS)], models);
     let row = world.run("acts", json!({})).await;
     let changed = ACTS.replace("Act, then", "Do nothing, then");
     *world.folder.0.lock().unwrap() = load(&world.home, &[("acts/SKILL.md", &changed)]);
@@ -153,7 +153,7 @@ async fn a_rerun_begins_at_an_agent_step_or_takes_over_what_it_said() {
         0 => Ok(wants(&[("echo", json!({ "nth": nth }))])),
         _ => Ok(says(&format!("answer {nth}"))),
     });
-    let world = World::minded(&[("steps.yaml", STEPS)], models, |_| {});
+    let world = minded(&[("steps.yaml", STEPS)], models);
     let row = world.run("steps", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Success));
     let cases = [
@@ -186,7 +186,7 @@ async fn a_chat_goes_on_where_its_model_was_lost() {
         1 => Err(gone()),
         _ => Ok(says("Hello.")),
     });
-    let world = World::minded(&[], models, |_| {});
+    let world = minded(&[], models);
     world.engine.register_tools();
     let say = Say {
         channel: "cli".to_owned(),

@@ -281,9 +281,10 @@ async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
             !matches!(message, Message::Assistant { text, .. } if text.starts_with("(this was not"))
         })
         .collect();
-    let expected = match run.outcome {
-        Some(Outcome::Success) => machine.messages(&root),
-        _ => machine.lasting(&root),
+    let finished = machine.finished().unwrap();
+    let expected = match finished.error {
+        None => machine.messages(&root),
+        Some(_) => machine.lasting(&root),
     };
     assert_eq!(said, expected, "{run:?}");
 }

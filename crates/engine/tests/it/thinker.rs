@@ -7,6 +7,7 @@ use deft_model::{
     CallArgs, Failure, FailureClass, Message, ModelReply, ModelRequest, StopReason, TokenUsage,
     ToolCall,
 };
+use deft_store::Memory;
 use serde_json::Value;
 
 use crate::agent_case::model;
@@ -107,4 +108,12 @@ pub(crate) fn place(request: &ModelRequest) -> (String, usize) {
     let answers = messages[asked..].iter();
     let answers = answers.filter(|it| matches!(it, Message::Assistant { .. }));
     (text.clone(), answers.count())
+}
+
+/// A world with a model, in memory.
+pub(crate) fn minded(skills: &[(&str, &str)], models: Models) -> World {
+    let home = tempfile::tempdir().unwrap();
+    let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
+    let parts = (deft_tools::Options::default(), models);
+    World::made(home, folder, Arc::new(Memory::new()), parts, |_| {})
 }
