@@ -11,6 +11,7 @@ use deft_store::Memory;
 use serde_json::Value;
 
 use crate::agent_case::model;
+use crate::world::{Folder, World, load};
 
 /// What the model was asked, in order.
 pub(crate) type Asked = Arc<Mutex<Vec<ModelRequest>>>;

@@ -115,19 +115,6 @@ impl World {
         Self::beside(home, folder, store, deft_tools::Options::default(), change)
     }
 
-    /// A world with models.
-    pub(crate) fn minded(
-        skills: &[(&str, &str)],
-        models: deft_llm::Models,
-        change: impl FnOnce(&mut Options),
-    ) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
-        let tools = deft_tools::Options::default();
-        let store = Arc::new(Memory::new());
-        Self::made(home, folder, store, (tools, models), change)
-    }
-
     /// A world with tools of servers beside its own.
     pub(crate) fn beside(
         home: TempDir,
