@@ -57,7 +57,7 @@ pub(crate) struct Inner {
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
-    pub(crate) playbooks: crate::agent::Playbooks,
+    pub(crate) known: crate::agent::Known,
     /// The models that there are now.
     models: Mutex<Models>,
     /// The present of schedules, where it is not the clock's.
@@ -148,7 +148,7 @@ impl Engine {
                 abandoned: Mutex::default(),
                 live,
                 bells: Bells::default(),
-                playbooks: crate::agent::Playbooks::default(),
+                known: crate::agent::Known::default(),
                 schedule_time: OnceLock::new(),
             }),
         })
