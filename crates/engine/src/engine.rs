@@ -58,6 +58,7 @@ pub(crate) struct Inner {
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
     pub(crate) playbooks: crate::agent::Playbooks,
+    pub(crate) silences: crate::model_health::Silences,
     /// The present of schedules, where it is not the clock's.
     pub(crate) schedule_time: OnceLock<Timestamp>,
 }
@@ -146,6 +147,7 @@ impl Engine {
                 live,
                 bells: Bells::default(),
                 playbooks: crate::agent::Playbooks::default(),
+                silences: crate::model_health::Silences::default(),
                 schedule_time: OnceLock::new(),
             }),
         })
