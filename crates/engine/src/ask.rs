@@ -35,6 +35,11 @@ pub struct Question {
 pub trait Asker: Send + Sync + 'static {
     /// The answer; none when the person went away without giving one.
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>>;
+
+    /// Who that is, as the record says.
+    fn name(&self) -> String {
+        TERMINAL.to_owned()
+    }
 }
 
 /// Who watches over a run while it is driven.
@@ -165,8 +170,9 @@ pub(crate) async fn at_terminal(
         default: false,
         operation: serde_json::from_str(&row.asked.operation).unwrap_or_default(),
     };
-    let answer = attention.asker.as_ref()?.ask(question).await?;
-    Some((answer, TERMINAL.to_owned()))
+    let asker = attention.asker.as_ref()?;
+    let answer = asker.ask(question).await?;
+    Some((answer, asker.name()))
 }
 
 /// Who answers at the terminal, as the record says.
@@ -214,7 +220,7 @@ pub(crate) async fn find_answer(
             (Some(by), _) => (Answer::Yes, by.clone()),
             (None, Some(asker)) => {
                 let answer = asker.ask(question.clone()).await?;
-                (answer, TERMINAL.to_owned())
+                (answer, asker.name())
             }
             (None, None) => return None,
         },

@@ -59,6 +59,8 @@ pub(crate) struct Inner {
     pub(crate) bells: Bells,
     pub(crate) playbooks: crate::agent::Playbooks,
     pub(crate) silences: crate::model_health::Silences,
+    /// The models that there are now.
+    models: Mutex<Models>,
     /// The present of schedules, where it is not the clock's.
     pub(crate) schedule_time: OnceLock<Timestamp>,
 }
@@ -136,6 +138,7 @@ impl Engine {
         let (live, _) = broadcast::channel(LIVE_EVENTS);
         Ok(Self {
             inner: Arc::new(Inner {
+                models: Mutex::new(parts.models.clone()),
                 options,
                 parts,
                 rules: Arc::new(rules),
@@ -169,6 +172,11 @@ impl Engine {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
             && owner.is_some_and(|owner| self.inner.owner.is_gone(owner))
+    }
+
+    /// Takes other models from now on; what is being asked is still answered.
+    pub fn set_models(&self, models: Models) {
+        *lock(&self.inner.models) = models;
     }
 
     /// Where runs are kept.
@@ -269,6 +277,10 @@ impl Inner {
             now: self.now(),
             zone,
         }
+    }
+
+    pub(crate) fn models(&self) -> Models {
+        lock(&self.models).clone()
     }
 
     pub(crate) fn has_listeners(&self) -> bool {

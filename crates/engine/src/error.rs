@@ -21,6 +21,9 @@ pub enum Error {
         /// What was asked for.
         name: String,
     },
+    /// An agent cannot begin.
+    #[error("{0}")]
+    Agent(deft_model::Failure),
     /// A pattern of a standing permission that does not fit what it was asked for.
     #[error("`{argument}={allowed}` does not fit what is to be approved: {why}", allowed = plain(allowed))]
     Pattern {
@@ -31,9 +34,6 @@ pub enum Error {
         /// Why not.
         why: String,
     },
-    /// An agent cannot begin.
-    #[error("{0}")]
-    Agent(deft_model::Failure),
     /// No such conversation.
     #[error("there is no conversation `{id}`")]
     UnknownConversation {

@@ -52,9 +52,6 @@ impl Silences {
 impl Engine {
     /// Asks the servers once a minute, as long as anybody could want them.
     pub(crate) async fn watch_models(&self) -> Result<(), Error> {
-        if self.local_models().is_empty() {
-            return Ok(());
-        }
         loop {
             let next = self.inner.now().saturating_add(EVERY);
             let next = next.unwrap_or(Timestamp::MAX);
@@ -66,10 +63,12 @@ impl Engine {
     /// Asks the servers of local models whether they are there, if anybody could want them, and
     /// tells people what has changed.
     pub async fn check_models(&self) -> Result<(), Error> {
-        if self.is_anybody_thinking().await? {
-            for model in self.local_models() {
-                self.look_at(&model).await?;
-            }
+        let models = self.local_models();
+        if models.is_empty() || !self.is_anybody_thinking().await? {
+            return Ok(());
+        }
+        for model in models {
+            self.look_at(&model).await?;
         }
         Ok(())
     }
@@ -77,15 +76,15 @@ impl Engine {
     /// Whether the servers of local models are there, right now.
     pub async fn ping_models(&self) -> Vec<(String, Result<(), Failure>)> {
         let pings = self.local_models().into_iter().map(|model| async move {
-            let answered = self.inner.parts.models.ping(&model, PATIENCE).await;
+            let answered = self.inner.models().ping(&model, PATIENCE).await;
             (model, answered)
         });
         futures_util::future::join_all(pings).await
     }
 
     fn local_models(&self) -> Vec<String> {
-        let all = self.inner.parts.models.list().iter();
-        let local = all.filter(|model| model.is_local());
+        let models = self.inner.models();
+        let local = models.list().iter().filter(|model| model.is_local());
         local.map(|model| model.name.clone()).collect()
     }
 
@@ -116,7 +115,7 @@ impl Engine {
 
     async fn look_at(&self, model: &str) -> Result<(), Error> {
         let silences = &self.inner.silences;
-        let answered = self.inner.parts.models.ping(model, PATIENCE).await;
+        let answered = self.inner.models().ping(model, PATIENCE).await;
         let key = setting(model);
         let lost = self.store().setting(&key).await?;
         let lost = lost.and_then(|since| since.parse::<Timestamp>().ok());

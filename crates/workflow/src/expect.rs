@@ -98,8 +98,14 @@ impl Machine {
         frame.plan.expect.check("the outputs", is_called, &scope)
     }
 
-    /// `expect:` of a step, over its value as `result` and by its own names.
-    pub(crate) fn check_step(&self, at: At, value: &Value) -> Result<(), Failure> {
+    /// `expect:` of a step, over its value as `result` and by its own names. `by_agent` is what its
+    /// agent has called.
+    pub(crate) fn check_step(
+        &self,
+        at: At,
+        value: &Value,
+        by_agent: &[String],
+    ) -> Result<(), Failure> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
         let Some(view) = self
             .view(at.frame, Some(at))
@@ -115,9 +121,10 @@ impl Machine {
             fields: false,
         };
         let is_called = |tool: &str| match self.try_state(at) {
-            Some(TryState::Calling { call, .. }) => {
-                matches!(&**call, Call::Tool { tool: other, .. } if is_same(other, tool))
-            }
+            Some(TryState::Calling { call, .. }) => match &**call {
+                Call::Tool { tool: other, .. } => is_same(other, tool),
+                _ => by_agent.iter().any(|other| is_same(other, tool)),
+            },
             Some(TryState::Inside { frame, .. }) => {
                 let mut called = self.frames[*frame].called.iter();
                 called.any(|other| is_same(other, tool))

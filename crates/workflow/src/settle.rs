@@ -35,6 +35,31 @@ impl Machine {
         ms: u64,
         cached: bool,
     ) -> Event {
+        self.settle_with(path, attempt, result, now, (ms, cached), Vec::new())
+    }
+
+    /// The event for what came of an agent that has called these with success.
+    pub fn settle_agent(
+        &self,
+        path: &Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        ms: u64,
+        called: Vec<String>,
+    ) -> Event {
+        self.settle_with(path, attempt, result, now, (ms, false), called)
+    }
+
+    fn settle_with(
+        &self,
+        path: &Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        (ms, cached): (u64, bool),
+        called: Vec<String>,
+    ) -> Event {
         let at = self.locate(path).ok();
         let judging = at.is_some_and(|at| self.is_judging(at));
         let result = result.map_err(|failure| self.as_stopped(at, failure));
@@ -45,7 +70,7 @@ impl Machine {
                     let step = &self.frames[at.frame].plan.steps[at.step].step;
                     (None, Some(full), give_up(step, Next::Fail))
                 }
-                Ok(()) => match self.check_step(at, &value) {
+                Ok(()) => match self.check_step(at, &value, &called) {
                     Ok(()) => (Some(value), None, Next::Done),
                     Err(breach) => {
                         let next = self.after_breach(now, at, &breach);
@@ -67,7 +92,7 @@ impl Machine {
             error,
             next,
             cached,
-            called: Vec::new(),
+            called,
             ms,
         })
     }

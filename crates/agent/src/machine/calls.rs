@@ -95,8 +95,8 @@ impl Calls<'_> {
     fn begin(&self, index: usize, running: &[&Call], facts: &dyn Facts) -> Option<What> {
         let call = &self.turn.calls[index];
         match (&call.state, &call.target) {
-            (CallState::Answered { yes: false, by }, Some(Target::Tool { tool, .. })) => {
-                let text = words::declined(tool, by);
+            (CallState::Answered { yes: false, by }, Some(Target::Tool { tool, skill, .. })) => {
+                let text = words::declined(skill.as_ref().unwrap_or(tool), by);
                 Some(self.told(index, Interpretation::Declined, text))
             }
             (_, Some(target)) => self.go(index, target.clone(), running),
@@ -115,7 +115,7 @@ impl Calls<'_> {
                         return running.is_empty().then(|| What::Question {
                             turn: self.number(),
                             call: ordinal(index),
-                            message: words::question(&tool, &args),
+                            message: words::question(skill.as_ref().unwrap_or(&tool), &args),
                             tool,
                             args,
                             effects,

@@ -5,10 +5,12 @@
 
 use deft_llm::{Answer, Price};
 use deft_model::{
-    Budget, BudgetPeriod, Exhausted, Failure, FailureClass, Message, ModelRequest, estimate_tokens,
+    Budget, BudgetPeriod, Exhausted, Failure, FailureClass, Message, ModelRequest, Outcome,
+    estimate_tokens,
 };
 use deft_store::{
-    Lease, Limit, NewNotice, Refusal, Reserve, Reserved, RunRow, Spend, SpentFilter, Write,
+    Lease, Limit, NewNotice, Refusal, Reserve, Reserved, RunFilter, RunRow, Spend, SpentFilter,
+    Write,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -26,14 +28,19 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 /// What one question may cost, and what it counts against.
 pub(crate) struct Spending {
     agent: String,
-    limits: Vec<Limit>,
+    bounds: Vec<Bound>,
     tokens: u64,
     micros: u64,
     price: Option<Price>,
-    /// What happens when the budget of the skill is spent, and when another one is.
-    of_skill: Exhausted,
-    of_agent: Exhausted,
     at: Timestamp,
+}
+
+/// A limit, and what happens when it is reached.
+struct Bound {
+    limit: Limit,
+    then: Exhausted,
+    /// The skill says so, and is what is paused.
+    of_skill: bool,
 }
 
 /// A question that may not be asked.
@@ -50,17 +57,24 @@ pub(crate) fn pause_key(agent: &str) -> String {
     format!("agent:{agent}")
 }
 
+/// The name under which it is kept when a person let an agent go on.
+fn resumed_key(agent: &str) -> String {
+    format!("resumed agent:{agent}")
+}
+
 impl Inner {
-    /// What a question would cost at most, and what it counts against.
+    /// What a question would cost at most, and what it counts against. One that an agent asks which
+    /// was sent out counts against both: the one that it is `below` of pays.
     pub(crate) async fn spending(
         &self,
         run: &RunRow,
-        agent: &str,
+        (agent, below): (&str, Option<&str>),
         model: &str,
         request: &ModelRequest,
     ) -> Spending {
         let now = self.now();
-        let options = self.parts.models.options(model);
+        let models = self.models();
+        let options = models.options(model);
         let most = request.max_tokens.or(options.map(|model| model.max_tokens));
         let (input, output) = (request_tokens(request), u64::from(most.unwrap_or(0)));
         let price = options.and_then(|model| model.price);
@@ -74,33 +88,37 @@ impl Inner {
         let today = now.to_zoned(self.host_zone()).date();
         let skills_day = zone.and_then(|zone| now.in_tz(&zone).ok());
         let skills_day = skills_day.map_or(today, |zoned| zoned.date());
-        let mut limits = vec![
+        let skills = format!("skill:{}@{skills_day}", run.skill);
+        let mut bounds = vec![
             of_skill(format!("run:{}", run.id), budget, BudgetPeriod::Run),
-            of_skill(
-                format!("skill:{}@{skills_day}", run.skill),
-                budget,
-                BudgetPeriod::Day,
+            of_skill(skills, budget, BudgetPeriod::Day),
+            of_day(
+                format!("agent:{agent}@{today}"),
+                of_agent.or(Some(all)),
+                of_agent,
             ),
-            of_day(format!("agent:{agent}@{today}"), of_agent),
-            of_day(format!("all@{today}"), Some(all)),
+            of_day(format!("all@{today}"), Some(all), Some(all)),
         ];
         if let Some(own) = defined.and_then(|agent| agent.budget.clone()) {
-            let scope = match own.per {
-                BudgetPeriod::Day => format!("agent:{agent}@{today}"),
-                BudgetPeriod::Run => format!("run:{}", run.id),
-            };
-            limits.push(of_skill(scope, Some(&own), own.per));
+            bounds.push(of_agent_file(agent, &own, run, today));
+        }
+        if let Some(below) = below.filter(|below| *below != agent) {
+            let configured = self.options.agent.budgets.get(below);
+            let scope = format!("agent:{below}@{today}");
+            bounds.push(of_day(scope, configured.or(Some(all)), configured));
+            let defined = self.agent_definition(below);
+            if let Some(own) = defined.and_then(|agent| agent.budget.clone()) {
+                bounds.push(of_agent_file(below, &own, run, today));
+            }
         }
         Spending {
             agent: agent.to_owned(),
-            limits,
+            bounds,
             tokens: input.saturating_add(output),
             micros: price.map_or(0, |price| {
                 micros(price.input * millions(input) + price.output * millions(output))
             }),
             price,
-            of_skill: budget.map_or(Exhausted::Pause, |budget| budget.on_exhausted),
-            of_agent: of_agent.unwrap_or(all).on_exhausted,
             at: now,
         }
     }
@@ -134,10 +152,11 @@ impl Inner {
             tokens: None,
             micros: None,
         };
+        let limits = spending.bounds.iter().map(|bound| &bound.limit);
         let scopes = if lifted {
-            spending.limits.iter().map(unlimited).collect()
+            limits.map(unlimited).collect()
         } else {
-            spending.limits.clone()
+            limits.cloned().collect()
         };
         let wish = Reserve {
             key: key.to_owned(),
@@ -149,20 +168,24 @@ impl Inner {
         match store.reserve(lease, wish).await.map_err(unable)? {
             Reserved::Granted => Ok(()),
             Reserved::Refused(refusal) => {
-                let scope = &refusal.scope;
-                let of_skill = scope.starts_with("skill:") || scope.starts_with("run:");
+                let reached = |bound: &&Bound| {
+                    let limit = &bound.limit;
+                    limit.scope == refusal.scope
+                        && limit.tokens == refusal.limit_tokens
+                        && limit.micros == refusal.limit_micros
+                };
+                let reached = spending.bounds.iter().find(reached);
+                let (then, of_skill) = reached.map_or((Exhausted::Skip, false), |bound| {
+                    (bound.then, bound.of_skill)
+                });
                 let failure = spent_failure(&refusal, spending);
-                if !of_skill && spending.of_agent == Exhausted::Pause {
-                    let text = failure.to_string();
-                    self.pause_agent(&spending.agent, &text, scope).await;
+                if !of_skill && then == Exhausted::Pause {
+                    let (agent, text) = (&spending.agent, failure.to_string());
+                    self.pause_agent(agent, &text, &refusal.scope).await;
                 }
                 Err(Broke {
                     failure,
-                    then: if of_skill {
-                        spending.of_skill
-                    } else {
-                        spending.of_agent
-                    },
+                    then,
                     of_skill,
                     scope: refusal.scope,
                 })
@@ -190,9 +213,9 @@ impl Inner {
         vec![Write::Spend(Spend {
             key,
             scopes: spending
-                .limits
+                .bounds
                 .iter()
-                .map(|limit| limit.scope.clone())
+                .map(|bound| bound.limit.scope.clone())
                 .collect(),
             tokens_in: usage.input,
             tokens_out: usage.output,
@@ -213,6 +236,10 @@ impl Inner {
             return;
         };
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
+        // What a person has let pass counts no more.
+        let resumed = self.parts.store.setting(&resumed_key(agent)).await;
+        let resumed = resumed.ok().flatten().and_then(|text| text.parse().ok());
+        let hour = hour.max(resumed.unwrap_or(Timestamp::MIN));
         let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
         let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
         let hours = before.first().map_or(1, |first| {
@@ -282,6 +309,9 @@ impl Inner {
         };
         let rows = self.parts.store.spent(filter).await.ok()?;
         let spent = rows.first()?;
+        if let Some(why) = self.refused_today(pinned, day.date()).await {
+            return Some(why);
+        }
         let tokens = spent.tokens_in + spent.tokens_out;
         let over = budget.tokens.is_some_and(|limit| tokens >= limit)
             || budget
@@ -297,12 +327,41 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// What the last run of today was told when its budget of the day did not suffice; the next one
+    /// would be told the same.
+    async fn refused_today(&self, pinned: &Pinned, day: jiff::civil::Date) -> Option<String> {
+        let filter = RunFilter {
+            skill: Some(pinned.skill.id.to_string()),
+            outcomes: vec![Outcome::Error, Outcome::Success],
+            limit: Some(1),
+            ..RunFilter::default()
+        };
+        let last = self.parts.store.runs(filter).await.ok()?.pop()?;
+        let zone = pinned.skill.policy.timezone.as_deref();
+        let zoned = zone.and_then(|zone| last.admitted_at.in_tz(zone).ok());
+        let zoned = zoned.unwrap_or_else(|| last.admitted_at.to_zoned(self.host_zone()));
+        if zoned.date() != day || last.revision != pinned.revision {
+            return None;
+        }
+        let error = serde_json::from_str::<Failure>(last.error.as_deref()?).ok()?;
+        let of_skill = format!("`skill:{}`", pinned.skill.id);
+        let refused = error.class == FailureClass::Budget && error.message.contains(&of_skill);
+        refused.then_some(error.message)
+    }
+}
+
 impl Engine {
     /// Lets a paused agent go on. Says whether it was paused.
     pub async fn resume_agent(&self, agent: &str) -> Result<bool, crate::Error> {
         let key = pause_key(agent);
         let paused = self.store().held(&key).await?.is_some();
-        self.store().hold(&key, false, self.inner.now()).await?;
+        let now = self.inner.now();
+        let noted = self
+            .store()
+            .keep_setting(&resumed_key(agent), &now.to_string());
+        noted.await?;
+        self.store().hold(&key, false, now).await?;
         self.inner.stir();
         Ok(paused)
     }
@@ -313,20 +372,41 @@ impl Engine {
     }
 }
 
-fn of_skill(scope: String, budget: Option<&Budget>, period: BudgetPeriod) -> Limit {
+fn of_skill(scope: String, budget: Option<&Budget>, period: BudgetPeriod) -> Bound {
     let budget = budget.filter(|budget| budget.per == period);
-    Limit {
-        scope,
-        tokens: budget.and_then(|budget| budget.tokens),
-        micros: budget.and_then(|budget| budget.cost_usd).map(micros),
+    Bound {
+        limit: Limit {
+            scope,
+            tokens: budget.and_then(|budget| budget.tokens),
+            micros: budget.and_then(|budget| budget.cost_usd).map(micros),
+        },
+        then: budget.map_or(Exhausted::Pause, |budget| budget.on_exhausted),
+        of_skill: true,
     }
 }
 
-fn of_day(scope: String, budget: Option<&DayBudget>) -> Limit {
-    Limit {
-        scope,
-        tokens: budget.and_then(|budget| budget.tokens),
-        micros: budget.and_then(|budget| budget.usd).map(micros),
+/// The budget in the AGENT.md of an agent.
+fn of_agent_file(agent: &str, own: &Budget, run: &RunRow, today: jiff::civil::Date) -> Bound {
+    let scope = match own.per {
+        BudgetPeriod::Day => format!("agent:{agent}@{today}"),
+        BudgetPeriod::Run => format!("run:{}", run.id),
+    };
+    Bound {
+        of_skill: false,
+        ..of_skill(scope, Some(own), own.per)
+    }
+}
+
+/// A budget of the configuration; who has none of their own goes by the `rule` of all.
+fn of_day(scope: String, rule: Option<&DayBudget>, budget: Option<&DayBudget>) -> Bound {
+    Bound {
+        limit: Limit {
+            scope,
+            tokens: budget.and_then(|budget| budget.tokens),
+            micros: budget.and_then(|budget| budget.usd).map(micros),
+        },
+        then: rule.map_or(Exhausted::Pause, |rule| rule.on_exhausted),
+        of_skill: false,
     }
 }
 
@@ -388,6 +468,11 @@ fn spent_failure(refusal: &Refusal, spending: &Spending) -> Failure {
         ),
         _ => "it is spent".to_owned(),
     };
+    if what.starts_with("run:") {
+        let message = format!("the budget of the run does not suffice: {amount}");
+        return Failure::new(FailureClass::Budget, message)
+            .hint("raise the `budget` of the skill or of its agent");
+    }
     let message = format!("the budget{period} of `{what}` does not suffice: {amount}");
     Failure::new(FailureClass::Budget, message)
         .hint("`deft budget show` says what was spent; raise the limit or wait for the next day")
@@ -399,7 +484,7 @@ fn dollars(micros: u64) -> String {
 }
 
 fn paused_failure(agent: &str, since: Timestamp) -> Failure {
-    let message = format!("agent `{agent}` is paused since {since}: it took unusually many tokens");
+    let message = format!("agent `{agent}` is paused since {since}");
     Failure::new(FailureClass::Budget, message)
         .hint(format!("`deft budget resume {agent}` lets it go on"))
 }

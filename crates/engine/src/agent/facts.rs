@@ -36,9 +36,10 @@ impl<'a> AgentFacts<'a> {
         let router = &self.engine.parts.router;
         match router.mended(tool, args) {
             Err(failure) if failure.blocked => Resolved::Blocked(failure),
+            // Commands of deft are for people; a model has the schema.
             Err(failure) => Resolved::Mistaken(match &failure.hint {
-                Some(hint) => format!("{failure}\nhint: {hint}"),
-                None => failure.to_string(),
+                Some(hint) if !hint.starts_with("`deft ") => format!("{failure}\nhint: {hint}"),
+                _ => failure.to_string(),
             }),
             Ok(args) => Resolved::Tool {
                 effects: router.effects_of(tool, &args).unwrap_or(Effects::Once),
@@ -57,7 +58,7 @@ impl<'a> AgentFacts<'a> {
             (Some(Ok(line)), None) => match line.words.first() {
                 Some(first) if first.text == DISPATCH_AGENT => self.dispatch_line(setup, &line),
                 Some(first) if let Some(offer) = offered(setup, &first.text) => {
-                    self.tool_line(offer, &line)
+                    self.tool_line(setup, offer, &line)
                 }
                 _ => self.routed(setup, route(&line, |name| self.flags(name))),
             },
@@ -70,12 +71,12 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// A tool that is called by a command: its flags are its arguments.
-    fn tool_line(&self, offer: &Offer, line: &Line) -> Resolved {
+    fn tool_line(&self, setup: &Setup, offer: &Offer, line: &Line) -> Resolved {
         match route(line, |_| Ok(Vec::new())) {
             Err(problems) => refused(&problems),
             Ok(Routed::Command(command)) if !command.help => {
                 match cast_by_schema(command.flags, &offer.spec.schema) {
-                    Ok(args) => self.tool(&offer.tool, args, offer.approve),
+                    Ok(args) => self.offered(setup, offer, args),
                     Err(problems) => refused(&problems),
                 }
             }
@@ -84,6 +85,53 @@ impl<'a> AgentFacts<'a> {
                 offer.spec.name, offer.spec.description, offer.spec.schema
             )),
         }
+    }
+
+    /// A call of a tool that was offered, by JSON or by a line: both come down to the same.
+    fn offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolved {
+        let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
+        match offer.tool.as_str() {
+            DISPATCH_AGENT => dispatch(args),
+            USE_SKILL | SKILL_RUN if let Some(refusal) = out_of_scope(setup, text("skill")) => {
+                refusal
+            }
+            USE_SKILL => {
+                let call = Value::Object(args);
+                self.routed(setup, from_json(&call, |name| self.flags(name)))
+            }
+            SKILL_RUN => self.skill_run(setup, offer, args),
+            GET_SKILL => match (&setup.skills, text("topic")) {
+                (Some(scope), "") => Resolved::Text(format!("skills: {}", scope.join(", "))),
+                (_, topic) => out_of_scope(setup, topic)
+                    .unwrap_or_else(|| self.tool(GET_SKILL, args.clone(), offer.approve)),
+            },
+            SKILL if !is_listed(offer, &args) => Resolved::Text(discovery::load_skill(
+                &Snapshot::default(),
+                text("skill_name"),
+            )),
+            tool => self.tool(tool, args, offer.approve),
+        }
+    }
+
+    /// A skill that is run by its name: a command is one however it is called.
+    fn skill_run(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolved {
+        let name = args.get("skill").and_then(Value::as_str);
+        let found = name.and_then(|name| self.snapshot.find(name));
+        let Some(skill) = found.map(|loaded| &loaded.skill) else {
+            return self.tool(SKILL_RUN, args, offer.approve);
+        };
+        if !matches!(
+            skill.body,
+            Body::Manual {
+                handler: Some(_),
+                ..
+            }
+        ) {
+            let approve = offer.approve || self.needs_approval(skill);
+            return self.tool(SKILL_RUN, args, approve);
+        }
+        let inputs = args.get("inputs").and_then(Value::as_object).cloned();
+        self.command(setup, skill.id.as_str(), inputs.unwrap_or_default())
     }
 
     fn routed(&self, setup: &Setup, routed: Result<Routed, Vec<Problem>>) -> Resolved {
@@ -210,30 +258,7 @@ impl Facts for AgentFacts<'_> {
         let CallArgs::Object(args) = call.args.clone() else {
             return Resolved::Mistaken("the arguments are no JSON object".to_owned());
         };
-        match offer.tool.as_str() {
-            DISPATCH_AGENT => dispatch(args),
-            USE_SKILL => {
-                let call = Value::Object(args);
-                let named = call.get("skill").and_then(Value::as_str);
-                if let (Some(scope), Some(name)) = (&setup.skills, named)
-                    && !scope.iter().any(|allowed| allowed == name)
-                {
-                    let list = scope.join(", ");
-                    return Resolved::Refused(format!(
-                        "`{name}` is not one of the skills here: {list}"
-                    ));
-                }
-                self.routed(setup, from_json(&call, |name| self.flags(name)))
-            }
-            SKILL if !is_listed(offer, &args) => {
-                let name = args.get("skill_name").and_then(Value::as_str);
-                Resolved::Text(discovery::load_skill(
-                    &Snapshot::default(),
-                    name.unwrap_or_default(),
-                ))
-            }
-            tool => self.tool(tool, args, offer.approve),
-        }
+        self.offered(setup, offer, args)
     }
 }
 
@@ -242,6 +267,21 @@ fn is_listed(offer: &Offer, args: &Object) -> bool {
     let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array();
     let name = args.get("skill_name");
     listed.is_none_or(|listed| name.is_some_and(|name| listed.contains(name)))
+}
+
+/// Why a skill may not be used, where an agent has but a few.
+fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolved> {
+    let scope = setup.skills.as_ref()?;
+    if scope.iter().any(|allowed| allowed == name) {
+        return None;
+    }
+    let all = scope.join("`, `");
+    let hint = match scope.len() {
+        0 => "you have none; answer in words".to_owned(),
+        _ => format!("you can use `{all}`"),
+    };
+    let text = format!("`{name}` is not one of your skills\nhint: {hint}");
+    Some(Resolved::Refused(text))
 }
 
 /// A tool of the agent by the name that its model uses.
@@ -289,6 +329,11 @@ fn dispatch(mut args: Object) -> Resolved {
     }
 }
 
+/// What is wrong with a command, in the words of the router; that it is an error is said around it.
 fn refused(problems: &[Problem]) -> Resolved {
-    Resolved::Mistaken(CommandResult::refused(problems).content)
+    let text = CommandResult::refused(problems).content;
+    Resolved::Mistaken(match text.strip_prefix("error: ") {
+        Some(text) => text.to_owned(),
+        None => text,
+    })
 }

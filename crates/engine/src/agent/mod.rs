@@ -6,6 +6,7 @@
 
 mod budget;
 mod came;
+mod chat;
 mod facts;
 mod history;
 mod offers;
@@ -13,8 +14,10 @@ mod options;
 mod playbooks;
 mod prepare;
 mod say;
+mod sent_out;
 mod think;
 mod tools;
+mod voice;
 
 use deft_workflow::{AgentStep, Path};
 
@@ -55,11 +58,15 @@ pub(crate) fn answer_value(text: String, wants_json: bool) -> Value {
     if !wants_json {
         return Value::String(text);
     }
-    let bare = text.trim();
-    let fenced = bare.strip_prefix("```").and_then(|rest| {
-        let rest = rest.strip_suffix("```")?;
-        rest.split_once('\n').map(|(_, body)| body)
-    });
-    let parsed = serde_json::from_str(fenced.unwrap_or(bare));
+    let parsed = serde_json::from_str(fenced(&text).unwrap_or(&text));
     parsed.unwrap_or(Value::String(text))
+}
+
+/// What stands in the only fence of a text; models like to say a sentence before it.
+fn fenced(text: &str) -> Option<&str> {
+    let mut parts = text.split("```");
+    let (_, inside, _) = (parts.next()?, parts.next()?, parts.next()?);
+    let only = parts.next().is_none();
+    let (_, body) = inside.split_once('\n').filter(|_| only)?;
+    Some(body)
 }

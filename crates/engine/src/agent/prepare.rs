@@ -1,17 +1,18 @@
 //! What an agent begins with: its model, its prompt, its tools, and what was said before.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deft_agent::prompt::{Caps, PlaybookText, PromptInput, SentOut, assemble, line, sent_out};
+use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup};
-use deft_model::{Agent, AgentMode, Body, Failure, FailureClass};
-use deft_registry::{Snapshot, State, discovery};
-use deft_store::{FactFilter, NewConversation, RunRow};
+use deft_model::{Body, Failure, FailureClass, RunId};
+use deft_registry::Snapshot;
+use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
 
+use super::chat::FOR_COMMANDS;
 use super::say::conversation_of;
-use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use super::tools::{BY_AGENT, SKILL_RUN, USE_SKILL};
+use super::voice::Voice;
 use super::{Brief, offers};
 use crate::engine::Inner;
 use crate::perform::Performer;
@@ -20,29 +21,12 @@ use crate::{Engine, Error};
 /// Tools with which an agent would make things happen later.
 const SCHEDULING: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
 
-/// How many facts a chat is told.
-const MOST_FACTS: u32 = 20;
-
-/// How long the list of skills in the `skill` tool may be.
-const SKILL_TOOL_CHARS: usize = 12_000;
-
-/// A rough share of the context of a model that the prompt may take: characters per token, and a
-/// half for everything else.
-const CHARS_PER_TOKEN: u64 = 3;
-
-/// An agent and its model.
-struct Voice {
-    agent: Agent,
-    model: String,
-    mode: Mode,
-    caps: Caps,
-}
-
 /// What an agent may use.
-struct Reach {
-    tools: Vec<Offer>,
-    skills: Option<Vec<String>>,
-    left_out: usize,
+pub(super) struct Reach {
+    pub(super) tools: Vec<Offer>,
+    pub(super) skills: Option<Vec<String>>,
+    /// Tools that there was no room for.
+    pub(super) left_out: Vec<String>,
 }
 
 impl Performer {
@@ -84,7 +68,8 @@ impl Engine {
         let voice = inner.voice(&policy.agent_id)?;
         let snapshot = inner.parts.skills.snapshot();
         let mut reach = inner.exact_reach(&voice, brief, &snapshot)?;
-        inner.forbid_schedules(&voice, &brief.run, &mut reach);
+        let run = &brief.run;
+        inner.forbid_schedules(&voice, run, &mut reach).await?;
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let prompt = assemble(
             &PromptInput {
@@ -113,179 +98,10 @@ impl Engine {
             limits: inner.limits(brief.step.max_steps.unwrap_or(policy.max_steps)),
         })
     }
-
-    /// A message of a person: what the agent may use, playbooks, memory, and what was said before.
-    pub(crate) async fn chat_setup(
-        &self,
-        brief: &Brief,
-        conversation: &str,
-    ) -> Result<Setup, Failure> {
-        let steps = brief.step.max_steps;
-        let agent = &brief.run.agent_id;
-        let setup = self.chat_preview(agent, &brief.instructions, conversation);
-        let mut setup = setup.await?;
-        setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
-        Ok(setup)
-    }
-
-    /// What an agent would be told in a conversation.
-    pub(crate) async fn chat_preview(
-        &self,
-        agent: &str,
-        message: &str,
-        conversation: &str,
-    ) -> Result<Setup, Failure> {
-        let inner = &self.inner;
-        let voice = inner.voice(agent)?;
-        let snapshot = self.all_skills().await;
-        let classified = self.playbooks(message).await;
-        let forced: Vec<String> = classified.tools().into_iter().map(str::to_owned).collect();
-        // A server that has not been asked yet may have what is needed.
-        drop(inner.parts.router.listed().await);
-        let reach = inner.chat_reach(&voice, &snapshot, &forced);
-        let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
-        let texts: Vec<(String, String, String)> = classified
-            .matched
-            .iter()
-            .filter_map(|found| {
-                let skill = &snapshot.find(&found.id)?.skill;
-                let text = skill.text()?.read().into_owned();
-                Some((found.id.clone(), found.why(), text))
-            })
-            .collect();
-        let playbooks: Vec<PlaybookText<'_>> = texts
-            .iter()
-            .map(|(id, why, text)| PlaybookText { id, why, text })
-            .collect();
-        let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
-        let (domains, skills) = (
-            discovery::domain_entries(&snapshot, &voice.agent),
-            discovery::skill_entries(&snapshot, &voice.agent),
-        );
-        let commands = discovery::command_entries(&snapshot, &voice.agent, &BTreeMap::new());
-        let facts = self.facts_for_prompt().await;
-        let prompt = assemble(
-            &PromptInput {
-                own: &voice.agent.prompt.read(),
-                mode: voice.mode,
-                domains: &domains,
-                commands: &commands,
-                tools: &specs,
-                skills: &skills,
-                message,
-                playbooks: &playbooks,
-                also_matched: &also,
-                facts: &facts,
-                now: &inner.time_in_words(),
-                attended: true,
-                ..PromptInput::default()
-            },
-            &voice.caps,
-        );
-        let budget = inner.options.agent.history_tokens;
-        let history = inner.history(conversation, budget).await;
-        let (reference, history) = history.map_err(|error| failed(&error))?;
-        if reach.left_out > 0 {
-            tracing::warn!(
-                left_out = reach.left_out,
-                "tools do not fit and are not offered"
-            );
-        }
-        Ok(Setup {
-            agent: voice.agent.id.clone(),
-            model: voice.model,
-            mode: voice.mode,
-            system: prompt.parts.into(),
-            conversation: Some(reference),
-            history,
-            task: message.to_owned(),
-            tools: reach.tools,
-            skills: reach.skills,
-            must_call: Vec::new(),
-            limits: inner.limits(inner.options.agent.max_steps),
-        })
-    }
-
-    async fn facts_for_prompt(&self) -> Vec<String> {
-        let filter = FactFilter {
-            limit: Some(MOST_FACTS),
-            ..FactFilter::default()
-        };
-        let facts = self.store().facts(filter).await.unwrap_or_default();
-        let told = facts.into_iter().filter(|row| row.fact.category != "error");
-        told.map(|row| row.fact.text).collect()
-    }
 }
 
 impl Inner {
-    /// An agent and the model that speaks for it.
-    fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
-        let agent = match self.agent_definition(agent_id) {
-            Some(agent) => agent,
-            // What a broken file says may be a limit; nothing stands in for it.
-            None if self.is_broken_agent(agent_id) => return Err(broken_agent(agent_id)),
-            None => Agent::new(agent_id),
-        };
-        let model = self.model_of(&agent)?;
-        let options = self.parts.models.options(&model);
-        let calls_tools = options.is_none_or(|options| options.tools);
-        let context = options.and_then(|options| options.context_tokens);
-        let chars = context.map_or(u64::MAX, |tokens| tokens * CHARS_PER_TOKEN / 2);
-        Ok(Voice {
-            mode: match (agent.mode, calls_tools) {
-                (AgentMode::Tools, _) | (AgentMode::Auto, true) => Mode::Tools,
-                (AgentMode::Cmd, _) | (AgentMode::Auto, false) => Mode::Cmd,
-            },
-            agent,
-            model,
-            caps: Caps::default().within(usize::try_from(chars).unwrap_or(usize::MAX)),
-        })
-    }
-
-    /// The model of an agent: the one it names, the configured one, or the only one.
-    fn model_of(&self, agent: &Agent) -> Result<String, Failure> {
-        let models = &self.parts.models;
-        let configured = self.options.agent.llm.as_deref();
-        if let Some(model) = &agent.model {
-            let fits = |options: &&deft_llm::ModelOptions| {
-                let provider = agent.provider.as_deref();
-                let same = provider.is_none_or(|name| options.provider.word() == name);
-                same && (options.name == *model || options.model == *model)
-            };
-            return match models.list().iter().find(fits) {
-                Some(options) => Ok(options.name.clone()),
-                None => Err(unknown_model(model, &agent.id)),
-            };
-        }
-        match (configured, models.list()) {
-            (Some(name), _) if models.options(name).is_some() => Ok(name.to_owned()),
-            (Some(name), _) => Err(unknown_model(name, "[agent] llm")),
-            (None, [only]) => Ok(only.name.clone()),
-            (None, []) => Err(no_model()),
-            (None, _) => Err(Failure::new(
-                FailureClass::Invalid,
-                "there are several models and nothing says which one speaks",
-            )
-            .hint("set `[agent] llm = \"NAME\"` in config.toml")),
-        }
-    }
-
-    /// An agent by its name, as its file defines it, or the one that is always there.
-    pub(crate) fn agent_definition(&self, id: &str) -> Option<Agent> {
-        let snapshot = self.parts.skills.snapshot();
-        snapshot.agent(id).map(|loaded| loaded.agent.clone())
-    }
-
-    fn is_broken_agent(&self, id: &str) -> bool {
-        let file = std::path::Path::new(id).join("AGENT.md");
-        let snapshot = self.parts.skills.snapshot();
-        let mut files = snapshot.files().iter();
-        files.any(|report| {
-            matches!(report.state, State::Broken { .. }) && report.path.ends_with(&file)
-        })
-    }
-
-    fn limits(&self, max_steps: u32) -> Limits {
+    pub(super) fn limits(&self, max_steps: u32) -> Limits {
         Limits {
             max_steps,
             max_depth: self.options.agent.max_depth,
@@ -305,153 +121,58 @@ impl Inner {
         let router = &self.parts.router;
         let mut names = brief.step.tools.clone();
         let skills = mentioned(snapshot, &brief.run.skill, &brief.instructions);
-        if !skills.is_empty() {
-            names.extend([USE_SKILL.to_owned(), GET_SKILL.to_owned()]);
+        // Whoever is given a way to run skills by name may run them all.
+        let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
+        let all = names.iter().any(any);
+        if !skills.is_empty() && voice.mode == Mode::Tools {
+            names.extend(FOR_COMMANDS.map(str::to_owned));
         }
         Ok(Reach {
             tools: offers::exactly(router, &names, &approve)?,
-            skills: Some(skills),
-            left_out: 0,
+            skills: (!all).then_some(skills),
+            left_out: Vec::new(),
         })
-    }
-
-    fn chat_reach(&self, voice: &Voice, snapshot: &Snapshot, forced: &[String]) -> Reach {
-        let agent = &voice.agent;
-        let patterns = agent.tools.as_ref().unwrap_or(&self.options.agent.tools);
-        let mut patterns: Vec<String> = patterns.clone();
-        let own: &[&str] = if agent.allow_skills {
-            &[SKILL, GET_SKILL, USE_SKILL, SKILL_RUN, DISPATCH_AGENT]
-        } else {
-            &[]
-        };
-        patterns.retain(|pattern| !own.contains(&pattern.as_str()));
-        let mut first: Vec<String> = forced.to_vec();
-        first.extend(own.iter().map(|&name| name.to_owned()));
-        let approve = self.approvals(agent);
-        let router = &self.parts.router;
-        let (mut tools, left_out) = offers::matching(router, &patterns, &first, &approve);
-        if !agent.allow_skills {
-            tools.retain(|offer| !super::AGENT_TOOLS.contains(&offer.tool.as_str()));
-        }
-        offer_skill_tool(&mut tools, snapshot, agent);
-        let skills = agent.skills.as_ref().map(|_| {
-            let all = snapshot.skills().map(|loaded| &loaded.skill);
-            all.filter(|skill| agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref()))
-                .map(|skill| skill.id.to_string())
-                .collect()
-        });
-        Reach {
-            tools,
-            skills: if agent.allow_skills {
-                skills
-            } else {
-                Some(Vec::new())
-            },
-            left_out,
-        }
-    }
-
-    fn approvals(&self, agent: &Agent) -> Vec<String> {
-        let mut approve = self.options.agent.approve.clone();
-        approve.extend(agent.approve.iter().cloned());
-        approve
     }
 
     /// What fires by itself may not make more things fire by themselves, unless it was allowed to.
-    fn forbid_schedules(&self, voice: &Voice, run: &RunRow, reach: &mut Reach) {
-        let allowed = voice.agent.may_schedule || self.options.agent.may_schedule;
-        if run.slot.is_some() && !allowed {
-            reach
-                .tools
-                .retain(|offer| !SCHEDULING.contains(&offer.tool.as_str()));
-        }
-    }
-
-    /// An agent that another one sends out: nothing that the sender could not use itself.
-    fn child_setup(
+    async fn forbid_schedules(
         &self,
-        _run: &RunRow,
-        address: &Address,
-        dispatch: &Dispatch,
-        parent: &Setup,
-    ) -> Result<Setup, Failure> {
-        let defined = self.agent_definition(&dispatch.agent_id);
-        let own = defined
-            .as_ref()
-            .map(|agent| agent.prompt.read().into_owned());
-        let snapshot = self.parts.skills.snapshot();
-        let mut tools: Vec<Offer> = Vec::new();
-        let mut skills = Vec::new();
-        let mut entries = Vec::new();
-        for name in &dispatch.skills {
-            let offered = |offer: &&Offer| offer.tool == *name || offer.spec.name == *name;
-            if let Some(offer) = parent.tools.iter().find(offered) {
-                entries.push(line(&offer.spec.name, &offer.spec.description));
-                tools.push(offer.clone());
-                continue;
-            }
-            let in_scope = |id: &str| match &parent.skills {
-                Some(scope) => scope.iter().any(|allowed| allowed == id),
-                None => true,
-            };
-            match snapshot.find(name) {
-                Some(loaded) if in_scope(loaded.skill.id.as_str()) => {
-                    let skill = &loaded.skill;
-                    entries.push(line(skill.id.as_str(), &skill.description));
-                    skills.push(skill.id.to_string());
-                }
-                _ => return Err(out_of_reach(name)),
-            }
+        voice: &Voice,
+        run: &RunRow,
+        reach: &mut Reach,
+    ) -> Result<(), Failure> {
+        let allowed = voice.agent.may_schedule || self.options.agent.may_schedule;
+        let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
+        if allowed || !reach.tools.iter().any(schedules) || !self.fired_by_itself(run).await {
+            return Ok(());
         }
-        if !skills.is_empty() {
-            for name in [USE_SKILL, GET_SKILL] {
-                let known = parent.tools.iter().find(|offer| offer.tool == name);
-                let approve = self.options.agent.approve.as_slice();
-                let offer = match known {
-                    Some(offer) => vec![offer.clone()],
-                    None => offers::exactly(&self.parts.router, &[name.to_owned()], approve)?,
-                };
-                tools.extend(offer);
-            }
+        reach.tools.retain(|offer| !schedules(offer));
+        if reach.tools.is_empty() {
+            return Err(may_not_schedule());
         }
-        // Beyond the depth that is allowed nobody is sent out.
-        if address.depth() >= usize::try_from(parent.limits.max_depth).unwrap_or(usize::MAX) {
-            tools.retain(|offer| offer.tool != DISPATCH_AGENT);
-        }
-        let prompt = sent_out(
-            &SentOut {
-                own: own.as_deref().unwrap_or_default(),
-                mode: parent.mode,
-                skills: &entries,
-                context: &dispatch.context,
-                now: &self.time_in_words(),
-            },
-            &Caps::default(),
-        );
-        let max_steps = defined.as_ref().and_then(|agent| agent.max_steps);
-        let model = match &defined {
-            Some(agent) if agent.model.is_some() => self.model_of(agent)?,
-            _ => parent.model.clone(),
-        };
-        Ok(Setup {
-            agent: dispatch.agent_id.clone(),
-            model,
-            mode: parent.mode,
-            system: prompt.parts.into(),
-            conversation: None,
-            history: Arc::default(),
-            task: dispatch.mission.clone(),
-            tools,
-            skills: Some(skills),
-            must_call: Vec::new(),
-            limits: Limits {
-                max_steps: max_steps.unwrap_or(parent.limits.max_steps),
-                ..parent.limits
-            },
-        })
+        Ok(())
     }
 
-    fn time_in_words(&self) -> String {
+    /// Whether a run comes from a schedule, be it by way of other agents: their calls are its key.
+    async fn fired_by_itself(&self, run: &RunRow) -> bool {
+        let mut run = run.clone();
+        loop {
+            if run.slot.is_some() {
+                return true;
+            }
+            let key = run.key.as_deref().filter(|_| run.cause == BY_AGENT);
+            let Some((above, _)) = key.and_then(|key| key.split_once('/')) else {
+                return false;
+            };
+            match self.parts.store.run(&RunId::new(above)).await {
+                Ok(Some(above)) => run = above,
+                // Whoever cannot be found may have been anybody.
+                _ => return true,
+            }
+        }
+    }
+
+    pub(super) fn time_in_words(&self) -> String {
         let now = self.now().to_zoned(self.host_zone());
         now.strftime("%A, %Y-%m-%d %H:%M %:z (%Q)").to_string()
     }
@@ -481,17 +202,6 @@ impl Inner {
     }
 }
 
-/// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
-fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot, agent: &Agent) {
-    let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
-        return;
-    };
-    match discovery::skill_tool_spec(snapshot, agent, SKILL_TOOL_CHARS) {
-        Some(spec) => tools[at].spec = spec,
-        None => drop(tools.remove(at)),
-    }
-}
-
 /// The skills that a page without a handler refers to by name (S2.8): they are what it may use.
 fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
     let is_page = snapshot
@@ -511,36 +221,16 @@ fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-fn failed(error: &Error) -> Failure {
+pub(super) fn failed(error: &Error) -> Failure {
     let mut failure = Failure::new(FailureClass::Other, error.to_string());
     failure.hint = error.hint();
     failure
 }
 
-fn no_model() -> Failure {
-    Failure::new(FailureClass::Invalid, "no model is configured")
-        .hint("this step needs one: add an `[llm.NAME]` section to config.toml")
-}
-
-fn unknown_model(model: &str, whose: &str) -> Failure {
+fn may_not_schedule() -> Failure {
     Failure::new(
         FailureClass::Invalid,
-        format!("there is no model `{model}`, which `{whose}` names"),
+        "what fires by itself may not store schedules, and the skill has no other tools",
     )
-    .hint("`deft config show` lists the `[llm.NAME]` sections")
-}
-
-fn broken_agent(id: &str) -> Failure {
-    Failure::new(
-        FailureClass::Invalid,
-        format!("the AGENT.md of agent `{id}` is broken"),
-    )
-    .hint("`deft skills doctor` says what is wrong with it")
-}
-
-fn out_of_reach(name: &str) -> Failure {
-    Failure::new(
-        FailureClass::NotFound,
-        format!("`{name}` is nothing that the agent which sends out may use"),
-    )
+    .hint("`may_schedule: true` in the AGENT.md of its agent allows it")
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use deft_agent::{Action as Thought, Address, Setup};
 use deft_llm::{Ask, Delta};
 use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Object};
-use deft_store::{Batch, Lease, RunRow, Write};
+use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
 use deft_workflow::{Answer, Operation, Path, size};
 use jiff::Timestamp;
@@ -18,6 +18,7 @@ use super::budget::{Broke, Spending};
 use super::{Came, Span};
 use crate::ask::{self, Attention, Question};
 use crate::drive::out_of_time;
+use crate::engine::Inner;
 use crate::perform::{Performer, cancelled, millis};
 
 /// What is known about an agent's work besides what it asks for.
@@ -28,8 +29,10 @@ pub(crate) struct Job<'a> {
     pub(crate) attempt: u32,
     /// When the step has taken too long.
     pub(crate) until: Option<Timestamp>,
-    /// The agent that asks, and the one that sends another out.
+    /// The agent of the step, who pays; the one that asks, where it was sent out; and the one that
+    /// sends another out.
     pub(crate) agent: &'a str,
+    pub(crate) below: Option<&'a str>,
     pub(crate) parent: Option<&'a Setup>,
 }
 
@@ -156,7 +159,7 @@ impl Performer {
         };
         let key = turn.key(job.attempt);
         let spending = engine
-            .spending(turn.run, job.agent, turn.model, turn.request)
+            .spending(turn.run, (job.agent, job.below), turn.model, turn.request)
             .await;
         if let Err(broke) = engine.reserve(&spending, job.lease, &key, false).await
             && let Err(asked) = self.may_overspend(turn, job, &spending, &key, broke).await
@@ -180,7 +183,7 @@ impl Performer {
             deadline,
             cancel: self.halt.clone(),
         };
-        let result = engine.parts.models.ask(ask).await;
+        let result = engine.models().ask(ask).await;
         let result = result.map(|mut answer| {
             answer.reply.text = self.hide(&answer.reply.text);
             answer
@@ -213,16 +216,14 @@ impl Performer {
         };
         let (nth, place) = (run.finish_ordinal, Path::from_text(place));
         let question = ask::question_at(&run.id, nth, place, message, &operation);
-        let asked = Batch {
-            writes: vec![Write::Ask(ask::approval(&question, self.engine.now()))],
-            ..Batch::default()
-        };
-        let stored = self.engine.parts.store.append(job.lease, asked).await;
-        if let Err(error) = stored {
-            let failure = Failure::new(FailureClass::Other, error.to_string());
-            return Err(Asked::failed(failure));
-        }
         let engine = &self.engine;
+        engine
+            .ask_once(job.lease, &question)
+            .await
+            .map_err(|error| {
+                let failure = Failure::new(FailureClass::Other, error.to_string());
+                Asked::failed(failure)
+            })?;
         let (skill, revision) = (&run.skill, &run.revision);
         match ask::find_answer(engine, job.attention, skill, revision, &question).await {
             Some((Answer::Yes, _)) => engine
@@ -280,6 +281,22 @@ impl Performer {
             Ok(left) if !left.is_zero() => Ok(Some(left)),
             _ => Err(out_of_time()),
         }
+    }
+}
+
+impl Inner {
+    /// Stores a question, unless it was asked before the run was taken up again.
+    async fn ask_once(&self, lease: &Lease, question: &Question) -> Result<(), Error> {
+        let store = &self.parts.store;
+        if store.approval(&question.approval).await?.is_some() {
+            return Ok(());
+        }
+        let asked = Batch {
+            writes: vec![Write::Ask(ask::approval(question, self.now()))],
+            ..Batch::default()
+        };
+        store.append(lease, asked).await?;
+        Ok(())
     }
 }
 

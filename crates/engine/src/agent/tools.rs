@@ -28,6 +28,9 @@ pub(crate) const DISPATCH_AGENT: &str = "dispatch_agent";
 /// The names of all of them.
 pub const TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_AGENT];
 
+/// What fired a run that an agent asked for.
+pub(crate) const BY_AGENT: &str = "agent";
+
 /// How many records are shown with the skills of files.
 const MOST_RECORDS: u32 = 500;
 
@@ -213,7 +216,7 @@ impl Engine {
         let fire = Fire {
             skill: skill.to_owned(),
             inputs: crate::inputs::typed(inputs, plan.inputs()),
-            cause: "agent".to_owned(),
+            cause: BY_AGENT.to_owned(),
             key: (!context.key.is_empty()).then(|| context.key.clone()),
             ..Fire::default()
         };

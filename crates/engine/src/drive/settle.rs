@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_model::Failure;
-use deft_workflow::{Event, Path};
+use deft_workflow::{Event, Machine, Path};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -32,7 +32,9 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 self.journal.write(writes);
-                self.ended(&path, attempt, result, now, ms, cached)
+                self.ended((&path, attempt), result, now, |machine, result| {
+                    machine.settle(&path, attempt, result, now, ms, cached)
+                })
             }
             Done::Thought {
                 path,
@@ -90,19 +92,17 @@ impl Driver {
     /// still waits for that.
     pub(super) fn ended(
         &mut self,
-        path: &Path,
-        attempt: u32,
+        (path, attempt): (&Path, u32),
         result: Result<Value, Failure>,
         now: Timestamp,
-        ms: u64,
-        cached: bool,
+        settle: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
     ) -> Event {
         match (result, self.next_look(now)) {
             (Err(failure), Some(until)) if failure.blocked => {
                 self.blocked_by = Some(failure.message.clone());
                 self.machine.postponed(path, attempt, failure, until)
             }
-            (result, _) => self.machine.settle(path, attempt, result, now, ms, cached),
+            (result, _) => settle(&self.machine, result),
         }
     }
 

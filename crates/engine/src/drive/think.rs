@@ -187,11 +187,9 @@ impl Driver {
         let wants_json = self.machine.agent(path).is_some_and(|step| step.wants_json);
         let result = result.map(|text| answer_value(text, wants_json));
         let ms = u64::try_from(now.duration_since(begun).as_millis()).unwrap_or(0);
-        let event = self.ended(path, attempt, result, now, ms, false);
-        let event = match event {
-            Event::Ended(ended) => Event::Ended(deft_workflow::Ended { called, ..ended }),
-            other => other,
-        };
+        let event = self.ended((path, attempt), result, now, |machine, result| {
+            machine.settle_agent(path, attempt, result, now, ms, called)
+        });
         self.note_said(path, &event, now);
         self.record(event);
     }
@@ -327,11 +325,15 @@ impl Driver {
         let performer = self.performer_of(&path);
         let (engine, attention) = (self.engine.clone(), self.attention.clone());
         let (run, lease) = (self.run.clone(), self.lease.clone());
-        let agent = match &thought {
-            Thought::CallModel { agent, .. } => thinking.machine.setup(agent),
+        let name = |address: &Address| {
+            let setup = thinking.machine.setup(address);
+            setup.map(|setup| setup.agent.clone())
+        };
+        let payer = name(&Address::root()).unwrap_or_default();
+        let below = match &thought {
+            Thought::CallModel { agent, .. } if !agent.is_root() => name(agent),
             _ => None,
         };
-        let agent = agent.map_or(String::new(), |setup| setup.agent.clone());
         let parent = match &thought {
             Thought::Prepare { agent, .. } => agent.parent(),
             _ => None,
@@ -363,7 +365,8 @@ impl Driver {
                         attention: &attention,
                         attempt,
                         until,
-                        agent: &agent,
+                        agent: &payer,
+                        below: below.as_deref(),
                         parent: parent.as_ref(),
                     };
                     performer.think(&run, &path, thought, job).await
@@ -402,13 +405,13 @@ impl Driver {
     }
 }
 
-/// An intent must be stored before a call whose repetition would do harm, and a question before
-/// anybody can answer it.
+/// An intent must be stored before a call whose repetition would do harm, a question before anybody can
+/// answer it, and what the last answer of a model cost before the next one is paid for.
 pub(super) fn must_be_stored(thought: &Thought) -> bool {
     match thought {
         Thought::CallTool { effects, .. } => *effects != Effects::None,
-        Thought::Ask { .. } => true,
-        Thought::CallModel { .. } | Thought::Prepare { .. } => false,
+        Thought::CallModel { .. } | Thought::Ask { .. } => true,
+        Thought::Prepare { .. } => false,
     }
 }
 

@@ -3,6 +3,7 @@
 //! what came of it. A case with `full` shows the public events as they are.
 
 use deft_store::RunRow;
+use deft_testkit::ModelServer;
 use serde_json::{Value, json};
 
 use crate::agent_case::{Case, Scene};
@@ -23,7 +24,7 @@ fn asked(request: &Value) -> Value {
 }
 
 /// A public event, without what differs from run to run.
-fn stripped(event: Value) -> Value {
+fn stripped(event: &Value) -> Value {
     let mut event: Value = serde_json::from_str(&named(&event.to_string())).unwrap();
     let map = event.as_object_mut().unwrap();
     for key in ["seq", "at", "execution_id", "duration", "revision"] {
@@ -38,7 +39,7 @@ async fn full(case: &Case, scene: &Scene) -> Value {
     for run in scene.runs().await {
         shown.push(run_json(scene, &run).await);
     }
-    let requests = scene.servers.values().flat_map(|server| server.requests());
+    let requests = scene.servers.values().flat_map(ModelServer::requests);
     let asked: Vec<Value> = requests.map(|request| asked(&request)).collect();
     let calls = scene.world.calls.lock().unwrap().clone();
     let calls: Vec<Value> = calls
@@ -50,7 +51,7 @@ async fn full(case: &Case, scene: &Scene) -> Value {
 
 async fn run_json(scene: &Scene, run: &RunRow) -> Value {
     let events = scene.world.events(run).await;
-    let events: Vec<Value> = events.into_iter().map(stripped).collect();
+    let events: Vec<Value> = events.iter().map(stripped).collect();
     let read = |text: &Option<String>| -> Value {
         let text = text.as_deref();
         text.and_then(|text| serde_json::from_str(text).ok())

@@ -14,7 +14,7 @@ use std::time::Duration;
 use deft_engine::{Attention, Clock, DayBudget, Fire, Options, Pool, ResumeWith, Say};
 use deft_llm::{ModelOptions, Models, Price, ProviderKind};
 use deft_model::{Effects, Failure, FailureClass, Object};
-use deft_registry::Snapshot;
+use deft_registry::{FileReport, Snapshot, State};
 use deft_skillfile::Moment;
 use deft_store::{Memory, RunFilter, RunRow};
 use deft_testkit::{Dialect, ModelServer};
@@ -84,7 +84,10 @@ pub(crate) struct Scene {
 impl Case {
     pub(crate) fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).unwrap();
-        Self(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}")))
+        Self(
+            serde_json::from_str(&text)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+        )
     }
 
     fn models(&self) -> Vec<(String, Value)> {
@@ -231,7 +234,7 @@ impl Scene {
     /// The oldest question is answered.
     async fn answer(&mut self, word: &str, always: bool) {
         let open = self.world.store.approvals(false).await.unwrap();
-        let row = open.first().expect("nobody asks anything");
+        let row = open.first().unwrap();
         let answer = match word {
             "yes" => Answer::Yes,
             "skip" => Answer::Skip,
@@ -271,12 +274,17 @@ impl Scene {
             write(&agents.join(name).join("AGENT.md"), text.as_str());
         }
         fs::create_dir_all(&root).unwrap();
-        let options = deft_registry::Options::new(vec![root]);
+        let agents = self.world.home.path().join("agents");
+        fs::create_dir_all(&agents).unwrap();
+        let options = deft_registry::Options::new(vec![root]).with_agents([agents]);
         let moment = Moment {
             now: self.world.clock.now(),
             zone: TimeZone::UTC,
         };
         let snapshot = Snapshot::load(&options, &moment);
+        let is_broken = |file: &&FileReport| matches!(file.state, State::Broken { .. });
+        let broken = snapshot.files().iter().find(is_broken);
+        assert!(broken.is_none() || case["broken"] == true, "{broken:#?}");
         *self.world.folder.0.lock().unwrap() = Arc::new(snapshot);
     }
 

@@ -3,14 +3,13 @@
 
 use std::fmt::Write;
 
-use deft_agent::{Event as AgentEvent, Interpretation, What};
 use deft_engine::Notice;
-use deft_model::{CallArgs, Failure, estimate_tokens};
-use deft_store::{NoticeFilter, RunRow, SkillFilter, SkillOrigin};
-use deft_workflow::{Event, Next};
+use deft_store::{NoticeFilter, RunRow, SkillFilter, SkillOrigin, SpentFilter};
+use deft_workflow::Event;
 use serde_json::Value;
 
 use crate::agent_case::{Case, Scene};
+use crate::agent_lines::{ends, event_line, place_of};
 use crate::time_world::{clock, standing};
 
 /// Texts longer than this are only begun; their lengths are said.
@@ -24,11 +23,20 @@ pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
     for run in scene.runs().await {
         let _ = writeln!(out, "\n{}", head(&run));
         let events = scene.world.store.events(Some(&run.id), 0, u32::MAX).await;
-        for stored in events.unwrap() {
-            let event: Event = serde_json::from_str(&stored.body).unwrap();
-            if let Some(line) = event_line(&event) {
-                let _ = writeln!(out, "  {}", indented(&line));
+        let events = events.unwrap().into_iter();
+        let mut events: Vec<Event> = events
+            .map(|stored| serde_json::from_str(&stored.body).unwrap())
+            .collect();
+        // Calls that run together end as they come, and agents that work together write as they come.
+        if case.0["by_agent"] == true {
+            events.sort_by_key(|event| place_of(event, false));
+        } else {
+            for together in events.chunk_by_mut(|one, two| ends(one) && ends(two)) {
+                together.sort_by_key(|event| place_of(event, true));
             }
+        }
+        for line in events.iter().filter_map(event_line) {
+            let _ = writeln!(out, "  {}", indented(&line));
         }
         out.push_str(&tail(&run));
     }
@@ -37,12 +45,32 @@ pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
     }
     called(scene, &mut out);
     stored(scene, &mut out).await;
+    if case.is_shown("spent") {
+        spent(scene, &mut out).await;
+    }
+    out = out.replace(scene.world.home.path().to_str().unwrap(), "HOME");
     for (name, server) in &scene.servers {
         let host = server.url.trim_start_matches("http://");
         let host = host.split('/').next().unwrap_or(host);
         out = out.replace(host, &format!("HOST-OF-{name}"));
     }
-    named(&out)
+    named(&without_estimates(&out))
+}
+
+/// How much a question may take depends on every word of the prompt.
+fn without_estimates(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = ["may take ", "may cost $"]
+        .iter()
+        .filter_map(|words| Some(rest.find(words)? + words.len()))
+        .min()
+    {
+        out.push_str(&rest[..at]);
+        out.push('N');
+        rest = rest[at..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    }
+    out + rest
 }
 
 fn head(run: &RunRow) -> String {
@@ -80,169 +108,17 @@ fn indented(text: &str) -> String {
     text.replace('\n', "\n    ")
 }
 
-fn clipped(text: &str) -> String {
+pub(crate) fn clipped(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
     }
 }
 
-/// An event in a line; some say nothing that others do not.
-fn event_line(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::Agent { path, event } => format!("[{path}] {}", agent_line(event)?),
-        Event::Ended(ended) if !matches!(ended.next, Next::Done | Next::Fail | Next::Judged) => {
-            let why = ended.error.as_ref().map(said).unwrap_or_default();
-            format!("[{}] ended, {:?}: {why}", ended.path, ended.next)
-        }
-        Event::Begun(begun) if begun.attempt > 1 => {
-            format!("[{}] try {}", begun.path, begun.attempt)
-        }
-        Event::Stopped { failure } => format!("stopped: {}", said(failure)),
-        Event::Resumed { by } => format!("resumed by {by}"),
-        Event::Skipped { path, reason } => format!("[{path}] skipped: {reason}"),
-        _ => return None,
-    })
-}
-
-fn agent_line(event: &AgentEvent) -> Option<String> {
-    let line = match &event.what {
-        What::Began(setup) => {
-            let tools: Vec<&str> = setup.tools.iter().map(|it| it.tool.as_str()).collect();
-            let skills = match &setup.skills {
-                Some(skills) if skills.is_empty() => String::new(),
-                Some(skills) => format!(", skills {}", skills.join(" ")),
-                None => ", all skills".to_owned(),
-            };
-            format!(
-                "{} begins on {} ({:?}): {}{skills}",
-                setup.agent,
-                setup.model,
-                setup.mode,
-                tools.join(" ")
-            )
-        }
-        What::Unable { failure } => format!("unable: {}", said(failure)),
-        What::Asked { .. } | What::Finished(_) if event.agent.is_root() => match &event.what {
-            What::Finished(finished) => format!(
-                "finished{}",
-                finished
-                    .error
-                    .as_ref()
-                    .map(|failure| format!(": {}", said(failure)))
-                    .unwrap_or_default()
-            ),
-            _ => return None,
-        },
-        What::Asked { .. } => return None,
-        What::Replied {
-            turn, reply, model, ..
-        } => {
-            let calls = reply.calls.iter().map(|call| match &call.args {
-                CallArgs::Object(args) => {
-                    format!("\n-> {} {}", call.name, Value::from(args.clone()))
-                }
-                CallArgs::Invalid(raw) => format!("\n-> {} (invalid) {raw}", call.name),
-            });
-            let calls: String = calls.collect();
-            format!("{turn} {model}: {}{calls}", clipped(&reply.text))
-        }
-        What::Silent { turn, failure } => format!("{turn} no answer: {}", said(failure)),
-        What::Told {
-            turn,
-            call,
-            how,
-            text,
-            ..
-        } => {
-            let how = match how {
-                Interpretation::Text => "text",
-                Interpretation::Refused => "REFUSED",
-                Interpretation::Mistaken => "mistaken",
-                Interpretation::Declined => "declined",
-            };
-            format!("{turn}.{call} {how}: {}", clipped(text))
-        }
-        What::Question {
-            turn,
-            call,
-            message,
-            ..
-        } => format!("{turn}.{call} asks: {message}"),
-        What::Answered {
-            turn,
-            call,
-            yes,
-            by,
-        } => format!("{turn}.{call} {} by {by}", if *yes { "yes" } else { "no" }),
-        What::Called {
-            turn,
-            call,
-            tool,
-            args,
-            effects,
-            skill,
-        } => {
-            let args = Value::Object(args.clone());
-            let skill = skill.as_ref().map(|skill| format!(" for {skill}"));
-            format!(
-                "{turn}.{call} calls {tool} {args} ({effects}){}",
-                skill.unwrap_or_default()
-            )
-        }
-        What::Dispatched {
-            turn,
-            call,
-            dispatch,
-        } => format!(
-            "{turn}.{call} sends out {}: {} [{}] {}",
-            dispatch.agent_id,
-            dispatch.mission,
-            dispatch.skills.join(" "),
-            dispatch.context
-        ),
-        What::Returned {
-            turn,
-            call,
-            value,
-            error,
-            ..
-        } => match error {
-            Some(failure) => format!("{turn}.{call} failed: {}", said(failure)),
-            None => {
-                let value = value.as_ref().map(Value::to_string);
-                format!("{turn}.{call} gave {}", clipped(&value.unwrap_or_default()))
-            }
-        },
-        What::Reminded { turn, text } => format!("{turn} reminded: {text}"),
-        What::Finished(finished) => match &finished.error {
-            Some(failure) => format!("finished: {}", said(failure)),
-            None => format!("finished {:?}", clipped(&finished.text)),
-        },
-        What::Reopened => "reopened".to_owned(),
-    };
-    Some(match event.agent.is_root() {
-        true => line,
-        false => format!("({}) {line}", event.agent),
-    })
-}
-
-fn said(failure: &Failure) -> String {
-    let mut text = format!("{}: {}", failure.class, failure.message);
-    for (is, word) in [(failure.in_doubt, "in doubt"), (failure.blocked, "blocked")] {
-        if is {
-            let _ = write!(text, " ({word})");
-        }
-    }
-    match &failure.hint {
-        Some(hint) => format!("{text}\nhint: {hint}"),
-        None => text,
-    }
-}
-
 /// What a model was asked: of messages that it was told before only the number is said.
 fn asked(name: &str, requests: &[Value], case: &Case, out: &mut String) {
     let mut before: Vec<Value> = Vec::new();
+    let mut told: Vec<Value> = Vec::new();
     for (nth, request) in requests.iter().enumerate() {
         let all = request["messages"].as_array().unwrap();
         let (system, messages): (Vec<Value>, Vec<Value>) =
@@ -268,7 +144,12 @@ fn asked(name: &str, requests: &[Value], case: &Case, out: &mut String) {
             }
             None => {}
         }
-        if case.is_shown("system") && nth == 0 {
+        if case.is_shown("schema") && nth == 0 {
+            for tool in request["tools"].as_array().into_iter().flatten() {
+                let _ = writeln!(out, "  {}", tool["function"]);
+            }
+        }
+        if case.is_shown("system") && nth == 0 || case.is_shown("systems") && told != system {
             for message in &system {
                 let text = message["content"].as_str().unwrap_or_default();
                 let _ = writeln!(out, "  system: {}", indented(text));
@@ -286,6 +167,7 @@ fn asked(name: &str, requests: &[Value], case: &Case, out: &mut String) {
             let _ = writeln!(out, "  {}", indented(&message_line(message)));
         }
         before = messages;
+        told = system;
     }
 }
 
@@ -347,8 +229,21 @@ async fn stored(scene: &Scene, out: &mut String) {
     }
 }
 
+/// What was spent, by what it counts against.
+async fn spent(scene: &Scene, out: &mut String) {
+    let rows = scene.world.store.spent(SpentFilter::default()).await;
+    for row in rows.unwrap() {
+        let _ = writeln!(
+            out,
+            "\nSPENT {}: {} + {} tokens, {} micros, {} calls",
+            row.scope, row.tokens_in, row.tokens_out, row.micros, row.calls
+        );
+    }
+}
+
 impl Case {
-    /// Whether the case wants this shown: `system`, `tools`.
+    /// Whether the case wants this shown: `system` (of the first question), `systems`, `tools`,
+    /// `schema`, `spent`.
     pub(crate) fn is_shown(&self, what: &str) -> bool {
         let shown = self.0["show"].as_array();
         shown.is_some_and(|shown| shown.iter().any(|word| word == what))
@@ -382,12 +277,4 @@ pub(crate) fn named(text: &str) -> String {
         }
     }
     out
-}
-
-/// How much the questions of a case are, in tokens as deft estimates them.
-pub(crate) fn prompt_tokens(requests: &[Value]) -> u64 {
-    requests
-        .iter()
-        .map(|request| estimate_tokens(&request.to_string()))
-        .sum()
 }

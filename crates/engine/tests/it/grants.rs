@@ -59,7 +59,7 @@ confirmations:
   - {step: danger, message: Really?}
 ";
 
-fn pattern(value: Value) -> Object {
+fn pattern(value: &Value) -> Object {
     value.as_object().cloned().unwrap()
 }
 
@@ -68,7 +68,7 @@ async fn a_pattern_allows_calls_that_differ_only_as_it_says() {
     let world = World::new(&[("mails.yaml", MAILS)]);
     world.run("mails", json!({ "to": "ann@example.com" })).await;
     let asked = world.store.approvals(false).await.unwrap().remove(0);
-    let like = pattern(json!({ "to": "*@example.com" }));
+    let like = pattern(&json!({ "to": "*@example.com" }));
     let answered = world.engine.allow_like(&asked, "ada", &like).await;
     assert!(matches!(answered.unwrap(), Answered::Accepted(_)));
     world.engine.drain(&Attention::default()).await.unwrap();
@@ -113,7 +113,10 @@ async fn a_pattern_that_does_not_fit_the_call_is_refused_and_answers_nothing() {
         ),
     ];
     for (like, message) in cases {
-        let refused = world.engine.allow_like(&asked, "ada", &pattern(like)).await;
+        let refused = world
+            .engine
+            .allow_like(&asked, "ada", &pattern(&like))
+            .await;
         assert_eq!(refused.unwrap_err().to_string(), message);
     }
     assert_eq!(world.store.approvals(false).await.unwrap(), [asked]);

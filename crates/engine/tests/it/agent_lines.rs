@@ -1,0 +1,193 @@
+//! What is recorded of a run and its agents, a line for each event.
+
+use std::fmt::Write;
+
+use deft_agent::{Event as AgentEvent, Finished, Interpretation, Setup, What};
+use deft_model::{CallArgs, Failure, ModelReply};
+use deft_workflow::{Event, Next};
+use serde_json::Value;
+
+use crate::agent_story::clipped;
+
+/// Whether it is the end of a call of an agent.
+pub(crate) fn ends(event: &Event) -> bool {
+    matches!(event, Event::Agent { event, .. } if matches!(event.what, What::Returned { .. }))
+}
+
+/// The agent of an event, the turn and the call; everything else of a run stays where it is.
+pub(crate) fn place_of(event: &Event, only_ends: bool) -> Option<(String, u32, Option<u32>)> {
+    let Event::Agent { event, .. } = event else {
+        return None;
+    };
+    let (turn, call) = match &event.what {
+        What::Returned { turn, call, .. } => (*turn, Some(*call)),
+        _ if only_ends => return None,
+        What::Told { turn, call, .. }
+        | What::Question { turn, call, .. }
+        | What::Answered { turn, call, .. }
+        | What::Called { turn, call, .. }
+        | What::Dispatched { turn, call, .. } => (*turn, Some(*call)),
+        What::Asked { turn }
+        | What::Replied { turn, .. }
+        | What::Silent { turn, .. }
+        | What::Reminded { turn, .. } => (*turn, None),
+        What::Began(_) | What::Unable { .. } => (0, None),
+        What::Finished(_) | What::Reopened => (u32::MAX, None),
+    };
+    Some((event.agent.to_string(), turn, call))
+}
+
+/// An event in a line; some say nothing that others do not.
+pub(crate) fn event_line(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Agent { path, event } => format!("[{path}] {}", agent_line(event)?),
+        Event::Ended(ended) if !matches!(ended.next, Next::Done | Next::Fail | Next::Judged) => {
+            let why = ended.error.as_ref().map(said).unwrap_or_default();
+            format!("[{}] ended, {:?}: {why}", ended.path, ended.next)
+        }
+        Event::Begun(begun) if begun.attempt > 1 => {
+            format!("[{}] try {}", begun.path, begun.attempt)
+        }
+        Event::Stopped { failure } => format!("stopped: {}", said(failure)),
+        Event::Resumed { by } => format!("resumed by {by}"),
+        Event::Skipped { path, reason } => format!("[{path}] skipped: {reason}"),
+        _ => return None,
+    })
+}
+
+fn agent_line(event: &AgentEvent) -> Option<String> {
+    let line = match &event.what {
+        What::Began(setup) => began(setup),
+        What::Unable { failure } => format!("unable: {}", said(failure)),
+        What::Asked { .. } => return None,
+        What::Replied {
+            turn, reply, model, ..
+        } => replied(*turn, reply, model),
+        What::Silent { turn, failure } => format!("{turn} no answer: {}", said(failure)),
+        What::Reminded { turn, text } => format!("{turn} reminded: {text}"),
+        What::Finished(finished) => finish(finished, event.agent.is_root()),
+        What::Reopened => "reopened".to_owned(),
+        of_call => call_line(of_call)?,
+    };
+    Some(if event.agent.is_root() {
+        line
+    } else {
+        format!("({}) {line}", event.agent)
+    })
+}
+
+fn began(setup: &Setup) -> String {
+    let tools: Vec<&str> = setup.tools.iter().map(|it| it.tool.as_str()).collect();
+    let skills = match &setup.skills {
+        Some(skills) if skills.is_empty() => String::new(),
+        Some(skills) => format!(", skills {}", skills.join(" ")),
+        None => ", all skills".to_owned(),
+    };
+    let tools = match tools.as_slice() {
+        [] => "no tools".to_owned(),
+        tools => tools.join(" "),
+    };
+    let (agent, model, mode) = (&setup.agent, &setup.model, setup.mode);
+    format!("{agent} begins on {model} ({mode:?}): {tools}{skills}")
+}
+
+fn replied(turn: u32, reply: &ModelReply, model: &str) -> String {
+    let calls = reply.calls.iter().map(|call| match &call.args {
+        CallArgs::Object(args) => format!("\n-> {} {}", call.name, Value::from(args.clone())),
+        CallArgs::Invalid(raw) => format!("\n-> {} (invalid) {raw}", call.name),
+    });
+    let calls: String = calls.collect();
+    format!("{turn} {model}: {}{calls}", clipped(&reply.text))
+}
+
+/// What the agent of a step says is the outcome of the run and stands there.
+fn finish(finished: &Finished, is_root: bool) -> String {
+    match &finished.error {
+        Some(failure) => format!("finished: {}", said(failure)),
+        None if is_root => "finished".to_owned(),
+        None => format!("finished {:?}", clipped(&finished.text)),
+    }
+}
+
+fn call_line(what: &What) -> Option<String> {
+    Some(match what {
+        What::Told {
+            turn,
+            call,
+            how,
+            text,
+            ..
+        } => format!("{turn}.{call} {}: {}", word(*how), clipped(text)),
+        What::Question {
+            turn,
+            call,
+            message,
+            ..
+        } => format!("{turn}.{call} asks: {message}"),
+        What::Answered {
+            turn,
+            call,
+            yes,
+            by,
+        } => format!("{turn}.{call} {} by {by}", if *yes { "yes" } else { "no" }),
+        What::Called {
+            turn,
+            call,
+            tool,
+            args,
+            effects,
+            skill,
+        } => {
+            let args = Value::Object(args.clone());
+            let skill = skill.as_ref().map(|skill| format!(" for {skill}"));
+            let skill = skill.unwrap_or_default();
+            format!("{turn}.{call} calls {tool} {args} ({effects}){skill}")
+        }
+        What::Dispatched {
+            turn,
+            call,
+            dispatch,
+        } => format!(
+            "{turn}.{call} sends out {}: {} [{}] {}",
+            dispatch.agent_id,
+            dispatch.mission,
+            dispatch.skills.join(" "),
+            dispatch.context
+        ),
+        What::Returned {
+            turn,
+            call,
+            error: Some(failure),
+            ..
+        } => format!("{turn}.{call} failed: {}", said(failure)),
+        What::Returned {
+            turn, call, value, ..
+        } => {
+            let value = value.as_ref().map(Value::to_string);
+            format!("{turn}.{call} gave {}", clipped(&value.unwrap_or_default()))
+        }
+        _ => return None,
+    })
+}
+
+fn word(how: Interpretation) -> &'static str {
+    match how {
+        Interpretation::Text => "text",
+        Interpretation::Refused => "REFUSED",
+        Interpretation::Mistaken => "mistaken",
+        Interpretation::Declined => "declined",
+    }
+}
+
+fn said(failure: &Failure) -> String {
+    let mut text = format!("{}: {}", failure.class, failure.message);
+    for (is, word) in [(failure.in_doubt, "in doubt"), (failure.blocked, "blocked")] {
+        if is {
+            let _ = write!(text, " ({word})");
+        }
+    }
+    match &failure.hint {
+        Some(hint) => format!("{text}\nhint: {hint}"),
+        None => text,
+    }
+}
