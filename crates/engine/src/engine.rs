@@ -58,6 +58,7 @@ pub(crate) struct Inner {
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
     pub(crate) known: crate::agent::Known,
+    pub(crate) silences: crate::model_health::Silences,
     /// The models that there are now.
     models: Mutex<Models>,
     /// The present of schedules, where it is not the clock's.
@@ -149,6 +150,7 @@ impl Engine {
                 live,
                 bells: Bells::default(),
                 known: crate::agent::Known::default(),
+                silences: crate::model_health::Silences::default(),
                 schedule_time: OnceLock::new(),
             }),
         })

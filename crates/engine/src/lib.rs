@@ -25,6 +25,7 @@ mod grants;
 mod inputs;
 mod jobs;
 mod lookup;
+mod model_health;
 mod notice;
 mod options;
 mod own_tools;

@@ -1,17 +1,21 @@
 //! Deletes what is old: runs that are over, with their events and the results that were too large
-//! to be stored.
+//! to be stored, and what models took long ago.
 //!
 //! Not here: when that happens, session logs, and revisions of skills, which a run that is about
 //! to be admitted may be counting on.
 
 use deft_model::RunId;
 use deft_store::{Prune, Pruned};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{Engine, Error};
 
 /// So many runs go in one transaction: nobody who writes waits long behind it.
 const PIECE: u32 = 200;
+
+/// What was spent is kept so long, however old the runs are that go: budgets and `deft budget`
+/// look back.
+const SPENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 impl Engine {
     /// Deletes runs that ended before an instant, or only says which.
@@ -35,6 +39,9 @@ impl Engine {
         }
         if !only_count {
             all.runs.iter().for_each(|run| self.drop_results(run));
+            let long_ago = self.inner.now().saturating_sub(SPENT);
+            let long_ago = long_ago.unwrap_or(Timestamp::MIN);
+            self.store().forget_spent(long_ago).await?;
         }
         Ok(all)
     }

@@ -56,6 +56,7 @@ impl Engine {
         until(Work::Tools);
         until(Work::Glances);
         until(Work::Orphans);
+        until(Work::Models);
         let leases = tokio::spawn({
             let engine = self.clone();
             async move { engine.keep_leases().await }
@@ -237,6 +238,7 @@ enum Work {
     Tools,
     Glances,
     Orphans,
+    Models,
 }
 
 impl Work {
@@ -250,6 +252,7 @@ impl Work {
                 Self::Tools => engine.follow_tools().await,
                 Self::Glances => engine.glance().await,
                 Self::Orphans => engine.recover_orphans().await,
+                Self::Models => engine.watch_models().await,
             };
             match ended {
                 Ok(()) => return,

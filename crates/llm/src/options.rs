@@ -76,6 +76,15 @@ impl std::fmt::Debug for ModelOptions {
 }
 
 impl ModelOptions {
+    /// Whether the model runs on this host or in its network, so that somebody here can start it
+    /// again when it is gone.
+    pub fn is_local(&self) -> bool {
+        match (&self.base_url, self.provider) {
+            (Some(base_url), _) => crate::address::is_near(base_url),
+            (None, provider) => provider == ProviderKind::Ollama,
+        }
+    }
+
     /// The key without what a file or a clipboard puts around it.
     pub(crate) fn key(&self) -> Option<&str> {
         let key = self.api_key.as_deref().map(str::trim);
@@ -92,4 +101,31 @@ pub struct Price {
     pub cached: Option<f64>,
     /// Tokens that are written.
     pub output: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::address::is_near;
+
+    #[test]
+    fn models_in_the_own_network_are_near() {
+        let cases = [
+            ("http://localhost:8080/v1", true),
+            ("http://127.0.0.1:11434", true),
+            ("http://[::1]:11434", true),
+            ("http://192.168.1.7:8000/v1", true),
+            ("http://10.0.0.2", true),
+            ("http://[fd00::1]:8000", true),
+            ("http://llama:8080", true),
+            ("http://box.local", true),
+            ("http://host.docker.internal:11434", true),
+            ("https://api.example.com/v1", false),
+            ("http://8.8.8.8", false),
+            ("http://localhost.example.com", false),
+            ("no address", false),
+        ];
+        for (base_url, near) in cases {
+            assert_eq!(is_near(base_url), near, "{base_url}");
+        }
+    }
 }

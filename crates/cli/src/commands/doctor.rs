@@ -167,6 +167,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             app.block_on(check_store(app.engine.store(), found));
             app.block_on(check_clock(&app, found));
             app.block_on(check_servers(&app, found));
+            app.block_on(mind::check_answers(&app, found));
             app.block_on(check_channel_tool(home, &app, found));
             app.block_on(check_compute(found));
             app.close();

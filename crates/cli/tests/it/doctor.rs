@@ -145,6 +145,24 @@ fn what_is_wrong_has_a_remedy() {
     );
 }
 
+#[test]
+fn a_local_model_that_does_not_answer_is_told() {
+    let world = used_home();
+    let local =
+        "[llm.near]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\n";
+    world.write("home/config.toml", local);
+    let (code, found) = checks(&world, &[]);
+    assert_eq!(code, 1);
+    let of = |id: &str| {
+        found
+            .iter()
+            .find(|check| check.0 == id)
+            .map(|it| it.1.clone())
+    };
+    let expected = [Some("ok".to_owned()), Some("bad".to_owned())];
+    assert_eq!([of("models.ready"), of("models.answer")], expected);
+}
+
 /// Schedules that were tried out ahead of time leave skills that wait, and doctor says so.
 #[test]
 fn skills_that_wait_for_a_time_long_to_come_are_told() {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use deft_engine::Clock;
 use deft_model::{Exhausted, Outcome};
 use deft_store::{Memory, RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
 use deft_workflow::Event;
@@ -114,4 +115,22 @@ async fn twenty_agents_share_a_budget_through_two_connections() {
     let path = folder.path().join("deft.db");
     let open = || Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap());
     race(vec![world(open()), world(open())]).await;
+}
+
+#[tokio::test]
+async fn what_was_spent_long_ago_goes_with_old_runs() {
+    let world = world(Arc::new(Memory::new()));
+    world.run("looks", json!({ "turns": 0 })).await;
+    let days = |days: i64| world.clock.now() + jiff::SignedDuration::from_hours(24 * days);
+    let kept = |world: &World| {
+        let store = Arc::clone(&world.store);
+        async move { store.spent(SpentFilter::default()).await.unwrap().len() }
+    };
+    let scopes = kept(&world).await;
+    assert!(scopes > 0);
+    for (passed, left) in [(89, scopes), (2, 0)] {
+        world.clock.set(days(passed));
+        world.engine.prune(world.clock.now(), false).await.unwrap();
+        assert_eq!(kept(&world).await, left);
+    }
 }

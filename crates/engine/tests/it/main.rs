@@ -21,6 +21,7 @@ mod dry;
 mod grants;
 mod leases;
 mod limits;
+mod model_health;
 mod runs;
 mod taken_over;
 mod thinker;

@@ -1,6 +1,7 @@
 //! Whether there are models to ask, whether they can be asked, and whether the bot answers.
 
 use super::Findings;
+use crate::app::App;
 use crate::home::Home;
 use crate::secrets::Secrets;
 
@@ -32,6 +33,20 @@ fn check_models(home: &Home, found: &mut Findings) {
         let message = "there are several models, and nothing says which one agents use";
         let hint = format!("`deft config set agent.llm {first}`");
         found.bad("models.chosen", message, Some(hint));
+    }
+}
+
+/// Models on this host or in its network; whether those of providers answer is not asked here.
+pub(super) async fn check_answers(app: &App, found: &mut Findings) {
+    for (model, answered) in app.engine.ping_models().await {
+        match answered {
+            Ok(()) => found.good("models.answer", format!("the server of `{model}` answers")),
+            Err(failure) => {
+                let hint = failure.hint.clone();
+                let usual = format!("start it, or correct `llm.{model}.base_url`");
+                found.bad("models.answer", failure.message, hint.or(Some(usual)));
+            }
+        }
     }
 }
 

@@ -1,0 +1,162 @@
+//! Servers of models that are gone and come back (S0.68).
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deft_engine::{Channel, Clock, Delivered, Notice, Parcel, Pool};
+use deft_llm::Models;
+use deft_store::{Memory, NewConversation, NoticeFilter, Store};
+use deft_testkit::{Dialect, ModelServer};
+use jiff::SignedDuration;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent_case::model;
+use crate::world::{Folder, World, load};
+
+const GREETS: (&str, &str) = (
+    "greets/SKILL.md",
+    "---\nname: greets\ndescription: d\n---\nSay hello.\n",
+);
+
+/// A process with this model; several of them may share a store.
+fn world(store: &Arc<dyn Store>, server: &ModelServer, skills: &[(&str, &str)]) -> World {
+    let home = tempfile::tempdir().unwrap();
+    let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
+    let models = Models::new(vec![model("local", &server.url)]);
+    let parts = (deft_tools::Options::default(), models);
+    World::made(home, folder, Arc::clone(store), parts, |_| {})
+}
+
+fn memory() -> Arc<dyn Store> {
+    Arc::new(Memory::new())
+}
+
+/// Headings of all messages, oldest first.
+async fn told(world: &World) -> Vec<String> {
+    let rows = world.store.notices(NoticeFilter::default()).await.unwrap();
+    let notices = rows.iter().rev().map(|row| {
+        let notice: Notice = serde_json::from_str(&row.body).unwrap();
+        format!("{}: {}", notice.kind.word(), notice.title)
+    });
+    notices.collect()
+}
+
+#[tokio::test]
+async fn a_loss_and_a_return_are_told_once_each_also_over_a_restart() {
+    let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
+    let world_1 = world(&store, &server, &[GREETS]);
+    let lost = "health: model local does not answer";
+    let back = "health: model local is back";
+    let check = async |world: &World, expected: &[&str]| {
+        world.engine.check_models().await.unwrap();
+        let later = world.clock.now() + SignedDuration::from_mins(1);
+        world.clock.set(later);
+        assert_eq!(told(world).await, expected);
+    };
+    check(&world_1, &[]).await;
+    server.set_down(true);
+    check(&world_1, &[]).await;
+    check(&world_1, &[lost]).await;
+    check(&world_1, &[lost]).await;
+    let world_2 = world(&store, &server, &[GREETS]);
+    world_2.clock.set(world_1.clock.now());
+    check(&world_2, &[lost]).await;
+    check(&world_2, &[lost]).await;
+    server.set_down(false);
+    check(&world_2, &[lost, back]).await;
+    check(&world_2, &[lost, back]).await;
+    server.set_down(true);
+    check(&world_2, &[lost, back]).await;
+    check(&world_2, &[lost, back, lost]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_only_restarted_is_not_gone() {
+    let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
+    let world = world(&store, &server, &[GREETS]);
+    for _ in 0..3 {
+        for down in [true, false] {
+            server.set_down(down);
+            world.engine.check_models().await.unwrap();
+        }
+    }
+    assert!(told(&world).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_model_that_nobody_could_want_is_not_asked() {
+    let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
+    let steps = "name: steps\ndescription: d\nsteps:\n  - {id: a, tool: echo}\n";
+    let world = world(&store, &server, &[("steps.yaml", steps)]);
+    world.engine.check_models().await.unwrap();
+    assert_eq!(server.http_requests().len(), 0);
+    let chat = NewConversation {
+        id: "conv_1".to_owned(),
+        agent: "thinker".to_owned(),
+        channel: "cli".to_owned(),
+        title: "hello".to_owned(),
+        run: None,
+        at: world.clock.now(),
+    };
+    store.open_conversation(chat).await.unwrap();
+    world.engine.check_models().await.unwrap();
+    assert_eq!(server.http_requests().len(), 1, "a chat is open");
+    world
+        .clock
+        .set(world.clock.now() + SignedDuration::from_hours(2));
+    world.engine.check_models().await.unwrap();
+    assert_eq!(
+        server.http_requests().len(),
+        1,
+        "nobody says anything any more"
+    );
+}
+
+/// Nobody is told anything here.
+struct Deaf;
+
+impl Channel for Deaf {
+    fn deliver<'a>(
+        &'a self,
+        _: &'a Parcel<'a>,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        Box::pin(async { Ok("heard".to_owned()) })
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_asks_once_a_minute() {
+    let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
+    let world = world(&store, &server, &[GREETS]);
+    let (engine, stop) = (world.engine.clone(), CancellationToken::new());
+    let until = stop.clone();
+    let serving = tokio::spawn(async move {
+        let pool = Pool::new(1);
+        let grace = Duration::from_secs(1);
+        engine.serve(&pool, Arc::new(Deaf), until, grace).await;
+    });
+    let asked = async |count: usize| {
+        while server.http_requests().len() < count {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(server.http_requests().len(), count);
+    };
+    asked(1).await;
+    for minute in 0..3 {
+        world
+            .clock
+            .set(world.clock.now() + SignedDuration::from_secs(59));
+        // A wish that is not there cannot be waited for; a few turns are enough to see one.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        asked(minute + 1).await;
+        world
+            .clock
+            .set(world.clock.now() + SignedDuration::from_secs(1));
+        asked(minute + 2).await;
+    }
+    stop.cancel();
+    serving.await.unwrap();
+}
