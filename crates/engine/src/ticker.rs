@@ -388,7 +388,7 @@ impl Inner {
         for row in rows {
             match coming(&row, now, &zone) {
                 Some(coming) if coming.slot.is_some() => {
-                    decided.firing.push((Arc::new(row), coming))
+                    decided.firing.push((Arc::new(row), coming));
                 }
                 Some(coming) => decided.passing.push(coming.step),
                 None => {

@@ -3,6 +3,8 @@
 //! Every question counts against its run, its skill and its agent today, and everything today. What
 //! is refused is a failure of class `budget`; what happens then is up to the budget that was spent.
 
+use std::cmp::Ordering;
+
 use deft_llm::{Answer, Price};
 use deft_model::{
     Budget, BudgetPeriod, Exhausted, Failure, FailureClass, Message, ModelRequest, Outcome,
@@ -10,9 +12,10 @@ use deft_model::{
 };
 use deft_store::{
     Lease, Limit, NewNotice, Refusal, Reserve, Reserved, RunFilter, RunRow, Spend, SpentFilter,
-    Write,
+    UsageRow, Write,
 };
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use super::options::DayBudget;
 use crate::Engine;
@@ -50,6 +53,29 @@ pub(crate) struct Broke {
     /// What is to happen, and whether the skill says so.
     pub(crate) then: Exhausted,
     pub(crate) of_skill: bool,
+}
+
+/// What an agent had taken when a person let it go on: it is paused for no part of that again.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Forgiven {
+    bucket: Timestamp,
+    /// What it had taken in that bucket.
+    tokens: u64,
+}
+
+impl Forgiven {
+    /// What still counts of a stretch of time.
+    fn left_of(self, row: &UsageRow) -> u64 {
+        match row.bucket.cmp(&self.bucket) {
+            Ordering::Less => 0,
+            Ordering::Equal => row.tokens.saturating_sub(self.tokens),
+            Ordering::Greater => row.tokens,
+        }
+    }
+}
+
+fn forgiven_key(agent: &str) -> String {
+    format!("agent:{agent} resumed")
 }
 
 /// The name under which an agent is paused.
@@ -231,7 +257,9 @@ impl Inner {
         };
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
         let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
-        let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
+        let forgiven = self.forgiven(agent).await;
+        let counted = |row: &&UsageRow| forgiven.map_or(row.tokens, |past| past.left_of(row));
+        let taken = present.iter().map(counted).sum::<u64>() + more;
         let hours = before.first().map_or(1, |first| {
             hour.duration_since(first.bucket).as_hours().max(1)
         });
@@ -246,6 +274,13 @@ impl Inner {
         );
         self.pause_agent(agent, &why, &deft_store::bucket(now).to_string())
             .await;
+    }
+
+    /// What a person has seen and let pass when they let the agent go on.
+    async fn forgiven(&self, agent: &str) -> Option<Forgiven> {
+        let kept = self.parts.store.setting(&forgiven_key(agent)).await;
+        let kept = kept.ok()??;
+        serde_json::from_str(&kept).ok()
     }
 
     /// Lets an agent ask no more until a person says so, and tells people once.
@@ -345,8 +380,22 @@ impl Engine {
     /// Lets a paused agent go on. Says whether it was paused.
     pub async fn resume_agent(&self, agent: &str) -> Result<bool, crate::Error> {
         let key = pause_key(agent);
+        let now = self.inner.now();
         let paused = self.store().held(&key).await?.is_some();
-        self.store().hold(&key, false, self.inner.now()).await?;
+        if paused {
+            let bucket = deft_store::bucket(now);
+            let usage = self.store().usage_since(agent, bucket).await?;
+            let present = usage.iter().find(|row| row.bucket == bucket);
+            let forgiven = Forgiven {
+                bucket,
+                tokens: present.map_or(0, |row| row.tokens),
+            };
+            let text = serde_json::to_string(&forgiven).unwrap_or_default();
+            self.store()
+                .keep_setting(&forgiven_key(agent), &text)
+                .await?;
+        }
+        self.store().hold(&key, false, now).await?;
         self.inner.stir();
         Ok(paused)
     }

@@ -7,6 +7,7 @@
 
 mod agent;
 mod agent_case;
+mod agent_injection;
 mod agent_lines;
 mod agent_story;
 mod cancels;
