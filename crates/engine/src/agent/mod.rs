@@ -4,6 +4,7 @@
 //! The agent itself is a value (`deft-agent`); `drive/think.rs` drives it inside a run. Not here:
 //! wires of models, storing anything but by the journal of the run.
 
+mod below;
 mod budget;
 mod came;
 mod facts;
@@ -13,6 +14,7 @@ mod options;
 mod playbooks;
 mod prepare;
 mod say;
+mod spike;
 mod think;
 mod tools;
 
