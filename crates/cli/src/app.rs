@@ -18,6 +18,7 @@ use crate::args::{Global, Roots};
 use crate::channels;
 use crate::commands::up::Lock;
 use crate::commands::{Ends, tools};
+use crate::config::Config;
 use crate::doorbell;
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library, create_folder};
@@ -108,7 +109,7 @@ impl App {
         let zone = home.moment().zone;
         let channel = channels::of(home, &router);
         let parts = Parts {
-            models: models(home),
+            models: models(&home.config),
             store,
             skills,
             router,
@@ -277,9 +278,9 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
 }
 
 /// The models of the configuration. One that is not complete is there, and says so when it is asked.
-fn models(home: &Home) -> Models {
-    let secrets = secrets::Secrets::new(&home.config);
-    let all = home.config.models.iter();
+pub(crate) fn models(config: &Config) -> Models {
+    let secrets = secrets::Secrets::new(config);
+    let all = config.models.iter();
     Models::of(all.map(|config| {
         let options = config.options(&secrets);
         options.map_err(|failure| (config.name.clone(), failure))

@@ -4,13 +4,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use deft_model::RunId;
+use deft_model::{Object, RunId};
 use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
 use deft_workflow::{Action, Answer, OPTIONS, Operation, Path};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Inner;
+use crate::grants::Place;
 use crate::{Engine, Error};
 
 /// A question to a person.
@@ -34,6 +35,11 @@ pub struct Question {
 pub trait Asker: Send + Sync + 'static {
     /// The answer; none when the person went away without giving one.
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>>;
+
+    /// Who that is, as the record says.
+    fn name(&self) -> String {
+        TERMINAL.to_owned()
+    }
 }
 
 /// Who watches over a run while it is driven.
@@ -164,8 +170,9 @@ pub(crate) async fn at_terminal(
         default: false,
         operation: serde_json::from_str(&row.asked.operation).unwrap_or_default(),
     };
-    let answer = attention.asker.as_ref()?.ask(question).await?;
-    Some((answer, TERMINAL.to_owned()))
+    let asker = attention.asker.as_ref()?;
+    let answer = asker.ask(question).await?;
+    Some((answer, asker.name()))
 }
 
 /// Who answers at the terminal, as the record says.
@@ -213,7 +220,7 @@ pub(crate) async fn find_answer(
             (Some(by), _) => (Answer::Yes, by.clone()),
             (None, Some(asker)) => {
                 let answer = asker.ask(question.clone()).await?;
-                (answer, TERMINAL.to_owned())
+                (answer, asker.name())
             }
             (None, None) => return None,
         },
@@ -234,11 +241,16 @@ async fn granted(
     if !operation.is_exact() {
         return None;
     }
-    let digest = operation_digest(skill, revision, path, operation);
+    let place = Place {
+        skill,
+        revision,
+        path,
+        operation,
+    };
     let grants = engine.parts.store.grants(skill).await.ok()?;
     grants
         .into_iter()
-        .find(|grant| grant.revision == revision && grant.operation == digest)
+        .find(|grant| place.is_covered(grant))
         .map(|grant| format!("standing grant {} of {}", grant.id, grant.by))
 }
 
@@ -262,11 +274,31 @@ impl Engine {
         by: &str,
         always: bool,
     ) -> Result<Answered, Error> {
-        let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
-        if always && given == Answer::Yes && !operation.is_exact() {
-            let step = row.asked.path.clone();
-            return Err(Error::NotExact { step });
-        }
+        let always = always && given == Answer::Yes;
+        let grant = always.then(|| self.grant(row, by, None)).transpose()?;
+        self.settle_answer(row, given, by, grant).await
+    }
+
+    /// Says yes to a question, and lets operations of the same revision pass from now on that
+    /// differ only in the arguments that the pattern names, and there as it says: from names to
+    /// exact values or to texts with `*`.
+    pub async fn allow_like(
+        &self,
+        row: &ApprovalRow,
+        by: &str,
+        pattern: &Object,
+    ) -> Result<Answered, Error> {
+        let grant = self.grant(row, by, Some(pattern))?;
+        self.settle_answer(row, Answer::Yes, by, Some(grant)).await
+    }
+
+    async fn settle_answer(
+        &self,
+        row: &ApprovalRow,
+        given: Answer,
+        by: &str,
+        grant: Option<Grant>,
+    ) -> Result<Answered, Error> {
         let at = self.inner.now();
         let decision = Decision {
             answer: given.word().to_owned(),
@@ -279,25 +311,35 @@ impl Engine {
             Decided::Already(row) => return Ok(Answered::Already(row)),
             Decided::Unknown => return Ok(Answered::Gone),
         };
-        if always && given == Answer::Yes {
-            self.store().grant(grant(row, by, at)).await?;
+        if let Some(grant) = grant {
+            self.store().grant(grant).await?;
         }
         Ok(Answered::Accepted(accepted))
     }
-}
 
-fn grant(row: &ApprovalRow, by: &str, at: Timestamp) -> Grant {
-    let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
-    let path = Path::from_text(row.asked.path.clone());
-    let digest = operation_digest(&row.skill, &row.revision, &path, &operation);
-    Grant {
-        id: format!("grant_{}", &digest[..12]),
-        skill: row.skill.clone(),
-        revision: row.revision.clone(),
-        operation: digest,
-        pattern: None,
-        describes: format!("{}: {}", row.asked.path, row.asked.message),
-        by: by.to_owned(),
-        at,
+    fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {
+        let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+        if !operation.is_exact() {
+            let step = row.asked.path.clone();
+            return Err(Error::NotExact { step });
+        }
+        let place = Place {
+            skill: &row.skill,
+            revision: &row.revision,
+            path: &Path::from_text(row.asked.path.clone()),
+            operation: &operation,
+        };
+        like.map_or(Ok(()), |pattern| place.check(pattern))?;
+        let (id, digest, pattern) = place.bound(like);
+        Ok(Grant {
+            id,
+            skill: row.skill.clone(),
+            revision: row.revision.clone(),
+            operation: digest,
+            pattern,
+            describes: format!("{}: {}", row.asked.path, row.asked.message),
+            by: by.to_owned(),
+            at: self.inner.now(),
+        })
     }
 }

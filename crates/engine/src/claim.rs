@@ -162,6 +162,7 @@ impl Engine {
             recorded.push(stopped);
         }
         let agents = Box::pin(crate::agent::agents_of(inner, &claimed.run, &events)).await?;
+        inner.learn_offers(&agents).await;
         let blocked = blocked_waits(&events);
         let again = cut_off(&mut machine, now, &blocked, &mut recorded);
         let patience = inner.patience(&pinned, &claimed.run);

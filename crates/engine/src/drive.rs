@@ -63,6 +63,8 @@ pub(crate) struct Driver {
     /// Agents by their steps, and what they want done next.
     agents: HashMap<Path, Thinking>,
     thoughts: Vec<(Path, deft_agent::Action)>,
+    /// The step of an agent has ended, so that something may follow.
+    agent_ended: bool,
     /// What the skill wants when its budget is spent, once it is.
     exhausted: Option<Exhausted>,
     /// Calls that are being made, waits that are running, questions nobody here can answer.
@@ -123,6 +125,7 @@ impl Driver {
             tasks: FuturesUnordered::new(),
             agents: HashMap::new(),
             thoughts: Vec::new(),
+            agent_ended: false,
             exhausted: None,
             calling: 0,
             sleeping: Vec::new(),
@@ -233,13 +236,9 @@ impl Driver {
             for action in actions.drain(..) {
                 self.perform(action);
             }
-            // An agent that is taken up again has something to record first.
-            if self
-                .thoughts
-                .iter()
-                .any(|(_, thought)| think::must_be_stored(thought))
-                && !self.journal.is_empty()
-            {
+            // An agent that is taken up again may have something to record first, or be over.
+            let unstored = !self.journal.is_empty() && self.must_be_stored(&[]);
+            if std::mem::take(&mut self.agent_ended) || unstored {
                 continue;
             }
             for (path, thought) in std::mem::take(&mut self.thoughts) {

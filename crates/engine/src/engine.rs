@@ -58,6 +58,8 @@ pub(crate) struct Inner {
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
     pub(crate) playbooks: crate::agent::Playbooks,
+    /// The models that there are now.
+    models: Mutex<Models>,
     /// The present of schedules, where it is not the clock's.
     pub(crate) schedule_time: OnceLock<Timestamp>,
 }
@@ -135,6 +137,7 @@ impl Engine {
         let (live, _) = broadcast::channel(LIVE_EVENTS);
         Ok(Self {
             inner: Arc::new(Inner {
+                models: Mutex::new(parts.models.clone()),
                 options,
                 parts,
                 rules: Arc::new(rules),
@@ -167,6 +170,11 @@ impl Engine {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
             && owner.is_some_and(|owner| self.inner.owner.is_gone(owner))
+    }
+
+    /// Takes other models from now on; what is being asked is still answered.
+    pub fn set_models(&self, models: Models) {
+        *lock(&self.inner.models) = models;
     }
 
     /// Where runs are kept.
@@ -267,6 +275,10 @@ impl Inner {
             now: self.now(),
             zone,
         }
+    }
+
+    pub(crate) fn models(&self) -> Models {
+        lock(&self.models).clone()
     }
 
     pub(crate) fn has_listeners(&self) -> bool {

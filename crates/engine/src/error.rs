@@ -24,6 +24,16 @@ pub enum Error {
     /// An agent cannot begin.
     #[error("{0}")]
     Agent(deft_model::Failure),
+    /// A pattern of a standing permission that does not fit what it was asked for.
+    #[error("`{argument}={allowed}` does not fit what is to be approved: {why}", allowed = plain(allowed))]
+    Pattern {
+        /// The argument.
+        argument: String,
+        /// What was allowed.
+        allowed: serde_json::Value,
+        /// Why not.
+        why: String,
+    },
     /// No such conversation.
     #[error("there is no conversation `{id}`")]
     UnknownConversation {
@@ -201,6 +211,10 @@ impl Error {
             Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
             Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),
             Self::NotExact { .. } => Some("approve it without `--always`".to_owned()),
+            Self::Pattern { .. } => Some(
+                "a pattern names an argument of the call and fits its value, such as `to=*@example.com`"
+                    .to_owned(),
+            ),
             Self::KeyTaken { .. } => Some("use another key".to_owned()),
             Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
@@ -208,6 +222,14 @@ impl Error {
             Self::Store(error) => error.hint().map(Into::into),
             _ => None,
         }
+    }
+}
+
+/// A value as a person writes it.
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

@@ -21,6 +21,7 @@ mod drive;
 mod engine;
 mod error;
 mod finish;
+mod grants;
 mod inputs;
 mod jobs;
 mod lookup;

@@ -5,7 +5,7 @@ use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
 
 use crate::record::encode;
-use crate::{Admission, Attention, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask};
+use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask};
 
 /// How a run is resumed by hand.
 #[derive(Clone, Debug, Default)]
@@ -121,8 +121,8 @@ impl Engine {
     }
 
     async fn check_revision(&self, run: &RunRow, with: &ResumeWith) -> Result<(), Error> {
-        // A job is its own skill, which nobody can change.
-        if with.old_revision || run.skill == JOB_SKILL {
+        // A job and a chat are their own skills, which nobody can change.
+        if with.old_revision || is_its_own_skill(run) {
             return Ok(());
         }
         let now = self.inner.find(&run.skill).await.ok();
@@ -155,8 +155,8 @@ impl Engine {
             None => Vec::new(),
             Some(step) => self.reusable(run, step, &nonce).await?,
         };
-        // A job is its own skill; others are run as they are now.
-        let content = if run.skill == JOB_SKILL {
+        // A job and a chat are their own skills; others are run as they are now.
+        let content = if is_its_own_skill(run) {
             let pinned = self.inner.pinned(&run.skill, &run.revision).await?;
             Some(pinned.skill)
         } else {
@@ -195,6 +195,11 @@ impl Engine {
             .collect();
         Ok(deft_workflow::reuse(&plan, &events, from, nonce))
     }
+}
+
+/// Whether a run brought its own skill along.
+fn is_its_own_skill(run: &RunRow) -> bool {
+    run.skill == JOB_SKILL || run.skill == CHAT_SKILL
 }
 
 fn refuse(run: &RunRow, why: &str, hint: Option<String>) -> Error {

@@ -1,7 +1,9 @@
 //! What can be known of the tools of a skill before it runs.
 
+use deft_agent::{Address, Machine as Agent};
 use deft_model::{Action, Failure, FailureClass, OnError};
 use deft_tools::Found;
+use deft_workflow::Path;
 
 use crate::engine::Inner;
 use crate::skills::Pinned;
@@ -9,9 +11,23 @@ use crate::skills::Pinned;
 impl Inner {
     /// Learns what the tools of a skill are like, before a step is begun that depends on it.
     pub(crate) async fn learn_tools(&self, pinned: &Pinned) {
+        self.learn(pinned.plan.tools()).await;
+    }
+
+    /// The same for agents that are taken up again: they were offered their tools by another
+    /// process.
+    pub(crate) async fn learn_offers(&self, agents: &[(Path, Agent)]) {
+        let setups = agents
+            .iter()
+            .filter_map(|(_, it)| it.setup(&Address::root()));
+        let offers = setups.flat_map(|setup| &setup.tools);
+        self.learn(offers.map(|offer| offer.tool.as_str())).await;
+    }
+
+    async fn learn(&self, tools: impl IntoIterator<Item = &str>) {
         let router = &self.parts.router;
         let unknown = |tool: &str| matches!(router.find(tool), Found::Unknown { .. });
-        if pinned.plan.tools().into_iter().any(unknown) {
+        if tools.into_iter().any(unknown) {
             // A server that cannot be started is told of when its tool is called.
             drop(router.listed().await);
         }

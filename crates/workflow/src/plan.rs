@@ -178,12 +178,17 @@ impl Plan {
         &self.secrets
     }
 
-    /// Tools that are called by name, remedies included, each once.
+    /// Tools that are called by name or offered to agents, remedies included, each once.
     pub fn tools(&self) -> Vec<&str> {
         let called = self.steps.iter().filter_map(|planned| match &planned.work {
             Work::Tool { tool, .. } if tool.is_literal() => Some(tool.source()),
             _ => None,
         });
+        let offered = self.steps().flat_map(|step| match &step.action {
+            Action::Agent { tools, .. } => tools.as_slice(),
+            _ => &[],
+        });
+        let offered = offered.map(String::as_str);
         let mending = self
             .steps
             .iter()
@@ -191,7 +196,7 @@ impl Plan {
             .chain(&self.heals)
             .map(|heal| heal.tool.as_str());
         let mut tools: Vec<&str> = Vec::new();
-        for tool in called.chain(mending) {
+        for tool in called.chain(offered).chain(mending) {
             if !tools.contains(&tool) {
                 tools.push(tool);
             }

@@ -229,6 +229,21 @@ impl Machine {
         self.agent(agent).map(transcript::said).unwrap_or_default()
     }
 
+    /// The part of [`messages`](Self::messages) that stays as it is, whatever becomes of an agent
+    /// that failed or was stopped: a turn that may be asked again, or whose calls may, is not in it.
+    pub fn lasting(&self, agent: &Address) -> Vec<Message> {
+        self.agent(agent)
+            .map(transcript::lasting)
+            .unwrap_or_default()
+    }
+
+    /// What was called with success in the turn that [`lasting`](Self::lasting) leaves out, as the
+    /// model spells it.
+    pub fn done_since(&self, agent: &Address) -> Vec<String> {
+        let agent = self.agent(agent);
+        agent.map(transcript::done_since).unwrap_or_default()
+    }
+
     /// What an agent began with.
     pub fn setup(&self, agent: &Address) -> Option<&Setup> {
         self.agent(agent).map(|agent| &*agent.setup)

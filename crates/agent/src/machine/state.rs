@@ -258,6 +258,12 @@ impl Turn {
         })
     }
 
+    /// Nothing of it is done again, also not after a failure.
+    pub(crate) fn is_settled(&self) -> bool {
+        let over = |call: &Call| call.is_over() && call.fatal().is_none();
+        !self.is_void(true) && self.calls.iter().all(over)
+    }
+
     /// The model gave nothing to go on with, so that the question is asked again. A reply that ended
     /// its agent is nothing, too.
     fn is_void(&self, ended: bool) -> bool {

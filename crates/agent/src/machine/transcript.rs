@@ -6,17 +6,46 @@
 use deft_model::{Message, ModelReply};
 
 use super::shown::{not_made, shown};
-use super::state::{Agent, Call, Target, Turn, Want};
+use super::state::{Agent, Call, End, Target, Turn, Want};
 use super::words::clip;
 use crate::prompt::neutralise;
 use crate::setup::Mode;
 
 /// The task, replies, results and reminders.
 pub(super) fn said(agent: &Agent) -> Vec<Message> {
+    of(agent, &agent.turns)
+}
+
+/// The same without a last turn that could still change.
+pub(super) fn lasting(agent: &Agent) -> Vec<Message> {
+    of(agent, settled(agent))
+}
+
+/// What was called with success in a last turn that could still change.
+pub(super) fn done_since(agent: &Agent) -> Vec<String> {
+    let open = agent.turns.get(settled(agent).len());
+    let calls = open.map_or(&[][..], |turn| &turn.calls);
+    let done = calls.iter().enumerate().filter_map(|(index, call)| {
+        let done = matches!(call.end(), Some(End::Value(_)));
+        open?.want(index, agent.setup.mode).filter(|_| done)
+    });
+    done.map(|want| clip(want.name())).collect()
+}
+
+/// The turns that nothing can change any more. Only the last one can: it is asked again when it
+/// gave nothing, and its calls are made that were not, or are in doubt.
+fn settled(agent: &Agent) -> &[Turn] {
+    match agent.turns.split_last() {
+        Some((last, before)) if !last.is_settled() => before,
+        _ => &agent.turns,
+    }
+}
+
+fn of(agent: &Agent, turns: &[Turn]) -> Vec<Message> {
     let mut messages = vec![Message::User {
         text: agent.setup.task.clone(),
     }];
-    for turn in &agent.turns {
+    for turn in turns {
         if let Some(reply) = turn.reply() {
             messages.extend(assistant(agent.setup.mode, reply));
             results(agent, turn, &mut messages);

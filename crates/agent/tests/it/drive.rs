@@ -2,7 +2,7 @@
 //! rebuilt from the log, and its outstanding actions with those that were handed out.
 
 use deft_agent::{Action, Address, Event, Machine, Setup, What};
-use deft_model::Failure;
+use deft_model::{Failure, Message};
 
 use crate::world::World;
 
@@ -21,6 +21,7 @@ pub(crate) struct Driver {
     pub late: bool,
     pub stop: Option<(usize, Failure)>,
     pending: Vec<Action>,
+    said: Vec<Message>,
 }
 
 impl Driver {
@@ -36,6 +37,7 @@ impl Driver {
             late: false,
             stop: None,
             pending: Vec::new(),
+            said: Vec::new(),
         }
     }
 
@@ -92,10 +94,14 @@ impl Driver {
         self.compare();
     }
 
-    fn compare(&self) {
+    fn compare(&mut self) {
         let replayed = Machine::replay(&self.log).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(replayed, self.machine, "{:#?}", self.log);
         assert_eq!(replayed.outstanding(), self.machine.outstanding());
+        // What was said for good is never said otherwise, whatever happens later.
+        let said = self.machine.lasting(&Address::root());
+        assert!(said.starts_with(&self.said), "{:?} {said:?}", self.said);
+        self.said = said;
     }
 
     /// What is outstanding is what was handed out and has not ended, each once.

@@ -149,6 +149,9 @@ pub(crate) enum Approvals {
         /// Do not ask again for this revision and operation
         #[arg(long)]
         always: bool,
+        /// With `--always`: this argument may differ, as the pattern says (`to=*@example.com`)
+        #[arg(long, value_name = "ARGUMENT=PATTERN", requires = "always")]
+        allow: Vec<String>,
     },
     /// List answers that stand (`approve --always`)
     Grants,

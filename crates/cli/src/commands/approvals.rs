@@ -16,6 +16,9 @@ use crate::output::{Output, local, table};
 
 mod grants;
 
+/// Who answers, as the record says.
+const BY: &str = "deft approvals";
+
 pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done {
     let app = match command {
         Approvals::List { .. } | Approvals::Grants => App::to_read(global)?,
@@ -23,7 +26,10 @@ pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done
     };
     match command {
         Approvals::List { all } => list(&app, *all, output),
-        Approvals::Approve { id, always } => answer(&app, id, Answer::Yes, *always, output),
+        Approvals::Approve { id, always, allow } if allow.is_empty() => {
+            answer(&app, id, Answer::Yes, *always, output)
+        }
+        Approvals::Approve { id, allow, .. } => grants::allow(&app, id, allow, output),
         Approvals::Reject { id, skip } => {
             let answer_given = if *skip { Answer::Skip } else { Answer::No };
             answer(&app, id, answer_given, false, output)
@@ -89,7 +95,18 @@ fn shown(row: &ApprovalRow) -> Value {
 
 fn answer(app: &App, id: &str, given: Answer, always: bool, output: &Output) -> Done {
     let row = find(app, id)?;
-    let answered = app.block_on(app.engine.answer(&row, given, "deft approvals", always));
+    let answered = app.block_on(app.engine.answer(&row, given, BY, always));
+    tell(app, id, answered, always, output)
+}
+
+/// Says what became of an answer.
+fn tell(
+    app: &App,
+    id: &str,
+    answered: Result<Answered, deft_engine::Error>,
+    always: bool,
+    output: &Output,
+) -> Done {
     let answered = answered.map_err(|error| app::failure(&error))?;
     let (row, said) = match answered {
         Answered::Accepted(row) => (row, "the answer counts"),

@@ -1,7 +1,8 @@
 //! Drives many runs in one process, so that the crash test has something to kill.
 //!
-//! `crash_driver HOME SERVER TOTAL ARGS…`: takes over what earlier processes left behind, admits
-//! runs until there are TOTAL of them, drives four at a time, and ends when all are done.
+//! `crash_driver steps|agents HOME SERVER TOTAL ARGS…`: takes over what earlier processes left
+//! behind, admits runs until there are TOTAL of them, drives four at a time, and ends when all are
+//! done. `steps` are runs without a model, `agents` have one in this process.
 //!
 //! `crash_driver worker` stands in for the worker that runs Python: an interpreter that takes a
 //! second to load would never answer in a process that lives for a tenth of one.
@@ -10,15 +11,19 @@
     reason = "a test program stops at the first surprise"
 )]
 
+mod errands;
+mod mind;
 mod stand_in;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
 use deft_engine::{Attention, Engine, Fire, Options, Parts, SystemClock};
+use deft_llm::Models;
 use deft_model::{Effects, Failure, FailureClass, Object, RunStatus};
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
@@ -35,7 +40,7 @@ impl SecretSource for NoSecrets {
     }
 }
 
-fn engine(home: &Path, server: &str, args: Vec<String>) -> Engine {
+fn engine(home: &Path, server: &str, args: Vec<String>, models: Models) -> Engine {
     let options = deft_registry::Options::new(vec![home.join("skills")]);
     let moment = Moment {
         now: Timestamp::now(),
@@ -52,7 +57,7 @@ fn engine(home: &Path, server: &str, args: Vec<String>) -> Engine {
         ..deft_tools::Options::default()
     };
     let parts = Parts {
-        models: deft_llm::Models::default(),
+        models,
         store: Arc::new(store),
         skills: Arc::new(Arc::new(Snapshot::load(&options, &moment))),
         router: router(tools),
@@ -64,7 +69,13 @@ fn engine(home: &Path, server: &str, args: Vec<String>) -> Engine {
         clock: Arc::new(SystemClock),
         secrets: Arc::new(NoSecrets),
     };
-    Engine::new(parts, Options::at(home)).unwrap()
+    let mut options = Options::at(home);
+    // Whoever waits gives its place to somebody else, so that there is always something to kill.
+    options.park_after = Duration::ZERO;
+    options.agent.approve.push("sign".to_owned());
+    let engine = Engine::new(parts, options).unwrap();
+    engine.register_tools();
+    engine
 }
 
 /// A router with a tool of this process beside those of the server: every other call of it fails,
@@ -116,16 +127,33 @@ async fn work(engine: Engine, total: usize) {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let mut args = std::env::args().skip(1);
-    let home = args.next().unwrap();
-    if home == "worker" {
+    let kind = args.next().unwrap();
+    if kind == "worker" {
         return stand_in::serve();
     }
+    let home = args.next().unwrap();
+    let home = Path::new(&home);
     let server = args.next().unwrap();
     let total = args.next().unwrap().parse().unwrap();
-    let engine = engine(Path::new(&home), &server, args.collect());
+    let agents = kind == "agents";
+    let models = if agents {
+        mind::models(home)
+    } else {
+        Models::default()
+    };
+    let engine = engine(home, &server, args.collect(), models);
     engine.recover().await.unwrap();
     let workers: Vec<_> = (0..4)
-        .map(|_| tokio::spawn(work(engine.clone(), total)))
+        .map(|nth| {
+            let engine = engine.clone();
+            tokio::spawn(async move {
+                if agents {
+                    errands::work(engine, total, nth).await;
+                } else {
+                    work(engine, total).await;
+                }
+            })
+        })
         .collect();
     for worker in workers {
         worker.await.unwrap();

@@ -9,14 +9,21 @@ use deft_model::{
     estimate_tokens,
 };
 use deft_store::{
-    Lease, Limit, Refusal, Reserve, Reserved, RunFilter, RunRow, Spend, SpentFilter, Write,
+    Lease, Limit, NewNotice, Refusal, Reserve, Reserved, RunFilter, RunRow, Spend, SpentFilter,
+    Write,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::options::DayBudget;
-use super::spike::pause_key;
+use crate::Engine;
 use crate::engine::Inner;
+use crate::notice::{Kind, Notice};
 use crate::skills::Pinned;
+
+/// How far back the usual consumption of an agent is looked up.
+const USUAL: SignedDuration = SignedDuration::from_hours(24);
+
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 /// What one question may cost, and what it counts against.
 pub(crate) struct Spending {
@@ -45,6 +52,16 @@ pub(crate) struct Broke {
     pub(crate) of_skill: bool,
 }
 
+/// The name under which an agent is paused.
+pub(crate) fn pause_key(agent: &str) -> String {
+    format!("agent:{agent}")
+}
+
+/// The name under which it is kept when a person let an agent go on.
+fn resumed_key(agent: &str) -> String {
+    format!("resumed agent:{agent}")
+}
+
 impl Inner {
     /// What a question would cost at most, and what it counts against. One that an agent asks which
     /// was sent out counts against both: the one that it is `below` of pays.
@@ -56,7 +73,8 @@ impl Inner {
         request: &ModelRequest,
     ) -> Spending {
         let now = self.now();
-        let options = self.parts.models.options(model);
+        let models = self.models();
+        let options = models.options(model);
         let most = request.max_tokens.or(options.map(|model| model.max_tokens));
         let (input, output) = (request_tokens(request), u64::from(most.unwrap_or(0)));
         let price = options.and_then(|model| model.price);
@@ -191,7 +209,7 @@ impl Inner {
             let price = spending.price?;
             Some(price.input * millions(usage.input) + price.output * millions(usage.output))
         });
-        self.look_for_spike(&spending.agent, usage.total()).await;
+        self.look_for_spike(spending, usage.total()).await;
         vec![Write::Spend(Spend {
             key,
             scopes: spending
@@ -206,6 +224,71 @@ impl Inner {
             agent: spending.agent.clone(),
             at: self.now(),
         })]
+    }
+
+    /// Pauses an agent that takes far more than it usually does (S0.55), and tells people (S0.74).
+    async fn look_for_spike(&self, spending: &Spending, more: u64) {
+        let (agent, now) = (&spending.agent, self.now());
+        let budgets = &self.options.agent;
+        let rule = budgets.budgets.get(agent).unwrap_or(&budgets.budget);
+        let from = now.saturating_sub(USUAL).unwrap_or(Timestamp::MIN);
+        let Ok(usage) = self.parts.store.usage_since(agent, from).await else {
+            return;
+        };
+        let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
+        // What a person has let pass counts no more.
+        let resumed = self.parts.store.setting(&resumed_key(agent)).await;
+        let resumed = resumed.ok().flatten().and_then(|text| text.parse().ok());
+        let hour = hour.max(resumed.unwrap_or(Timestamp::MIN));
+        let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
+        let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
+        let hours = before.first().map_or(1, |first| {
+            hour.duration_since(first.bucket).as_hours().max(1)
+        });
+        let usual = before.iter().map(|row| row.tokens).sum::<u64>();
+        let usual = usual / u64::try_from(hours).unwrap_or(1);
+        let threshold = rule.spike(usual);
+        if taken <= threshold {
+            return;
+        }
+        let why = format!(
+            "it took {taken} tokens within an hour, more than {threshold} (usual: {usual})"
+        );
+        self.pause_agent(agent, &why, &deft_store::bucket(now).to_string())
+            .await;
+    }
+
+    /// Lets an agent ask no more until a person says so, and tells people once.
+    async fn pause_agent(&self, agent: &str, why: &str, incident: &str) {
+        let (key, now) = (pause_key(agent), self.now());
+        if !matches!(self.parts.store.held(&key).await, Ok(None)) {
+            return;
+        }
+        tracing::warn!(%agent, %why, "the agent is paused");
+        if let Err(error) = self.parts.store.hold(&key, true, now).await {
+            tracing::warn!(%agent, %error, "the agent could not be paused");
+            return;
+        }
+        let notice = Notice {
+            kind: Kind::Paused,
+            title: format!("agent {agent} is paused"),
+            text: format!(
+                "agent `{agent}` is paused: {why}\n`deft budget resume {agent}` lets it go on"
+            ),
+            skill: None,
+            run: None,
+            target: None,
+        };
+        let added = self.parts.store.add_notice(NewNotice {
+            key: format!("{key} {incident}"),
+            skill: None,
+            body: notice.body(),
+            at: now,
+        });
+        if let Err(error) = added.await {
+            tracing::warn!(%agent, %error, "nobody could be told that the agent is paused");
+        }
+        self.bells.messages.notify_waiters();
     }
 
     /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
@@ -265,6 +348,27 @@ impl Inner {
         let of_skill = format!("`skill:{}`", pinned.skill.id);
         let refused = error.class == FailureClass::Budget && error.message.contains(&of_skill);
         refused.then_some(error.message)
+    }
+}
+
+impl Engine {
+    /// Lets a paused agent go on. Says whether it was paused.
+    pub async fn resume_agent(&self, agent: &str) -> Result<bool, crate::Error> {
+        let key = pause_key(agent);
+        let paused = self.store().held(&key).await?.is_some();
+        let now = self.inner.now();
+        let noted = self
+            .store()
+            .keep_setting(&resumed_key(agent), &now.to_string());
+        noted.await?;
+        self.store().hold(&key, false, now).await?;
+        self.inner.stir();
+        Ok(paused)
+    }
+
+    /// Since when an agent is paused.
+    pub async fn agent_paused(&self, agent: &str) -> Result<Option<Timestamp>, crate::Error> {
+        Ok(self.store().held(&pause_key(agent)).await?)
     }
 }
 

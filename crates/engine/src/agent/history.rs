@@ -45,38 +45,48 @@ pub(crate) async fn agents_of(
     replayed.collect()
 }
 
-/// What an agent said and heard, for its conversation.
+/// Where the places begin at which a run says how it ended without success: behind everything that
+/// its agent can say, so that neither is taken for the other.
+const NOTES: u32 = 1 << 31;
+
+/// What an agent said and heard, for its conversation. What may still change is not said: a run
+/// that is resumed says it then, and what is said stays.
 pub(crate) fn said(
     machine: &Agent,
-    _run: &RunRow,
-    _path: &Path,
-    result: &Result<String, Failure>,
+    run: &RunRow,
+    failure: Option<&Failure>,
     at: Timestamp,
 ) -> Vec<Write> {
     let root = Address::root();
     let Some(conversation) = machine.setup(&root).and_then(|it| it.conversation.as_ref()) else {
         return Vec::new();
     };
-    let mut messages: Vec<NewMessage> = machine
-        .messages(&root)
-        .iter()
-        .map(|message| new_message(message, at))
-        .collect();
-    if let Err(failure) = result {
-        // Whoever goes on with the conversation should know how this ended.
-        let text = format!("(this was not finished: {failure})");
-        let message = Message::Assistant {
-            text,
-            calls: Vec::new(),
-            opaque: None,
-        };
-        messages.push(new_message(&message, at));
-    }
-    vec![Write::Say {
+    let say = |first: u32, messages: &[Message]| Write::Say {
         conversation: conversation.id.clone(),
-        first: 0,
-        messages,
-    }]
+        first,
+        messages: messages.iter().map(|it| new_message(it, at)).collect(),
+    };
+    match failure {
+        None => vec![say(0, &machine.messages(&root))],
+        Some(failure) => {
+            let note = unfinished(failure, &machine.done_since(&root));
+            let place = NOTES.saturating_add(run.finish_ordinal);
+            vec![say(0, &machine.lasting(&root)), say(place, &[note])]
+        }
+    }
+}
+
+/// Whoever goes on with the conversation should know how this ended, and what was done all the same.
+fn unfinished(failure: &Failure, done: &[String]) -> Message {
+    let done = match done {
+        [] => String::new(),
+        done => format!("; before that these were done: {}", done.join(", ")),
+    };
+    Message::Assistant {
+        text: format!("(this was not finished: {failure}{done})"),
+        calls: Vec::new(),
+        opaque: None,
+    }
 }
 
 fn new_message(message: &Message, at: Timestamp) -> NewMessage {

@@ -4,9 +4,9 @@
 //! The agent itself is a value (`deft-agent`); `drive/think.rs` drives it inside a run. Not here:
 //! wires of models, storing anything but by the journal of the run.
 
-mod below;
 mod budget;
 mod came;
+mod chat;
 mod facts;
 mod history;
 mod offers;
@@ -14,9 +14,10 @@ mod options;
 mod playbooks;
 mod prepare;
 mod say;
-mod spike;
+mod sent_out;
 mod think;
 mod tools;
+mod voice;
 
 use deft_workflow::{AgentStep, Path};
 

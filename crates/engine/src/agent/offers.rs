@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use deft_agent::Offer;
-use deft_model::{Failure, FailureClass, ToolSpec};
+use deft_model::{Failure, FailureClass, ToolSpec, estimate_tokens};
 use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
 
 /// The longest name that every provider takes.
@@ -32,14 +32,14 @@ pub(crate) fn exactly(
     Ok(offers.all)
 }
 
-/// Everything that the patterns name, the wanted ones first, up to a limit. Says how many were
+/// Everything that the patterns name, the wanted ones first, up to a limit. Says which were
 /// left out.
 pub(crate) fn matching(
     router: &Router,
     patterns: &[String],
     first: &[String],
     approve: &[String],
-) -> (Vec<Offer>, usize) {
+) -> (Vec<Offer>, Vec<String>) {
     let mut all = router.list();
     all.sort_by_key(|info| {
         let place = first.iter().position(|name| is_called(info, name));
@@ -49,12 +49,34 @@ pub(crate) fn matching(
         first.iter().any(|name| is_called(info, name))
             || patterns.iter().any(|pattern| fits(pattern, info))
     });
-    let left_out = all.len().saturating_sub(MOST_TOOLS);
+    let left_out = all.iter().skip(MOST_TOOLS);
+    let left_out = left_out.map(|info| info.shown.clone()).collect();
     let mut offers = Offers::default();
     for info in all.iter().take(MOST_TOOLS) {
         offers.add(info, &info.shown, approve);
     }
     (offers.all, left_out)
+}
+
+/// Leaves out what a model has no room for, the last ones first, and keeps the first so many in any
+/// case. Says which were left out.
+pub(crate) fn fit(offers: &mut Vec<Offer>, tokens: u64, keep: usize) -> Vec<String> {
+    let mut taken = 0_u64;
+    let mut place = 0;
+    let mut left_out = Vec::new();
+    offers.retain(|offer| {
+        let spec = &offer.spec;
+        let size = estimate_tokens(&spec.description) + estimate_tokens(&spec.schema.to_string());
+        place += 1;
+        let fits = place <= keep || taken.saturating_add(size) <= tokens;
+        if fits {
+            taken = taken.saturating_add(size);
+        } else {
+            left_out.push(offer.tool.clone());
+        }
+        fits
+    });
+    left_out
 }
 
 /// Gathers offers under names that the wire allows, each once.

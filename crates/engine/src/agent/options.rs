@@ -97,7 +97,7 @@ impl Default for AgentOptions {
             may_schedule: false,
             max_depth: 2,
             fan_out: 4,
-            history_tokens: 16_000,
+            history_tokens: 12_000,
             budget: DayBudget::default(),
             budgets: BTreeMap::new(),
         }

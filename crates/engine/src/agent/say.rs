@@ -77,7 +77,7 @@ impl Engine {
         let agent = agent.unwrap_or_else(|| self.inner.options.agent.default.clone());
         let conversation = say.conversation.clone().unwrap_or_default();
         let setup = self.chat_preview(&agent, &say.text, &conversation).await;
-        let setup = setup.map_err(Error::Agent)?;
+        let (setup, notes) = setup.map_err(Error::Agent)?;
         let system: Vec<Value> = setup
             .system
             .iter()
@@ -95,7 +95,7 @@ impl Engine {
         messages.push(json!({ "role": "user", "text": setup.task }));
         Ok(json!({
             "agent": setup.agent, "model": setup.model, "mode": setup.mode, "system": system,
-            "messages": messages, "tools": tools, "notes": [],
+            "messages": messages, "tools": tools, "notes": notes,
         }))
     }
 
@@ -143,7 +143,11 @@ impl Engine {
         }
         let title: String = say.text.trim().chars().take(TITLE).collect();
         let new = NewConversation {
-            id: format!("conv_{}", Uuid::now_v7().simple()),
+            // The same message belongs to the same conversation, however often it is said.
+            id: match &say.key {
+                Some(key) => format!("conv_{}", &crate::ask::hex(key.as_bytes())[..24]),
+                None => format!("conv_{}", Uuid::now_v7().simple()),
+            },
             agent: agent.clone(),
             channel: say.channel.clone(),
             title: title.lines().next().unwrap_or_default().to_owned(),

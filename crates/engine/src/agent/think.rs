@@ -25,6 +25,8 @@ use crate::perform::{Performer, cancelled, millis};
 pub(crate) struct Job<'a> {
     pub(crate) lease: &'a Lease,
     pub(crate) attention: &'a Attention,
+    /// The try of the step.
+    pub(crate) attempt: u32,
     /// When the step has taken too long.
     pub(crate) until: Option<Timestamp>,
     /// The agent of the step, who pays; the one that asks, where it was sent out; and the one that
@@ -56,6 +58,16 @@ struct Turn<'a> {
     span: &'a Span,
     model: &'a str,
     request: &'a ModelRequest,
+}
+
+impl Turn<'_> {
+    /// Names the question for what it costs. One that is asked again after a refusal, in another
+    /// try of the step or after the run was resumed, is another one: both are paid for.
+    fn key(&self, attempt: u32) -> String {
+        let Span { agent, turn } = self.span;
+        let (run, path, ends) = (&self.run.id, self.path, self.run.finish_ordinal);
+        format!("{run}/{path}#{agent}:{turn}@{ends}.{attempt}")
+    }
 }
 
 impl Performer {
@@ -147,10 +159,7 @@ impl Performer {
             Ok(deadline) => deadline,
             Err(failure) => return Asked::failed(failure),
         };
-        let key = format!(
-            "{}/{}#{}:{}",
-            turn.run.id, turn.path, turn.span.agent, turn.span.turn
-        );
+        let key = turn.key(job.attempt);
         let spending = engine
             .spending(turn.run, (job.agent, job.below), turn.model, turn.request)
             .await;
@@ -176,7 +185,7 @@ impl Performer {
             deadline,
             cancel: self.halt.clone(),
         };
-        let result = engine.parts.models.ask(ask).await;
+        let result = engine.models().ask(ask).await;
         let result = result.map(|mut answer| {
             answer.reply.text = self.hide(&answer.reply.text);
             for call in &mut answer.reply.calls {

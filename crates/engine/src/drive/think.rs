@@ -8,7 +8,7 @@ use std::time::Duration;
 use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent};
 use deft_model::{Effects, Failure, FailureClass};
 use deft_store::Write;
-use deft_workflow::{Event, Operation, Path, Usage};
+use deft_workflow::{Event, Next, Operation, Path, Usage};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -179,9 +179,9 @@ impl Driver {
         };
         thinking.at_work = false;
         thinking.halt.cancel();
+        self.agent_ended = true;
         let (attempt, begun) = (thinking.attempt, thinking.begun);
         let called = thinking.machine.called();
-        let said = crate::agent::said(&thinking.machine, &self.run, path, &result, now);
         self.thoughts.retain(|(other, _)| other != path);
         self.halts.remove(path);
         let wants_json = self.machine.agent(path).is_some_and(|step| step.wants_json);
@@ -190,8 +190,23 @@ impl Driver {
         let event = self.ended((path, attempt), result, now, |machine, result| {
             machine.settle_agent(path, attempt, result, now, ms, called)
         });
-        self.journal.write(said);
+        self.note_said(path, &event, now);
         self.record(event);
+    }
+
+    /// What an agent said joins its conversation, unless it is about to go on.
+    fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
+        let (Event::Ended(ended), Some(thinking)) = (event, self.agents.get(path)) else {
+            return;
+        };
+        if !matches!(
+            ended.next,
+            Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_)
+        ) {
+            let failure = ended.error.as_ref();
+            let said = crate::agent::said(&thinking.machine, &self.run, failure, now);
+            self.journal.write(said);
+        }
     }
 
     /// Takes in what came of something an agent asked for.
@@ -348,6 +363,7 @@ impl Driver {
                     let job = Job {
                         lease: &lease,
                         attention: &attention,
+                        attempt,
                         until,
                         agent: &payer,
                         below: below.as_deref(),

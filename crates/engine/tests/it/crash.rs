@@ -68,6 +68,7 @@ impl World {
 
     fn start(&self, total: usize) -> Child {
         Command::new(&self.driver)
+            .arg("steps")
             .arg(self.home.path())
             .arg(&self.server)
             .arg(total.to_string())

@@ -1,11 +1,11 @@
 //! What may be allowed for good, and what may not.
 
 use deft_engine::{Answered, Attention};
-use deft_model::{Outcome, RunStatus};
+use deft_model::{Object, Outcome, RunStatus};
 use deft_workflow::Answer;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, load};
 
 fn skill(step: &str) -> String {
     format!(
@@ -45,4 +45,80 @@ async fn a_loop_that_does_the_same_for_each_item_may_be_allowed_for_good() {
     world.engine.drain(&Attention::default()).await.unwrap();
     let row = world.run("asks", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Success), "the grant answers");
+}
+
+const MAILS: &str = "\
+name: mails
+description: d
+inputs:
+  - {name: to, type: string, required: true}
+  - {name: subject, type: string, default: news}
+steps:
+  - {id: danger, tool: act, args: {to: \"{{ inputs.to }}\", subject: \"{{ inputs.subject }}\"}}
+confirmations:
+  - {step: danger, message: Really?}
+";
+
+fn pattern(value: &Value) -> Object {
+    value.as_object().cloned().unwrap()
+}
+
+#[tokio::test]
+async fn a_pattern_allows_calls_that_differ_only_as_it_says() {
+    let world = World::new(&[("mails.yaml", MAILS)]);
+    world.run("mails", json!({ "to": "ann@example.com" })).await;
+    let asked = world.store.approvals(false).await.unwrap().remove(0);
+    let like = pattern(&json!({ "to": "*@example.com" }));
+    let answered = world.engine.allow_like(&asked, "ada", &like).await;
+    assert!(matches!(answered.unwrap(), Answered::Accepted(_)));
+    world.engine.drain(&Attention::default()).await.unwrap();
+    let cases = [
+        (json!({ "to": "bob@example.com" }), true),
+        (json!({ "to": "eve@evil.com" }), false),
+        (json!({ "to": "eve@evil.com,bob@example.com" }), false),
+        (
+            json!({ "to": "bob@example.com", "subject": "other" }),
+            false,
+        ),
+    ];
+    for (inputs, allowed) in cases {
+        let row = world.run("mails", inputs.clone()).await;
+        let passed = row.outcome == Some(Outcome::Success);
+        assert_eq!(passed, allowed, "{inputs}");
+        assert_eq!(row.status == RunStatus::Waiting, !allowed, "{inputs}");
+    }
+    let changed = MAILS.replace("description: d", "description: another revision");
+    *world.folder.0.lock().unwrap() = load(&world.home, &[("mails.yaml", &changed)]);
+    let row = world.run("mails", json!({ "to": "bob@example.com" })).await;
+    assert_eq!(
+        row.status,
+        RunStatus::Waiting,
+        "another revision asks again"
+    );
+}
+
+#[tokio::test]
+async fn a_pattern_that_does_not_fit_the_call_is_refused_and_answers_nothing() {
+    let world = World::new(&[("mails.yaml", MAILS)]);
+    world.run("mails", json!({ "to": "ann@example.com" })).await;
+    let asked = world.store.approvals(false).await.unwrap().remove(0);
+    let cases = [
+        (
+            json!({ "to": "*@example.org" }),
+            "`to=*@example.org` does not fit what is to be approved: it has \"ann@example.com\"",
+        ),
+        (
+            json!({ "cc": "*" }),
+            "`cc=*` does not fit what is to be approved: it has no such argument",
+        ),
+    ];
+    for (like, message) in cases {
+        let refused = world
+            .engine
+            .allow_like(&asked, "ada", &pattern(&like))
+            .await;
+        assert_eq!(refused.unwrap_err().to_string(), message);
+    }
+    assert_eq!(world.store.approvals(false).await.unwrap(), [asked]);
+    assert!(world.store.grants("mails").await.unwrap().is_empty());
 }

@@ -6,13 +6,16 @@
 )]
 
 mod agent;
+mod agent_budgets;
 mod agent_case;
 mod agent_injection;
 mod agent_lines;
+mod agent_resume;
 mod agent_story;
 mod cancels;
 mod control;
 mod crash;
+mod crash_agents;
 mod daemons;
 mod deadlines;
 mod dry;
@@ -21,6 +24,7 @@ mod leases;
 mod limits;
 mod runs;
 mod taken_over;
+mod thinker;
 mod time;
 mod time_clock;
 mod time_jobs;

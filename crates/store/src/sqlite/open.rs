@@ -19,8 +19,7 @@ const APPLICATION: i64 = 0x6465_6674;
 /// One entry per format, never changed once released.
 const FORMATS: &[M<'static>] = &[
     M::up(include_str!("schema.sql")),
-    // Messages that are received in several parts.
-    M::up("ALTER TABLE outbox ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;"),
+    M::up(include_str!("schema_2.sql")),
 ];
 
 /// The newest format.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use deft_model::RunId;
 use deft_store::{
-    Batch, Conversations, Error, NewConversation, NewMessage, NoticeFilter, Outbox, RunFilter,
-    Sqlite, SqliteOptions, Store, Write,
+    Batch, ConversationFilter, Conversations, Error, NewConversation, NewMessage, NoticeFilter,
+    Outbox, RunFilter, Sqlite, SqliteOptions, Store, Write,
 };
 
 use crate::support::{admit, at, bulky, open, start};
@@ -173,15 +173,19 @@ async fn a_newer_format_is_refused() {
 async fn an_older_format_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
-    admit(&open(&path), "r1").await;
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch("ALTER TABLE outbox DROP COLUMN parts; PRAGMA user_version = 1;")
+    old.execute_batch(include_str!("../../src/sqlite/schema.sql"))
         .unwrap();
+    let sql = "PRAGMA user_version = 1; INSERT INTO revision (id, content) VALUES ('h', 'kept');";
+    old.execute_batch(sql).unwrap();
     drop(old);
     let store = open(&path);
-    let run = store.run(&RunId::new("r1")).await.unwrap();
-    assert!(run.is_some());
+    assert_eq!(store.revision("h").await.unwrap().as_deref(), Some("kept"));
     assert_eq!(store.notices(NoticeFilter::default()).await.unwrap(), []);
+    assert_eq!(store.grants("any").await.unwrap(), []);
+    let all = ConversationFilter::default();
+    assert_eq!(store.conversations(all).await.unwrap(), []);
+    admit(&store, "r1").await;
 }
 
 #[test]

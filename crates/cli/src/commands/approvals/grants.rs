@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use deft_model::Object;
 use deft_store::Grant;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -45,6 +46,28 @@ pub(super) fn revoke(app: &App, id: &str, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says yes for good, also to calls that differ as the patterns say.
+pub(super) fn allow(app: &App, id: &str, patterns: &[String], output: &Output) -> Done {
+    let row = super::find(app, id)?;
+    let operation: Value = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+    let mut pattern = Object::new();
+    for text in patterns {
+        let (name, allowed) = text.split_once('=').ok_or_else(|| unreadable(text))?;
+        // A number in the call is a number in the pattern.
+        let is_text = operation["args"][name].is_string();
+        let read = serde_json::from_str(allowed).ok().filter(|_| !is_text);
+        let read = read.unwrap_or_else(|| Value::String(allowed.to_owned()));
+        pattern.insert(name.to_owned(), read);
+    }
+    let answered = app.block_on(app.engine.allow_like(&row, super::BY, &pattern));
+    super::tell(app, id, answered, true, output)
+}
+
+fn unreadable(text: &str) -> Failure {
+    let message = format!("`{text}` is no pattern for an argument");
+    Failure::input("invalid_input", message).hint("write `--allow 'to=*@example.com'`")
+}
+
 fn all(app: &App) -> Done<Vec<Grant>> {
     let grants = app.block_on(app.engine.store().all_grants());
     grants.map_err(|error| app::store(&error))
@@ -81,8 +104,16 @@ fn line(grant: &Grant, zone: &TimeZone) -> Vec<String> {
             .to_owned(),
         local(grant.at, zone),
         grant.by.clone(),
-        grant.describes.replace('\n', " "),
+        match &grant.pattern {
+            Some(pattern) => format!("{} (also {pattern})", grant.describes),
+            None => grant.describes.clone(),
+        }
+        .replace('\n', " "),
     ]
+}
+
+fn read(pattern: &str) -> Option<Value> {
+    serde_json::from_str(pattern).ok()
 }
 
 fn shown(grant: &Grant) -> Value {
@@ -91,6 +122,7 @@ fn shown(grant: &Grant) -> Value {
         "skill": grant.skill,
         "revision": grant.revision,
         "operation": grant.operation,
+        "pattern": grant.pattern.as_deref().and_then(read),
         "describes": grant.describes,
         "by": grant.by,
         "granted_at": grant.at.to_string(),

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use crate::app::App;
 use crate::args::{Chat, Conversations, Global, Roots};
 use crate::commands::doctor::ADD_A_MODEL;
+use crate::commands::up::seed;
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::Output;
@@ -53,6 +54,8 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         Some(given) => Some(once::text(given)?),
         None => None,
     };
+    // Playbooks are half of what an assistant knows.
+    seed::if_new(&home)?;
     let app = App::open(global, &Roots::default())?;
     let chat = Opened {
         args,

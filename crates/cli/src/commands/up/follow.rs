@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::telegram::{self, Bot};
+use crate::app;
 use crate::channels::Live;
 use crate::config::Config;
 use crate::home::{Home, config_file};
@@ -119,9 +120,12 @@ impl Follower {
     fn take(&self, config: Config) {
         self.channel.follow(&config);
         self.bot.send_replace(telegram::Settings::of(&config));
+        self.engine.set_models(app::models(&config));
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
-        tracing::info!("the configuration has changed: tools, servers and messages follow it");
+        tracing::info!(
+            "the configuration has changed: tools, servers, models and messages follow it"
+        );
     }
 }
 

@@ -111,6 +111,10 @@ pub(super) struct People {
 }
 
 impl Asker for People {
+    fn name(&self) -> String {
+        format!("telegram chat {}", self.chat)
+    }
+
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
         let (client, chat, open) = (self.client.clone(), self.chat.clone(), self.open.clone());
         Box::pin(async move {

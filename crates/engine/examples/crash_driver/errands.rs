@@ -1,0 +1,107 @@
+//! Runs with agents: fired, asked about, resumed by hand where they stopped.
+
+use std::time::Duration;
+
+use deft_engine::{Attention, Engine, Fire, ResumeWith, Say};
+use deft_model::{Object, Outcome, RunStatus, scatter};
+use deft_store::{NewConversation, RunFilter, RunRow};
+use deft_workflow::Answer;
+use jiff::Timestamp;
+use serde_json::json;
+
+/// All chats are in one conversation.
+const CONVERSATION: &str = "conv_crash";
+
+const BY: &str = "the crash test";
+
+pub(crate) async fn work(engine: Engine, total: usize, nth: usize) {
+    let attention = Attention {
+        parks: true,
+        ..Attention::default()
+    };
+    loop {
+        engine.drain(&attention).await.unwrap();
+        if nth == 0 {
+            answer(&engine).await;
+            resume(&engine, &attention).await;
+        }
+        let runs = engine.store().runs(RunFilter::default()).await.unwrap();
+        if runs.len() < total {
+            begin(&engine, runs.len(), &attention).await;
+        } else if runs.iter().all(is_over) {
+            return;
+        } else {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+/// Fires the next run, or says the next thing.
+async fn begin(engine: &Engine, nth: usize, attention: &Attention) {
+    if nth % 4 == 3 {
+        return chat(engine, nth, attention).await;
+    }
+    let skill = ["patient", "proud", "native"][nth % 4];
+    let fire = Fire {
+        skill: skill.to_owned(),
+        inputs: match skill {
+            "native" => Object::new(),
+            _ => Object::from_iter([("n".to_owned(), json!(nth.to_string()))]),
+        },
+        cause: BY.to_owned(),
+        ..Fire::default()
+    };
+    engine.run(fire, attention.clone()).await.unwrap();
+}
+
+async fn chat(engine: &Engine, nth: usize, attention: &Attention) {
+    let new = NewConversation {
+        id: CONVERSATION.to_owned(),
+        agent: "thinker".to_owned(),
+        channel: "crash".to_owned(),
+        title: "kills".to_owned(),
+        run: None,
+        at: Timestamp::now(),
+    };
+    engine.store().open_conversation(new).await.unwrap();
+    let say = Say {
+        conversation: Some(CONVERSATION.to_owned()),
+        channel: "crash".to_owned(),
+        text: format!("chat {nth}"),
+        key: Some(format!("chat-{nth}")),
+        ..Say::default()
+    };
+    engine.say(say, attention.clone()).await.unwrap();
+}
+
+/// Somebody says yes to everything.
+async fn answer(engine: &Engine) {
+    for row in engine.store().approvals(false).await.unwrap() {
+        engine.answer(&row, Answer::Yes, BY, false).await.unwrap();
+    }
+}
+
+/// Somebody lets go on what failed, and half of what was interrupted.
+async fn resume(engine: &Engine, attention: &Attention) {
+    let runs = engine.store().runs(RunFilter::default()).await.unwrap();
+    let with = ResumeWith {
+        by: BY.to_owned(),
+        old_revision: false,
+    };
+    for run in runs
+        .iter()
+        .filter(|run| run.status == RunStatus::Done && !is_over(run))
+    {
+        engine.resume(run, &with, attention.clone()).await.unwrap();
+    }
+}
+
+/// Whether nobody will do anything more about a run.
+fn is_over(run: &RunRow) -> bool {
+    match run.outcome {
+        Some(Outcome::Error) => false,
+        Some(Outcome::Interrupted) => !scatter(run.id.as_str().bytes()).is_multiple_of(2),
+        Some(_) => true,
+        None => run.status == RunStatus::Done,
+    }
+}

@@ -1,0 +1,166 @@
+//! A model in this process. What it answers follows from what it was told, so that it says the same
+//! before and after a crash; only its troubles come once, and files remember which it has had.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_llm::{Failed, Heard, ModelOptions, Models, Pong, Price, Provider, ProviderKind, Reply};
+use deft_model::{
+    CallArgs, Failure, FailureClass, Message, ModelReply, ModelRequest, Object, StopReason,
+    TokenUsage, ToolCall,
+};
+use serde_json::{Value, json};
+
+/// What every answer takes, so that the test can count.
+const USAGE: TokenUsage = TokenUsage {
+    input: 7,
+    cached: 0,
+    output: 3,
+    estimated: false,
+};
+
+/// So long it thinks, so that some kills find it thinking.
+const THINKS: Duration = Duration::from_millis(2);
+
+struct Mind {
+    troubles: PathBuf,
+}
+
+pub(crate) fn models(home: &Path) -> Models {
+    let options = ModelOptions {
+        name: "mind".to_owned(),
+        provider: ProviderKind::OpenAi,
+        model: "mind".to_owned(),
+        base_url: None,
+        api_key: None,
+        tools: true,
+        max_tokens: 64,
+        context_tokens: None,
+        temperature: None,
+        timeout: Duration::from_secs(20),
+        retries: 0,
+        fallback: Vec::new(),
+        concurrency: 16,
+        price: Some(Price {
+            input: 1.0,
+            cached: None,
+            output: 2.0,
+        }),
+        extra: Object::new(),
+    };
+    let troubles = home.join("troubles");
+    std::fs::create_dir_all(&troubles).unwrap();
+    Models::with_providers(vec![(options, Arc::new(Mind { troubles }))])
+}
+
+impl Provider for Mind {
+    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
+        Box::pin(async move {
+            tokio::time::sleep(THINKS).await;
+            let (task, turn) = place(&request.messages);
+            let mut words = task.split_whitespace();
+            let (what, nth) = (words.next().unwrap_or_default(), words.next());
+            let nth: Option<u64> = nth.and_then(|word| word.parse().ok());
+            if let Some(nth) = nth.filter(|_| what == "errand" && turn == 2) {
+                self.trouble(nth)?;
+                if nth % 4 == 1 && self.first(&format!("refuses-{nth}")) {
+                    return Ok(refusal());
+                }
+            }
+            let mut reply = answer(what, turn);
+            reply.usage = USAGE;
+            Ok(reply)
+        })
+    }
+
+    fn ping(&self) -> Pong<'_> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl Mind {
+    /// Some errands lose their model once.
+    fn trouble(&self, nth: u64) -> Result<(), Failed> {
+        if nth.is_multiple_of(4) && self.first(&format!("fails-{nth}")) {
+            return Err(Failure::new(FailureClass::Network, "the model is gone").into());
+        }
+        Ok(())
+    }
+
+    /// Whether this has never happened before, in no process.
+    fn first(&self, name: &str) -> bool {
+        let file = self.troubles.join(name);
+        let made = OpenOptions::new().write(true).create_new(true).open(file);
+        made.is_ok()
+    }
+}
+
+/// What is asked now, and how often the model has answered to that.
+fn place(messages: &[Message]) -> (&str, usize) {
+    let asked = messages.iter().rposition(
+        |message| matches!(message, Message::User { text } if !text.starts_with("command:")),
+    );
+    let asked = asked.unwrap_or(0);
+    let task = match messages.get(asked) {
+        Some(Message::User { text }) => text.as_str(),
+        _ => "",
+    };
+    let answers = messages[asked..].iter();
+    let answers = answers.filter(|message| matches!(message, Message::Assistant { .. }));
+    (task, answers.count())
+}
+
+fn answer(what: &str, turn: usize) -> ModelReply {
+    let n = |n: u64| json!({ "n": n });
+    let send = |name: &str, mission: &str| {
+        let skills = json!(["look", "put", "act"]);
+        json!({ "agent_id": name, "mission": mission, "skills": skills })
+    };
+    match (what, turn) {
+        ("errand", 0) => wants(turn, &[("look", n(1)), ("look", n(2)), ("look", n(3))]),
+        ("errand", 1) => wants(turn, &[("act", n(1)), ("put", n(1)), ("look", n(4))]),
+        ("errand", 2) => wants(
+            turn,
+            &[
+                ("dispatch_agent", send("one", "help 1")),
+                ("dispatch_agent", send("two", "help 2")),
+                ("look", n(5)),
+            ],
+        ),
+        ("errand", 3) => wants(turn, &[("look", n(6)), ("sign", n(2))]),
+        ("errand", 4) => wants(turn, &[("act", n(3)), ("look", n(7)), ("look", n(8))]),
+        ("help", 0) => wants(turn, &[("look", n(1)), ("put", n(2))]),
+        ("help", 1) | ("chat", 0) => wants(turn, &[("look", n(3)), ("act", n(4))]),
+        _ => ModelReply {
+            text: format!("{what} is done"),
+            ..ModelReply::default()
+        },
+    }
+}
+
+fn wants(turn: usize, calls: &[(&str, Value)]) -> ModelReply {
+    let calls = calls
+        .iter()
+        .enumerate()
+        .map(|(nth, (name, args))| ToolCall {
+            id: format!("call_{turn}_{nth}"),
+            name: (*name).to_owned(),
+            args: CallArgs::Object(args.as_object().cloned().unwrap_or_default()),
+        });
+    ModelReply {
+        calls: calls.collect(),
+        stop: StopReason::Calls,
+        ..ModelReply::default()
+    }
+}
+
+fn refusal() -> ModelReply {
+    ModelReply {
+        text: "No.".to_owned(),
+        stop: StopReason::Refused,
+        usage: USAGE,
+        ..ModelReply::default()
+    }
+}

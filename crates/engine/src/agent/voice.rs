@@ -1,0 +1,120 @@
+//! Who speaks: an agent, its model, and how much that has room for.
+
+use deft_agent::Mode;
+use deft_agent::prompt::Caps;
+use deft_model::{Agent, AgentMode, Failure, FailureClass};
+use deft_registry::State;
+
+use crate::engine::Inner;
+
+/// A rough share of the context of a model that the prompt may take: characters per token, and a
+/// half for everything else.
+const CHARS_PER_TOKEN: u64 = 3;
+
+/// An agent and its model.
+pub(super) struct Voice {
+    pub(super) agent: Agent,
+    pub(super) model: String,
+    pub(super) mode: Mode,
+    pub(super) caps: Caps,
+    /// How many tokens the descriptions of tools may take.
+    pub(super) tool_tokens: u64,
+}
+
+impl Inner {
+    /// An agent and the model that speaks for it.
+    pub(super) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
+        let agent = match self.agent_definition(agent_id) {
+            Some(agent) => agent,
+            // What a broken file says may be a limit; nothing stands in for it.
+            None if self.is_broken_agent(agent_id) => return Err(broken_agent(agent_id)),
+            None => Agent::new(agent_id),
+        };
+        let model = self.model_of(&agent)?;
+        let models = self.models();
+        let options = models.options(&model);
+        let calls_tools = options.is_none_or(|options| options.tools);
+        let context = options.and_then(|options| options.context_tokens);
+        let chars = context.map_or(u64::MAX, |tokens| tokens * CHARS_PER_TOKEN / 2);
+        Ok(Voice {
+            mode: match (agent.mode, calls_tools) {
+                (AgentMode::Tools, _) | (AgentMode::Auto, true) => Mode::Tools,
+                (AgentMode::Cmd, _) | (AgentMode::Auto, false) => Mode::Cmd,
+            },
+            agent,
+            model,
+            tool_tokens: context.map_or(u64::MAX, |tokens| tokens / 3),
+            caps: Caps::default().within(usize::try_from(chars).unwrap_or(usize::MAX)),
+        })
+    }
+
+    /// The model of an agent: the one it names, the configured one, or the only one.
+    pub(super) fn model_of(&self, agent: &Agent) -> Result<String, Failure> {
+        let models = self.models();
+        let configured = self.options.agent.llm.as_deref();
+        if let Some(model) = &agent.model {
+            let fits = |options: &&deft_llm::ModelOptions| {
+                let provider = agent.provider.as_deref();
+                let same = provider.is_none_or(|name| options.provider.word() == name);
+                same && (options.name == *model || options.model == *model)
+            };
+            return match models.list().iter().find(fits) {
+                Some(options) => Ok(options.name.clone()),
+                None => Err(unknown_model(model, &agent.id)),
+            };
+        }
+        match (configured, models.list()) {
+            (Some(name), _) if models.options(name).is_some() => Ok(name.to_owned()),
+            (Some(name), _) => Err(unknown_model(name, "[agent] llm")),
+            (None, [only]) => Ok(only.name.clone()),
+            (None, []) => Err(no_model()),
+            (None, _) => Err(Failure::new(
+                FailureClass::Invalid,
+                "there are several models and nothing says which one speaks",
+            )
+            .hint("set `[agent] llm = \"NAME\"` in config.toml")),
+        }
+    }
+
+    /// An agent by its name, as its file defines it, or the one that is always there.
+    pub(crate) fn agent_definition(&self, id: &str) -> Option<Agent> {
+        let snapshot = self.parts.skills.snapshot();
+        snapshot.agent(id).map(|loaded| loaded.agent.clone())
+    }
+
+    pub(super) fn is_broken_agent(&self, id: &str) -> bool {
+        let file = std::path::Path::new(id).join("AGENT.md");
+        let snapshot = self.parts.skills.snapshot();
+        let mut files = snapshot.files().iter();
+        files.any(|report| {
+            matches!(report.state, State::Broken { .. }) && report.path.ends_with(&file)
+        })
+    }
+
+    pub(super) fn approvals(&self, agent: &Agent) -> Vec<String> {
+        let mut approve = self.options.agent.approve.clone();
+        approve.extend(agent.approve.iter().cloned());
+        approve
+    }
+}
+
+fn no_model() -> Failure {
+    Failure::new(FailureClass::Invalid, "no model is configured")
+        .hint("this step needs one: add an `[llm.NAME]` section to config.toml")
+}
+
+fn unknown_model(model: &str, whose: &str) -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        format!("there is no model `{model}`, which `{whose}` names"),
+    )
+    .hint("`deft config show` lists the `[llm.NAME]` sections")
+}
+
+fn broken_agent(id: &str) -> Failure {
+    Failure::new(
+        FailureClass::Invalid,
+        format!("the AGENT.md of agent `{id}` is broken"),
+    )
+    .hint("`deft skills doctor` says what is wrong with it")
+}

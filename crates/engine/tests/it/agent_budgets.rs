@@ -1,0 +1,117 @@
+//! Many agents on one budget: whoever asks at once, no more is spent than it allows and the calls
+//! that were under way.
+
+use std::sync::Arc;
+
+use deft_model::{Exhausted, Outcome};
+use deft_store::{Memory, RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
+use deft_workflow::Event;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::thinker::{USAGE, place, says, thinker, wants};
+use crate::world::{Folder, World, load};
+
+const RUNS: u64 = 20;
+
+/// Less than half of what the runs would take.
+const LIMIT: u64 = 10_000;
+
+const LOOKS: &str = "\
+name: looks
+description: d
+inputs:
+  - {name: turns, type: integer, required: true}
+steps:
+  - {id: mind, agent: \"{{ inputs.turns }}\", tools: [echo]}
+";
+
+fn world(store: Arc<dyn Store>) -> World {
+    let (models, _) = thinker(|request, nth| {
+        let (turns, answered) = place(request);
+        if answered < turns.parse::<usize>().unwrap() {
+            return Ok(wants(&[("echo", json!({ "nth": nth }))]));
+        }
+        Ok(says("enough"))
+    });
+    let home = tempfile::tempdir().unwrap();
+    let loaded = load(&home, &[("looks.yaml", LOOKS)]);
+    let folder = Folder(Arc::new(std::sync::Mutex::new(loaded)));
+    let parts = (deft_tools::Options::default(), models);
+    World::made(home, folder, store, parts, |options| {
+        options.agent.budget.tokens = Some(LIMIT);
+        options.agent.budget.on_exhausted = Exhausted::Skip;
+    })
+}
+
+/// Runs agents in all worlds at once and holds what they say against the ledger.
+async fn race(worlds: Vec<World>) {
+    let worlds: Vec<Arc<World>> = worlds.into_iter().map(Arc::new).collect();
+    let mut racing = JoinSet::new();
+    for nth in 0..RUNS {
+        let world = Arc::clone(&worlds[usize::try_from(nth).unwrap() % worlds.len()]);
+        racing.spawn(async move { world.run("looks", json!({ "turns": nth % 5 })).await });
+    }
+    let rows = racing.join_all().await;
+    let (mut through, mut refused) = (0, 0);
+    for row in &rows {
+        let error: Value = serde_json::from_str(row.error.as_deref().unwrap_or("null")).unwrap();
+        match row.outcome {
+            Some(Outcome::Success) => through += 1,
+            Some(Outcome::Error) => {
+                assert_eq!(error["class"], "budget", "{row:?}");
+                refused += 1;
+            }
+            other => panic!("{other:?}: {row:?}"),
+        }
+    }
+    assert!(
+        through > 0 && refused > 0,
+        "{through} of {RUNS} got through"
+    );
+    let store = &worlds[0].store;
+    let known = store.runs(RunFilter::default()).await.unwrap();
+    assert_eq!(known.len() as u64, RUNS);
+    let replies = replies(store).await;
+    let spent = store.spent(SpentFilter::default()).await.unwrap();
+    for row in &spent {
+        assert_eq!(
+            (row.reserved_tokens, row.reserved_micros),
+            (0, 0),
+            "{row:?}"
+        );
+    }
+    let all = spent.iter().find(|row| row.scope.starts_with("all@"));
+    let all = all.unwrap();
+    let total = all.tokens_in + all.tokens_out;
+    assert_eq!((total, all.calls), (replies * USAGE.total(), replies));
+    assert!(total <= LIMIT + RUNS * USAGE.total(), "{total} were spent");
+    assert!(
+        total * 2 > LIMIT,
+        "{total} of {LIMIT}: most was left unused"
+    );
+}
+
+/// How often a model has answered, as the journals say.
+async fn replies(store: &Arc<dyn Store>) -> u64 {
+    let events = store.events(None, 0, u32::MAX).await.unwrap();
+    let replied = events.iter().filter(|stored| {
+        let event: Event = serde_json::from_str(&stored.body).unwrap();
+        matches!(event, Event::Agent { event, .. }
+            if matches!(event.what, deft_agent::What::Replied { .. }))
+    });
+    replied.count() as u64
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_agents_share_a_budget_in_memory() {
+    race(vec![world(Arc::new(Memory::new()))]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_agents_share_a_budget_through_two_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let open = || Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap());
+    race(vec![world(open()), world(open())]).await;
+}

@@ -1,0 +1,207 @@
+//! Agents that ended in the middle go on where they were, and nothing that has ended is done again.
+
+use deft_engine::{Attention, CHAT_SKILL, ResumeWith, Say};
+use deft_model::{Message, Outcome};
+use deft_store::{ConversationFilter, RunRow};
+use serde_json::{Value, json};
+
+use crate::thinker::{gone, minded, place, says, thinker, wants};
+use crate::world::{World, load};
+
+const ACTS: &str = "\
+---
+name: acts
+description: d
+metadata:
+  required_tools: [act, put, down]
+---
+Act, then say so.
+";
+
+async fn resume(world: &World, row: &RunRow, old_revision: bool) -> Result<RunRow, String> {
+    let with = ResumeWith {
+        by: "ada".to_owned(),
+        old_revision,
+    };
+    let resumed = world.engine.resume(row, &with, Attention::default()).await;
+    let resumed = resumed.map_err(|error| {
+        let hint = error.hint().unwrap_or_default();
+        format!("{error}\nhint: {hint}")
+    });
+    resumed.map(|admission| admission.run().clone())
+}
+
+fn class(row: &RunRow) -> Value {
+    let error: Value = serde_json::from_str(row.error.as_deref().unwrap_or("null")).unwrap();
+    error["class"].clone()
+}
+
+/// The only conversation, each message as its kind and the beginning of its text.
+async fn said(world: &World) -> Vec<String> {
+    let all = world.store.conversations(ConversationFilter::default());
+    let id = all.await.unwrap().remove(0).id;
+    let rows = world.store.messages(&id, 0, u32::MAX).await.unwrap();
+    let said = rows.iter().map(|row| {
+        let message: Message = serde_json::from_str(&row.body).unwrap();
+        match message {
+            Message::User { text } => format!("user: {}", text.trim()),
+            Message::Assistant { text, calls, .. } if calls.is_empty() => format!("model: {text}"),
+            Message::Assistant { calls, .. } => {
+                let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+                format!("model calls {}", names.join(", "))
+            }
+            Message::Tool { name, failed, .. } => format!("{name} failed: {failed}"),
+        }
+    });
+    said.collect()
+}
+
+#[tokio::test]
+async fn a_model_that_failed_is_asked_again_and_finished_calls_are_not_made_again() {
+    let (models, asked) = thinker(|request, nth| match (place(request).1, nth) {
+        (0, _) => Ok(wants(&[("act", json!({ "n": 1 })), ("put", json!({}))])),
+        (_, 2) => Err(gone()),
+        _ => Ok(says("I acted.")),
+    });
+    let world = minded(&[("acts/SKILL.md", ACTS)], models);
+    let row = world.run("acts", json!({})).await;
+    assert_eq!(
+        (row.outcome, class(&row)),
+        (Some(Outcome::Error), json!("network"))
+    );
+    let row = resume(&world, &row, false).await.unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Success));
+    assert_eq!(world.called(), ["act", "put"]);
+    let asked = asked.lock().unwrap().clone();
+    assert_eq!(asked.len(), 3);
+    assert_eq!(asked[1].messages, asked[2].messages, "the same question");
+    let expected = [
+        "user: Act, then say so.",
+        "model calls act, put",
+        "act failed: false",
+        "put failed: false",
+        "model: (this was not finished: model `thinker`: the model is gone)",
+        "model: I acted.",
+    ];
+    assert_eq!(said(&world).await, expected);
+    let again = resume(&world, &row, false).await.unwrap_err();
+    assert!(again.contains("there is nothing to resume"), "{again}");
+}
+
+#[tokio::test]
+async fn a_call_in_doubt_is_made_once_more_when_a_person_says_so_and_nothing_else_is() {
+    let (models, asked) = thinker(|_, _| {
+        Ok(wants(&[
+            ("act", json!({ "n": 1 })),
+            ("down", json!({})),
+            ("put", json!({})),
+        ]))
+    });
+    let world = minded(&[("acts/SKILL.md", ACTS)], models);
+    let row = world.run("acts", json!({})).await;
+    assert_eq!(row.outcome, Some(Outcome::Error));
+    assert_eq!(world.called(), ["act", "down"]);
+    let expected = [
+        "user: Act, then say so.",
+        "model: (this was not finished: the connection was lost; before that these were done: act)",
+    ];
+    assert_eq!(
+        said(&world).await,
+        expected,
+        "a call without a result is not said"
+    );
+    let row = resume(&world, &row, false).await.unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Error));
+    assert_eq!(world.called(), ["act", "down", "down"]);
+    assert_eq!(asked.lock().unwrap().len(), 1, "its answer is known");
+}
+
+#[tokio::test]
+async fn a_skill_that_has_changed_is_resumed_only_as_it_was() {
+    let (models, asked) = thinker(|_, nth| match nth {
+        1 => Err(gone()),
+        _ => Ok(says("Done.")),
+    });
+    let world = minded(&[("acts/SKILL.md", ACTS)], models);
+    let row = world.run("acts", json!({})).await;
+    let changed = ACTS.replace("Act, then", "Do nothing, then");
+    *world.folder.0.lock().unwrap() = load(&world.home, &[("acts/SKILL.md", &changed)]);
+    let refused = resume(&world, &row, false).await.unwrap_err();
+    let expected = format!(
+        "run `{}` cannot be resumed: its skill has changed since\nhint: `--revision old` goes on with the skill as it was",
+        row.id
+    );
+    assert_eq!(refused, expected);
+    let row = resume(&world, &row, true).await.unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Success));
+    let tasks: Vec<String> = asked.lock().unwrap().iter().map(|it| place(it).0).collect();
+    assert_eq!(tasks, ["Act, then say so.", "Act, then say so."]);
+}
+
+const STEPS: &str = "\
+name: steps
+description: d
+steps:
+  - {id: before, tool: put}
+  - {id: mind, agent: Look around., tools: [echo]}
+  - {id: after, tool: act, args: {heard: \"{{ mind }}\"}}
+";
+
+#[tokio::test]
+async fn a_rerun_begins_at_an_agent_step_or_takes_over_what_it_said() {
+    let (models, asked) = thinker(|request, nth| match place(request).1 {
+        0 => Ok(wants(&[("echo", json!({ "nth": nth }))])),
+        _ => Ok(says(&format!("answer {nth}"))),
+    });
+    let world = minded(&[("steps.yaml", STEPS)], models);
+    let row = world.run("steps", json!({})).await;
+    assert_eq!(row.outcome, Some(Outcome::Success));
+    let cases = [
+        // The agent begins anew.
+        (
+            "mind",
+            4,
+            vec!["echo", "act"],
+            json!({ "heard": "answer 4" }),
+        ),
+        // Its answer counts as it was.
+        ("after", 4, vec!["act"], json!({ "heard": "answer 2" })),
+    ];
+    for (from, questions, calls, heard) in cases {
+        world.calls.lock().unwrap().clear();
+        let engine = &world.engine;
+        let rerun = engine.rerun(&row, Some(from), "cli", Attention::default());
+        let again = rerun.await.unwrap().run().clone();
+        assert_eq!(again.outcome, Some(Outcome::Success), "{from}");
+        assert_eq!(asked.lock().unwrap().len(), questions, "{from}");
+        assert_eq!(world.called(), calls, "{from}");
+        let last = world.calls.lock().unwrap().last().unwrap().1.clone();
+        assert_eq!(json!(last), heard, "{from}");
+    }
+}
+
+#[tokio::test]
+async fn a_chat_goes_on_where_its_model_was_lost() {
+    let (models, _) = thinker(|_, nth| match nth {
+        1 => Err(gone()),
+        _ => Ok(says("Hello.")),
+    });
+    let world = minded(&[], models);
+    world.engine.register_tools();
+    let say = Say {
+        channel: "cli".to_owned(),
+        text: "Hi.".to_owned(),
+        ..Say::default()
+    };
+    let said_to = world.engine.say(say, Attention::default()).await.unwrap();
+    assert_eq!(said_to.run.skill, CHAT_SKILL);
+    assert_eq!(said_to.run.outcome, Some(Outcome::Error));
+    let row = resume(&world, &said_to.run, false).await.unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Success));
+    let expected = [
+        "user: Hi.",
+        "model: (this was not finished: model `thinker`: the model is gone)",
+        "model: Hello.",
+    ];
+    assert_eq!(said(&world).await, expected);
+}

@@ -1,0 +1,359 @@
+//! A process that drives agents is killed again and again: between a question and its answer, in
+//! the middle of calls, while other agents are out, while a person is asked. The witnesses are the
+//! log of the tool server, the conversations and the ledger.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use deft_agent::{Address, Event as AgentEvent, Machine as Agent, What};
+use deft_model::{Effects, Message, Outcome, RunStatus};
+use deft_store::{
+    Conversations, Ledger, RunFilter, RunRow, SpentFilter, Sqlite, SqliteOptions, Store,
+};
+use deft_testkit::{Arguments, Kind, Script, server_binary, witness};
+use deft_workflow::{Event, Path};
+use serde_json::json;
+
+use crate::crash::{example, scatter};
+
+const KILLS: usize = 120;
+
+const TOOLS: &str = "[look, put, act, sign, dispatch_agent]";
+
+struct World {
+    home: tempfile::TempDir,
+    server: PathBuf,
+    arguments: Arguments,
+    driver: PathBuf,
+}
+
+impl World {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let skills = home.path().join("skills");
+        fs::create_dir_all(skills.join("native")).unwrap();
+        let steps = |name: &str, more: &str| {
+            format!(
+                "name: {name}\ndescription: d\ninputs:\n  - {{name: n, type: string, required: true}}\nsteps:\n  - {{id: before, tool: put}}\n  - {{id: mind, agent: \"errand {{{{ inputs.n }}}}\", tools: {TOOLS}{more}}}\n  - {{id: after, tool: act}}\n"
+            )
+        };
+        // One tries again by itself when its model is gone; the other is resumed by hand.
+        for (name, more) in [("patient", ", on_error: \"retry:3\""), ("proud", "")] {
+            fs::write(skills.join(format!("{name}.yaml")), steps(name, more)).unwrap();
+        }
+        let native = format!(
+            "---\nname: native\ndescription: d\nmetadata:\n  required_tools: {TOOLS}\n---\nerrand\n"
+        );
+        fs::write(skills.join("native/SKILL.md"), native).unwrap();
+        let tool =
+            |hints: serde_json::Value| json!({"annotations": hints, "delay_ms": 2, "text": "done"});
+        let script = Script::new()
+            .tool("act", tool(json!({})))
+            .tool("sign", tool(json!({})))
+            .tool("put", tool(json!({"idempotentHint": true})))
+            .tool("look", tool(json!({"readOnlyHint": true})));
+        let arguments = script.write(home.path(), "world");
+        Self {
+            home,
+            server: server_binary(),
+            arguments,
+            driver: example("crash_driver"),
+        }
+    }
+
+    fn start(&self, total: usize) -> Child {
+        Command::new(&self.driver)
+            .arg("agents")
+            .arg(self.home.path())
+            .arg(&self.server)
+            .arg(total.to_string())
+            .args(self.arguments.list())
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    fn store(&self) -> Option<Sqlite> {
+        let path = self.home.path().join("deft.db");
+        path.exists()
+            .then(|| Sqlite::open(&path, &SqliteOptions::default()).unwrap())
+    }
+
+    /// Whether a run is in the hands of a dead process, and whether its agent was at work.
+    async fn hit(&self) -> (bool, bool) {
+        let Some(store) = self.store() else {
+            return (false, false);
+        };
+        let running = RunFilter {
+            statuses: vec![RunStatus::Running],
+            ..RunFilter::default()
+        };
+        let running = store.runs(running).await.unwrap();
+        let mut inside = false;
+        for run in &running {
+            let events = store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
+            inside |= events.last().is_some_and(|event| event.kind == "agent");
+        }
+        (!running.is_empty(), inside)
+    }
+}
+
+#[tokio::test]
+async fn agents_lose_and_repeat_nothing_over_120_kills() {
+    let world = World::new();
+    let (mut in_flight, mut in_agents) = (0, 0);
+    for kill in 0..KILLS {
+        let mut child = world.start(usize::MAX);
+        // Not a wait for something to happen, but the moment of the accident.
+        let moment = Duration::from_millis(60 + scatter(kill) % 160);
+        tokio::time::sleep(moment).await;
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the driver ended by itself"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let (hit, inside) = world.hit().await;
+        in_flight += usize::from(hit);
+        in_agents += usize::from(inside);
+    }
+    let store = world.store().unwrap();
+    let runs = store.runs(RunFilter::default()).await.unwrap().len();
+    let status = world.start(runs).wait().unwrap();
+    assert!(status.success(), "what was left could not be finished");
+    let report = check(&world, &store).await;
+    println!(
+        "{KILLS} kills, {in_flight} hit a run in flight, {in_agents} inside an agent; {report:?}"
+    );
+    assert!(in_agents * 2 > KILLS, "only {in_agents} hit an agent");
+    let seldom = [
+        report.success,
+        report.interrupted,
+        report.resumed,
+        report.reopened,
+        report.answered,
+        report.sent_out,
+        report.chats,
+        report.silent,
+        report.refused,
+    ];
+    assert!(seldom.into_iter().all(|times| times > 1), "{report:?}");
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    runs: usize,
+    chats: usize,
+    success: usize,
+    interrupted: usize,
+    calls: usize,
+    /// Calls that were made more than once: harmless ones, and those a person let go on.
+    repeated: usize,
+    replies: usize,
+    silent: usize,
+    refused: usize,
+    answered: usize,
+    sent_out: usize,
+    resumed: usize,
+    reopened: usize,
+}
+
+/// When calls were made, by their keys.
+type Seen = HashMap<String, Vec<i64>>;
+
+async fn check(world: &World, store: &Sqlite) -> Report {
+    let mut seen = Seen::new();
+    for event in witness(&world.arguments.witness) {
+        if event.kind == Kind::Started {
+            let at = i64::try_from(event.at).unwrap();
+            seen.entry(event.key.unwrap()).or_default().push(at);
+        }
+    }
+    let all = store.events(None, 0, u32::MAX).await.unwrap();
+    let numbers: Vec<u64> = all.iter().map(|event| event.seq).collect();
+    let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
+    assert_eq!(numbers, expected, "events are missing");
+    let mut report = Report::default();
+    let mut known = HashSet::new();
+    for run in store.runs(RunFilter::default()).await.unwrap() {
+        report.runs += 1;
+        report.chats += usize::from(run.skill == "chat");
+        match run.outcome {
+            Some(Outcome::Success) => report.success += 1,
+            Some(Outcome::Interrupted) => report.interrupted += 1,
+            other => panic!("{run:?} ended as {other:?}"),
+        }
+        let calls = check_run(store, &run, &seen, &mut report).await;
+        known.extend(calls.0.into_keys());
+    }
+    for event in witness(&world.arguments.witness) {
+        // Steps have no turn; of agents nothing is called that must not be repeated without an
+        // intent.
+        let key = event.key.filter(|key| key.contains('#'));
+        if let Some(key) = key.filter(|_| matches!(event.tool.as_str(), "act" | "sign")) {
+            assert!(known.contains(&key), "{key} was made without an intent");
+        }
+    }
+    for row in store.spent(SpentFilter::default()).await.unwrap() {
+        assert_eq!(
+            (row.reserved_tokens, row.reserved_micros),
+            (0, 0),
+            "{row:?}"
+        );
+    }
+    report
+}
+
+async fn check_run(store: &Sqlite, run: &RunRow, seen: &Seen, report: &mut Report) -> Calls {
+    let stored = store.events(Some(&run.id), 0, u32::MAX).await.unwrap();
+    let mut agents: HashMap<Path, Vec<AgentEvent>> = HashMap::new();
+    let mut calls = Calls::default();
+    let mut last = None;
+    for event in &stored {
+        let at = event.at.as_microsecond();
+        let event: Event = serde_json::from_str(&event.body).unwrap();
+        match &event {
+            Event::Agent { path, event } => {
+                calls.note(&format!("{}/{path}", run.id), at, event);
+                agents
+                    .entry(path.clone())
+                    .or_default()
+                    .push((**event).clone());
+            }
+            Event::Resumed { .. } => report.resumed += 1,
+            _ => {}
+        }
+        last = Some(event);
+    }
+    assert!(matches!(last, Some(Event::Finished(_))), "{run:?}");
+    calls.check(seen, report);
+    let mut replies = 0;
+    for events in agents.values() {
+        replies += count(events, report);
+        check_said(store, run, events).await;
+    }
+    report.replies += replies;
+    let scope = SpentFilter {
+        scope: Some(format!("run:{}", run.id)),
+        ..SpentFilter::default()
+    };
+    let spent = store.spent(scope).await.unwrap();
+    let spent = spent
+        .first()
+        .map_or((0, 0, 0), |row| (row.tokens_in, row.tokens_out, row.calls));
+    let replies = replies as u64;
+    assert_eq!(spent, (7 * replies, 3 * replies, replies), "{run:?}");
+    calls
+}
+
+/// Counts what is seldom; gives back how often the model has answered.
+fn count(events: &[AgentEvent], report: &mut Report) -> usize {
+    let mut replies = 0;
+    for event in events {
+        match &event.what {
+            What::Replied { reply, .. } => {
+                replies += 1;
+                report.refused += usize::from(reply.stop == deft_model::StopReason::Refused);
+            }
+            What::Silent { .. } => report.silent += 1,
+            What::Answered { .. } => report.answered += 1,
+            What::Dispatched { .. } => report.sent_out += 1,
+            What::Reopened => report.reopened += 1,
+            _ => {}
+        }
+    }
+    replies
+}
+
+/// The conversation has everything that was said, once, and no call without its result.
+async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
+    let machine = Agent::replay(events).unwrap();
+    let root = Address::root();
+    let conversation = machine.setup(&root).unwrap().conversation.clone().unwrap();
+    let rows = store.messages(&conversation.id, 0, u32::MAX).await.unwrap();
+    let own = rows.iter().filter(|row| row.run.as_ref() == Some(&run.id));
+    let said: Vec<Message> = own
+        .map(|row| serde_json::from_str(&row.body).unwrap())
+        .filter(|message| {
+            !matches!(message, Message::Assistant { text, .. } if text.starts_with("(this was not"))
+        })
+        .collect();
+    let finished = machine.finished().unwrap();
+    let expected = match finished.error {
+        None => machine.messages(&root),
+        Some(_) => machine.lasting(&root),
+    };
+    assert_eq!(said, expected, "{run:?}");
+}
+
+/// The calls of a run's agents, as its journal tells them.
+#[derive(Default)]
+struct Calls(HashMap<String, Call>);
+
+#[derive(Default)]
+struct Call {
+    effects: Option<Effects>,
+    /// How often it was begun, how often it ended in doubt, and when it ended for good.
+    begun: usize,
+    in_doubt: usize,
+    ended: Option<i64>,
+}
+
+impl Calls {
+    fn note(&mut self, step: &str, at: i64, event: &AgentEvent) {
+        let place = match &event.agent {
+            agent if agent.is_root() => String::new(),
+            agent => format!("{agent}/"),
+        };
+        let key = |turn: &u32, call: &u32| format!("{step}#{place}{turn}.{call}");
+        match &event.what {
+            What::Called {
+                turn,
+                call,
+                effects,
+                ..
+            } => {
+                let key = key(turn, call);
+                let call = self.0.entry(key.clone()).or_default();
+                assert_eq!(call.ended, None, "{key} began again");
+                call.effects = Some(*effects);
+                call.begun += 1;
+            }
+            What::Returned {
+                turn, call, error, ..
+            } => {
+                let Some(call) = self.0.get_mut(&key(turn, call)) else {
+                    // An agent that was sent out is no call of a tool.
+                    return;
+                };
+                match error {
+                    Some(failure) if failure.in_doubt => call.in_doubt += 1,
+                    _ => call.ended = Some(at),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Holds the journal against what the server saw.
+    fn check(&self, seen: &Seen, report: &mut Report) {
+        for (key, call) in &self.0 {
+            let seen = seen.get(key).map(Vec::as_slice).unwrap_or_default();
+            report.calls += seen.len();
+            report.repeated += seen.len().saturating_sub(1);
+            if let Some(ended) = call.ended {
+                assert!(!seen.is_empty(), "{key} ended without a call");
+                let late = seen.iter().any(|started| *started > ended);
+                assert!(!late, "{key} was made after it had ended");
+            }
+            if call.effects == Some(Effects::Once) {
+                let allowed = call.in_doubt + 1;
+                assert!(call.begun <= allowed, "{key}: {} intents", call.begun);
+                assert!(seen.len() <= call.begun, "{key}: {} calls", seen.len());
+            }
+        }
+    }
+}

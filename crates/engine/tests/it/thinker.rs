@@ -1,0 +1,120 @@
+//! A model in this process, whose answers a test makes from what it is asked.
+
+use std::sync::{Arc, Mutex};
+
+use deft_llm::{Failed, Heard, ModelOptions, Models, Pong, Provider, Reply};
+use deft_model::{
+    CallArgs, Failure, FailureClass, Message, ModelReply, ModelRequest, StopReason, TokenUsage,
+    ToolCall,
+};
+use deft_store::Memory;
+use serde_json::Value;
+
+use crate::agent_case::model;
+use crate::world::{Folder, World, load};
+
+/// What the model was asked, in order.
+pub(crate) type Asked = Arc<Mutex<Vec<ModelRequest>>>;
+
+type Answers = dyn Fn(&ModelRequest, usize) -> Result<ModelReply, Failed> + Send + Sync;
+
+struct Thinker {
+    asked: Asked,
+    answers: Box<Answers>,
+}
+
+impl Provider for Thinker {
+    fn reply<'a>(&'a self, request: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
+        Box::pin(async move {
+            // Others get their turn, as they would while a real model thinks.
+            tokio::task::yield_now().await;
+            let nth = {
+                let mut asked = self.asked.lock().unwrap();
+                asked.push(request.clone());
+                asked.len()
+            };
+            (self.answers)(request, nth)
+        })
+    }
+
+    fn ping(&self) -> Pong<'_> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// One model, with what it is asked. `answers` is given the question and its number, from 1.
+pub(crate) fn thinker(
+    answers: impl Fn(&ModelRequest, usize) -> Result<ModelReply, Failed> + Send + Sync + 'static,
+) -> (Models, Asked) {
+    let asked = Asked::default();
+    let options = ModelOptions {
+        concurrency: 64,
+        ..model("thinker", "")
+    };
+    let thinker = Thinker {
+        asked: Arc::clone(&asked),
+        answers: Box::new(answers),
+    };
+    let models = Models::with_providers(vec![(options, Arc::new(thinker))]);
+    (models, asked)
+}
+
+/// Tokens that each answer takes.
+pub(crate) const USAGE: TokenUsage = TokenUsage {
+    input: 300,
+    cached: 0,
+    output: 60,
+    estimated: false,
+};
+
+pub(crate) fn says(text: &str) -> ModelReply {
+    ModelReply {
+        text: text.to_owned(),
+        usage: USAGE,
+        ..ModelReply::default()
+    }
+}
+
+pub(crate) fn wants(calls: &[(&str, Value)]) -> ModelReply {
+    let calls = calls
+        .iter()
+        .enumerate()
+        .map(|(nth, (name, args))| ToolCall {
+            id: format!("call_{nth}"),
+            name: (*name).to_owned(),
+            args: CallArgs::Object(args.as_object().cloned().unwrap_or_default()),
+        });
+    ModelReply {
+        calls: calls.collect(),
+        stop: StopReason::Calls,
+        usage: USAGE,
+        ..ModelReply::default()
+    }
+}
+
+pub(crate) fn gone() -> Failed {
+    Failure::new(FailureClass::Network, "the model is gone").into()
+}
+
+/// How often the model has answered to what is asked now, and what that is.
+pub(crate) fn place(request: &ModelRequest) -> (String, usize) {
+    let messages = &request.messages;
+    let asked = messages
+        .iter()
+        .rposition(|it| matches!(it, Message::User { .. }));
+    let asked = asked.unwrap();
+    let Message::User { text } = &messages[asked] else {
+        panic!("the last question is a question");
+    };
+    let answers = messages[asked..].iter();
+    let answers = answers.filter(|it| matches!(it, Message::Assistant { .. }));
+    (text.clone(), answers.count())
+}
+
+/// A world with a model, in memory.
+pub(crate) fn minded(skills: &[(&str, &str)], models: Models) -> World {
+    let home = tempfile::tempdir().unwrap();
+    let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
+    let parts = (deft_tools::Options::default(), models);
+    World::made(home, folder, Arc::new(Memory::new()), parts, |_| {})
+}
