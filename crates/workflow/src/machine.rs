@@ -373,6 +373,8 @@ impl Machine {
         let of_skill = alone.then_some(&plan.expect);
         let must_call = [Some(&planned.expect), of_skill].into_iter().flatten();
         Some(AgentStep {
+            skill: plan.skill.clone(),
+            revision: plan.revision.clone(),
             tools: tools.clone(),
             max_steps: *max_steps,
             wants_json: planned.expect.has_schema() || of_skill.is_some_and(Expected::has_schema),
@@ -386,6 +388,10 @@ impl Machine {
 /// What an agent step says about its agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentStep {
+    /// The skill that the step is of, which another one may run.
+    pub skill: String,
+    /// Its revision.
+    pub revision: String,
     /// The only tools that it may call.
     pub tools: Vec<String>,
     /// The most times that its model is asked.

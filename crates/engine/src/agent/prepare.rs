@@ -62,7 +62,8 @@ impl Engine {
     /// A skill that fired: exactly its tools, and its text as the task.
     async fn skill_setup(&self, brief: &Brief) -> Result<Setup, Failure> {
         let inner = &self.inner;
-        let pinned = inner.pinned(&brief.run.skill, &brief.run.revision).await;
+        let (skill, revision) = (&brief.step.skill, &brief.step.revision);
+        let pinned = inner.pinned(skill, revision).await;
         let pinned = pinned.map_err(|error| failed(&error))?;
         let policy = &pinned.skill.policy;
         let voice = inner.voice(&policy.agent_id)?;
@@ -120,7 +121,7 @@ impl Inner {
         let approve = self.approvals(&voice.agent);
         let router = &self.parts.router;
         let mut names = brief.step.tools.clone();
-        let skills = mentioned(snapshot, &brief.run.skill, &brief.instructions);
+        let skills = mentioned(snapshot, &brief.step.skill, &brief.instructions);
         // Whoever is given a way to run skills by name may run them all.
         let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
         let all = names.iter().any(any);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use deft_agent::{Action as Thought, Address, Setup};
 use deft_llm::{Ask, Delta};
-use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Object};
+use deft_model::{CallArgs, Exhausted, Failure, FailureClass, ModelRequest, Object};
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
 use deft_workflow::{Answer, Operation, Path, size};
@@ -128,7 +128,9 @@ impl Performer {
                 ..
             } => {
                 let key = call_key(run, path, &agent, turn, call);
-                let result = self.agent_tool(&tool, args, key, until, path).await;
+                // Each call keeps what is too large in a place of its own.
+                let place = Path::from_text(format!("{path}~{agent}:{turn}.{call}"));
+                let result = self.agent_tool(&tool, args, key, until, &place).await;
                 Came::Returned {
                     span: Span { agent, turn },
                     call,
@@ -186,6 +188,10 @@ impl Performer {
         let result = engine.models().ask(ask).await;
         let result = result.map(|mut answer| {
             answer.reply.text = self.hide(&answer.reply.text);
+            for call in &mut answer.reply.calls {
+                let args = std::mem::replace(&mut call.args, CallArgs::Object(Object::new()));
+                call.args = self.hide_args(args);
+            }
             answer
         });
         let writes = engine.spent(&spending, &key, result.as_ref().ok()).await;
@@ -243,6 +249,17 @@ impl Performer {
         }
     }
 
+    /// Nor do they stand in the record of what it calls.
+    fn hide_args(&self, args: CallArgs) -> CallArgs {
+        match args {
+            CallArgs::Object(args) => match self.secrets.hide_value(Value::Object(args)) {
+                Value::Object(args) => CallArgs::Object(args),
+                other => CallArgs::Invalid(other.to_string()),
+            },
+            CallArgs::Invalid(raw) => CallArgs::Invalid(self.hide(&raw)),
+        }
+    }
+
     async fn agent_tool(
         &self,
         tool: &str,
@@ -264,7 +281,10 @@ impl Performer {
             ..ToolCall::new(tool, args)
         };
         let reply = self.engine.parts.router.call(call).await?;
-        let value = self.secrets.hide_value(reply.value);
+        let mut value = self.secrets.hide_value(reply.value);
+        // A model that is shown a placeholder could pass it on to any tool, and it would be filled in
+        // there. Only what the instructions hand it may be used so.
+        crate::view::mask(&mut value);
         if size(&value) > self.engine.options.max_result_bytes {
             return Err(self.spill(path, &value));
         }

@@ -149,7 +149,8 @@ impl Case {
 
     /// One of `say`, `run`, `tick` (a time), `answer` (yes, no), `drain`, `tool` (one that is there
     /// from now on), `skills` (like those of the case; null removes one), `resume` (a skill whose last
-    /// run goes on), `resume_agent`, `up` (a model that is there again).
+    /// run goes on), `resume_agent`, `cancel` (a skill whose last run is stopped),
+    /// `up` (a model that is there again).
     async fn step(&self, scene: &mut Scene, wish: &Value) {
         let (what, given) = wish.as_object().unwrap().iter().next().unwrap();
         let text = given.as_str().unwrap_or_default();
@@ -187,6 +188,11 @@ impl Case {
             "resume_agent" => {
                 let was = scene.world.engine.resume_agent(text).await.unwrap();
                 assert!(was, "{text} was not paused");
+            }
+            "cancel" => {
+                let runs = scene.runs().await;
+                let run = runs.iter().rfind(|run| run.skill == text).unwrap();
+                scene.world.engine.cancel(&run.id, "ada").await.unwrap();
             }
             "up" => scene.servers[text].set_down(false),
             other => panic!("nobody knows how to `{other}`"),
@@ -336,10 +342,13 @@ fn configured(name: &str, url: &str, settings: &Value) -> ModelOptions {
     options
 }
 
-/// The options of a case: `chats`, and in `options` those of agents by their names.
+/// The options of a case: `chats`, `park_after` (seconds), and in `options` those of agents by their names.
 fn change(options: &mut Options, case: &Value) {
     if !case["chats"].is_null() {
         options.chats = texts(&case["chats"]);
+    }
+    if let Some(seconds) = case["park_after"].as_u64() {
+        options.park_after = Duration::from_secs(seconds);
     }
     let agent = &mut options.agent;
     for (name, given) in map(&case["options"]) {
@@ -352,6 +361,7 @@ fn change(options: &mut Options, case: &Value) {
             "max_depth" => agent.max_depth = read(given),
             "max_steps" => agent.max_steps = read(given),
             "fan_out" => agent.fan_out = read(given),
+            "history_tokens" => agent.history_tokens = read(given),
             "budget" => agent.budget = day_budget(given),
             "budgets" => {
                 let all = map(given).map(|(name, given)| (name.clone(), day_budget(given)));

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use deft_engine::Notice;
-use deft_store::{NoticeFilter, RunRow, SkillFilter, SkillOrigin, SpentFilter};
+use deft_store::{ConversationFilter, NoticeFilter, RunRow, SkillFilter, SkillOrigin, SpentFilter};
 use deft_workflow::Event;
 use serde_json::Value;
 
@@ -45,9 +45,13 @@ pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
     }
     called(scene, &mut out);
     stored(scene, &mut out).await;
+    if case.is_shown("conversations") {
+        conversations(scene, &mut out).await;
+    }
     if case.is_shown("spent") {
         spent(scene, &mut out).await;
     }
+    out = deft_workflow::mask(&out).unwrap_or(out);
     out = out.replace(scene.world.home.path().to_str().unwrap(), "HOME");
     for (name, server) in &scene.servers {
         let host = server.url.trim_start_matches("http://");
@@ -229,6 +233,20 @@ async fn stored(scene: &Scene, out: &mut String) {
     }
 }
 
+/// What was said, conversation by conversation.
+async fn conversations(scene: &Scene, out: &mut String) {
+    let store = &scene.world.store;
+    let rows = store.conversations(ConversationFilter::default()).await;
+    for row in rows.unwrap().iter().rev() {
+        let (agent, channel, title) = (&row.agent, &row.channel, &row.title);
+        let _ = writeln!(out, "\nCONVERSATION of {agent} in {channel}: {title}");
+        let messages = store.messages(&row.id, 0, u32::MAX).await;
+        for message in messages.unwrap() {
+            let _ = writeln!(out, "  {} {}", message.seq, clipped(&message.body));
+        }
+    }
+}
+
 /// What was spent, by what it counts against.
 async fn spent(scene: &Scene, out: &mut String) {
     let rows = scene.world.store.spent(SpentFilter::default()).await;
@@ -243,7 +261,7 @@ async fn spent(scene: &Scene, out: &mut String) {
 
 impl Case {
     /// Whether the case wants this shown: `system` (of the first question), `systems`, `tools`,
-    /// `schema`, `spent`.
+    /// `schema`, `spent`, `conversations`.
     pub(crate) fn is_shown(&self, what: &str) -> bool {
         let shown = self.0["show"].as_array();
         shown.is_some_and(|shown| shown.iter().any(|word| word == what))

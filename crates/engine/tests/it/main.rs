@@ -8,6 +8,7 @@
 mod agent;
 mod agent_budgets;
 mod agent_case;
+mod agent_injection;
 mod agent_lines;
 mod agent_resume;
 mod agent_story;
