@@ -1,0 +1,84 @@
+//! How a run is stopped: somebody wants it to, or its time or that of a nested skill is up.
+//!
+//! What was begun is cut off and recorded; nothing new begins.
+
+use deft_model::{Failure, FailureClass};
+use deft_workflow::{Action, Event};
+
+use super::Driver;
+
+impl Driver {
+    /// Stops nested skills that have taken too long; says whether there were any.
+    pub(super) fn expire(&mut self) -> bool {
+        let mut expired = false;
+        while let Some(event) = self.machine.overdue(self.engine.now()) {
+            self.record(event);
+            expired = true;
+        }
+        if expired {
+            let machine = &self.machine;
+            let inside = self
+                .halts
+                .iter()
+                .filter(|(path, _)| machine.is_stopping(path));
+            inside.for_each(|(_, halt)| halt.cancel());
+        }
+        expired
+    }
+
+    /// Why the run has to stop now, if it has to.
+    pub(super) fn must_stop(&self) -> Option<Failure> {
+        if self.machine.stopping().is_some() {
+            return None;
+        }
+        if self.stop.token.is_cancelled() {
+            return Some(self.cancelled());
+        }
+        let late = self
+            .deadline
+            .is_some_and(|deadline| self.engine.now() >= deadline);
+        late.then(overdue_failure)
+    }
+
+    pub(super) fn halt(&mut self, failure: Failure) {
+        self.record(Event::Stopped { failure });
+        self.performer.halt.cancel();
+    }
+
+    /// Ends calls whose intent is stored and that are not made any more.
+    pub(super) fn refuse(&mut self, actions: Vec<Action>) {
+        let now = self.engine.now();
+        for action in actions {
+            let event = match action {
+                Action::Call { path, attempt, .. } => {
+                    let failure = Err(crate::perform::cancelled());
+                    self.machine.settle(&path, attempt, failure, now, 0, false)
+                }
+                Action::Heal { path, .. } => {
+                    let failure = Err(crate::perform::cancelled());
+                    self.machine.healed(&path, failure, now, 0)
+                }
+                Action::Sleep { .. } | Action::Ask { .. } => continue,
+            };
+            self.record(event);
+        }
+    }
+
+    pub(super) fn cancelled(&self) -> Failure {
+        let by = self
+            .stop
+            .by
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone();
+        let by = by.unwrap_or_else(|| "somebody".to_owned());
+        Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))
+    }
+}
+
+fn overdue_failure() -> Failure {
+    Failure::new(
+        FailureClass::Timeout,
+        "the run took longer than its `timeout`",
+    )
+}
