@@ -57,7 +57,7 @@ pub(crate) struct Inner {
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
-    pub(crate) playbooks: crate::agent::Playbooks,
+    pub(crate) known: crate::agent::Known,
     pub(crate) silences: crate::model_health::Silences,
     /// The models that there are now.
     models: Mutex<Models>,
@@ -149,7 +149,7 @@ impl Engine {
                 abandoned: Mutex::default(),
                 live,
                 bells: Bells::default(),
-                playbooks: crate::agent::Playbooks::default(),
+                known: crate::agent::Known::default(),
                 silences: crate::model_health::Silences::default(),
                 schedule_time: OnceLock::new(),
             }),

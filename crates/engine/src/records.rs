@@ -163,33 +163,27 @@ impl Engine {
 
     /// Records as skills, by name; one that cannot be read is left out.
     pub async fn record_skills(&self) -> Result<Vec<Loaded>, Error> {
-        self.some_record_skills(None).await
-    }
-
-    /// The same, at most so many.
-    pub(crate) async fn some_record_skills(
-        &self,
-        limit: Option<u32>,
-    ) -> Result<Vec<Loaded>, Error> {
         let records = SkillFilter {
             origin: Some(SkillOrigin::Record),
-            limit,
             ..SkillFilter::default()
         };
         let mut skills = Vec::new();
         for row in self.list_skills(records).await? {
-            let content = self.store().skill_content(row.id).await?;
-            let (Some(content), Ok(pinned)) = (content, self.inner.pin_row(&row).await) else {
-                continue;
-            };
-            skills.push(Loaded {
-                skill: (*pinned.skill).clone(),
-                revision: record_revision(&content),
-                path: Path::new("").into(),
-                siblings: Vec::new(),
-            });
+            skills.extend(self.loaded(&row).await);
         }
         Ok(skills)
+    }
+
+    /// A record as a skill that was loaded.
+    pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<Loaded> {
+        let content = self.store().skill_content(row.id).await.ok()??;
+        let pinned = self.inner.pin_row(row).await.ok()?;
+        Some(Loaded {
+            skill: (*pinned.skill).clone(),
+            revision: record_revision(&content),
+            path: Path::new("").into(),
+            siblings: Vec::new(),
+        })
     }
 
     /// Stored skills, by name.

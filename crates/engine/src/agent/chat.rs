@@ -1,8 +1,6 @@
 //! What an agent is told when a person speaks to it: what it may use, playbooks, memory, and what
 //! was said before.
 
-use std::collections::BTreeMap;
-
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, assemble};
 use deft_agent::{Classified, Mode, Offer, Setup};
 use deft_model::{Agent, Failure};
@@ -49,12 +47,13 @@ impl Engine {
     ) -> Result<(Setup, Vec<String>), Failure> {
         let inner = &self.inner;
         let voice = inner.voice(agent)?;
-        let snapshot = self.all_skills().await;
-        let classified = self.playbooks(message).await;
+        let known = self.all_skills().await;
+        let snapshot = &known.all;
+        let classified = known.playbooks(message);
         let forced: Vec<String> = classified.tools().into_iter().map(str::to_owned).collect();
         // A server that has not been asked yet may have what is needed.
         drop(inner.parts.router.listed().await);
-        let reach = inner.chat_reach(&voice, &snapshot, &forced);
+        let reach = inner.chat_reach(&voice, snapshot, &forced);
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let texts: Vec<(String, String, String)> = classified
             .matched
@@ -70,20 +69,16 @@ impl Engine {
             .map(|(id, why, text)| PlaybookText { id, why, text })
             .collect();
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
-        let (domains, skills) = (
-            discovery::domain_entries(&snapshot, &voice.agent),
-            discovery::skill_entries(&snapshot, &voice.agent),
-        );
-        let commands = discovery::command_entries(&snapshot, &voice.agent, &BTreeMap::new());
+        let entries = known.entries(&voice.agent);
         let facts = self.facts_for_prompt().await;
         let prompt = assemble(
             &PromptInput {
                 own: &voice.agent.prompt.read(),
                 mode: voice.mode,
-                domains: &domains,
-                commands: &commands,
+                domains: &entries.domains,
+                commands: &entries.commands,
                 tools: &specs,
-                skills: &skills,
+                skills: &entries.skills,
                 message,
                 playbooks: &playbooks,
                 also_matched: &also,

@@ -105,8 +105,8 @@ impl Engine {
         let Some(agent) = self.inner.agent_definition(agent) else {
             return Vec::new();
         };
-        let snapshot = self.all_skills().await;
-        let skills = snapshot.skills().map(|loaded| &loaded.skill);
+        let known = self.all_skills().await;
+        let skills = known.all.skills().map(|loaded| &loaded.skill);
         skills
             .filter(|skill| deft_registry::discovery::may_use(&agent, skill))
             .map(|skill| (skill.id.to_string(), skill.description.clone()))

@@ -5,7 +5,6 @@ use std::sync::{Arc, Weak};
 
 use deft_command::{CommandResult, Routed, from_json};
 use deft_model::{Body, Effects, Failure, FailureClass, Object, Outcome, RunStatus};
-use deft_registry::Snapshot;
 use deft_registry::discovery::{Topic, get_skill, load_skill};
 use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
@@ -30,9 +29,6 @@ pub const TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_A
 
 /// What fired a run that an agent asked for.
 pub(crate) const BY_AGENT: &str = "agent";
-
-/// How many records are shown with the skills of files.
-const MOST_RECORDS: u32 = 500;
 
 fn definitions() -> Vec<Definition> {
     let text = |about: &str| json!({ "type": "string", "description": about });
@@ -140,13 +136,13 @@ async fn call(
             engine.run_for_agent(text("skill"), inputs, &context).await
         }
         SKILL => {
-            let snapshot = engine.all_skills().await;
-            Ok(Value::String(load_skill(&snapshot, text("skill_name"))))
+            let skills = engine.all_skills().await;
+            Ok(Value::String(load_skill(&skills.all, text("skill_name"))))
         }
         GET_SKILL => {
-            let snapshot = engine.all_skills().await;
+            let skills = engine.all_skills().await;
             let topic = Topic::parse(text("topic"));
-            let page = get_skill(&snapshot, &topic);
+            let page = get_skill(&skills.all, &topic);
             page.map(Value::String).map_err(|unknown| {
                 let failure = Failure::new(FailureClass::NotFound, unknown.to_string());
                 match unknown.near() {
@@ -164,13 +160,6 @@ async fn call(
 }
 
 impl Engine {
-    /// The skills of files and records alike (S0.16).
-    pub(crate) async fn all_skills(&self) -> Snapshot {
-        let files = self.inner.parts.skills.snapshot();
-        let records = self.some_record_skills(Some(MOST_RECORDS)).await;
-        files.beside(records.unwrap_or_default())
-    }
-
     async fn use_skill(&self, call: &Value, context: &Context) -> Result<Value, Failure> {
         let snapshot = self.inner.parts.skills.snapshot();
         let flags = |name: &str| match snapshot.find(name).map(|loaded| &loaded.skill.body) {

@@ -26,6 +26,7 @@ fn check_models(home: &Home, found: &mut Findings) {
             Ok(_) => found.good("models.ready", format!("`{}` can be asked", model.name)),
             Err(failure) => found.bad("models.ready", failure.message, failure.hint),
         }
+        found.about(&model.name);
     }
     if config.models.len() > 1 && config.agent.llm.is_none() {
         let first = config.models.first().map_or("", |model| &model.name);

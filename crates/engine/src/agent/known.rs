@@ -1,0 +1,139 @@
+//! What agents know of skills: those of files and those that are stored (S0.16), the playbooks among
+//! them ready to be matched, and what stands of them in prompts.
+//!
+//! All of it is made once for a set of skills and kept as long as that stays the same.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use deft_agent::{Classified, Classifier, MatchLimits, Playbook};
+use deft_model::{Agent, PromptEntry};
+use deft_registry::{Loaded, Snapshot, discovery};
+use deft_store::{SkillFilter, SkillOrigin, SkillRow};
+
+use crate::Engine;
+
+/// How many records are shown with the skills of files.
+const MOST_RECORDS: u32 = 500;
+
+/// Where it is kept.
+#[derive(Default)]
+pub(crate) struct Known {
+    now: Mutex<Option<Arc<Skills>>>,
+}
+
+/// A set of skills.
+pub(crate) struct Skills {
+    files: Arc<Snapshot>,
+    records: Vec<Record>,
+    /// All of them.
+    pub(crate) all: Snapshot,
+    classifier: Option<Classifier>,
+    entries: Mutex<HashMap<String, (Agent, Arc<Entries>)>>,
+}
+
+/// What of a record changes the set.
+#[derive(PartialEq, Eq)]
+struct Record {
+    id: i64,
+    revision: String,
+    enabled: bool,
+}
+
+/// What an agent may use, as its prompt shows it.
+pub(crate) struct Entries {
+    pub(crate) domains: Vec<PromptEntry>,
+    pub(crate) commands: Vec<PromptEntry>,
+    pub(crate) skills: Vec<PromptEntry>,
+}
+
+impl Engine {
+    /// The skills that there are now.
+    pub(crate) async fn all_skills(&self) -> Arc<Skills> {
+        let files = self.inner.parts.skills.snapshot();
+        let filter = SkillFilter {
+            origin: Some(SkillOrigin::Record),
+            limit: Some(MOST_RECORDS),
+            ..SkillFilter::default()
+        };
+        let rows = self.list_skills(filter).await.unwrap_or_default();
+        let records: Vec<Record> = rows.iter().map(record).collect();
+        if let Some(skills) = &*lock(&self.inner.known.now)
+            && Arc::ptr_eq(&skills.files, &files)
+            && skills.records == records
+        {
+            return Arc::clone(skills);
+        }
+        let mut loaded = Vec::new();
+        for row in &rows {
+            let Some(mut one) = self.loaded(row).await else {
+                continue;
+            };
+            // How a record stands counts, not how it was written.
+            if row.standing.disabled.is_some() {
+                Arc::make_mut(&mut one.skill.policy).enabled = false;
+            }
+            loaded.push(one);
+        }
+        let skills = Arc::new(Skills::new(files, records, loaded));
+        *lock(&self.inner.known.now) = Some(Arc::clone(&skills));
+        skills
+    }
+}
+
+fn record(row: &SkillRow) -> Record {
+    Record {
+        id: row.id,
+        revision: row.text.revision.clone(),
+        enabled: row.standing.disabled.is_none(),
+    }
+}
+
+impl Skills {
+    fn new(files: Arc<Snapshot>, records: Vec<Record>, loaded: Vec<Loaded>) -> Self {
+        let all = files.beside(loaded);
+        let playbooks = all
+            .skills()
+            .filter_map(|loaded| Playbook::of(&loaded.skill));
+        let classifier = Classifier::new(playbooks).inspect_err(|error| {
+            tracing::warn!(%error, "no playbook is used");
+        });
+        Self {
+            files,
+            records,
+            classifier: classifier.ok(),
+            all,
+            entries: Mutex::default(),
+        }
+    }
+
+    /// The playbooks that a message calls for.
+    pub(crate) fn playbooks(&self, message: &str) -> Classified {
+        let limits = MatchLimits::default();
+        let classifier = self.classifier.as_ref();
+        classifier
+            .map(|classifier| classifier.classify(message, &limits))
+            .unwrap_or_default()
+    }
+
+    /// What an agent may use. Pages are read for this, so it is kept.
+    pub(crate) fn entries(&self, agent: &Agent) -> Arc<Entries> {
+        if let Some((known, entries)) = lock(&self.entries).get(&agent.id)
+            && known == agent
+        {
+            return Arc::clone(entries);
+        }
+        let entries = Arc::new(Entries {
+            domains: discovery::domain_entries(&self.all, agent),
+            commands: discovery::command_entries(&self.all, agent, &BTreeMap::new()),
+            skills: discovery::skill_entries(&self.all, agent),
+        });
+        let kept = (agent.clone(), Arc::clone(&entries));
+        lock(&self.entries).insert(agent.id.clone(), kept);
+        entries
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
