@@ -203,7 +203,7 @@ fn main() {
         let kept = if durable { "SQLite WAL FULL" } else { "memory" };
         for (tool, what) in [("look", "a harmless call"), ("act", "a call with effects")] {
             let times = turns(&runtime, &engine, tool, rounds);
-            let (p50, p99) = (times[times.len() / 2], times[(times.len() - 1) * 99 / 100]);
+            let (p50, p99) = (times[(rounds - 1) / 2], times[rounds * 99 / 100]);
             println!("{:<44} {p50:>9.3} {p99:>9.3}", format!("{kept}, {what}"));
         }
     }

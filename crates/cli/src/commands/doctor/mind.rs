@@ -47,6 +47,7 @@ pub(super) async fn check_answers(app: &App, found: &mut Findings) {
                 found.bad("models.answer", failure.message, hint.or(Some(usual)));
             }
         }
+        found.about(&model);
     }
 }
 
