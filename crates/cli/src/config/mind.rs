@@ -139,6 +139,8 @@ pub(crate) struct AgentConfig {
     pub approve: Vec<String>,
     /// What chats may use.
     pub tools: Vec<String>,
+    /// What agents should know of the person.
+    pub user: String,
     /// How often a model is asked in one run.
     pub max_steps: u32,
     /// Whether an agent that fires by itself may store skills that fire by themselves.
@@ -209,6 +211,7 @@ impl Config {
             llm: agent.llm.clone(),
             approve: agent.approve.clone(),
             tools: agent.tools.clone(),
+            user: agent.user.clone(),
             max_steps: agent.max_steps,
             may_schedule: agent.may_schedule,
             max_depth: agent.max_depth,
@@ -239,6 +242,7 @@ impl Reader<'_> {
             llm: self.text("agent.llm"),
             approve: list("agent.approve", "destructive"),
             tools: list("agent.tools", "*"),
+            user: self.text("agent.user").unwrap_or_default(),
             max_steps: count("agent.max_steps", 10),
             may_schedule: self.truth("agent.may_schedule").unwrap_or_default(),
             max_depth: count("agent.max_depth", 2),

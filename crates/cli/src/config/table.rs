@@ -193,6 +193,8 @@ pub(crate) const KEYS: &[Key] = &[
         "What a person is asked about before an agent calls it: `destructive` for tools that say it of themselves, or names of tools; a trailing `*` stands for anything"),
     key("agent.tools", Kind::Texts, Value("[\"*\"]"), Mind,
         "The tools that chats may use; a trailing `*` stands for anything"),
+    key("agent.user", Kind::Text, Words("nothing"), Mind,
+        "What agents should know of you: your name, where you are, how you like answers"),
     key("agent.max_steps", Kind::Positive, Value("10"), Mind,
         "How often a model is asked in one run"),
     key("agent.may_schedule", Kind::Truth, Value("false"), Mind,

@@ -82,6 +82,7 @@ impl Engine {
                 message,
                 playbooks: &playbooks,
                 also_matched: &also,
+                user: &inner.options.agent.user,
                 facts: &facts,
                 now: &inner.time_in_words(),
                 attended: true,

@@ -15,6 +15,8 @@ pub struct AgentOptions {
     pub approve: Vec<String>,
     /// Tools that a chat may use.
     pub tools: Vec<String>,
+    /// What agents should know of the person.
+    pub user: String,
     /// The most times a model is asked in a chat turn.
     pub max_steps: u32,
     /// Whether what fires by itself may store further schedules.
@@ -93,6 +95,7 @@ impl Default for AgentOptions {
             llm: None,
             approve: vec!["destructive".to_owned()],
             tools: vec!["*".to_owned()],
+            user: String::new(),
             max_steps: 10,
             may_schedule: false,
             max_depth: 2,
