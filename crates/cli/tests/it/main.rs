@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod chat;
+mod chat_once;
+mod chat_support;
 mod cmd;
 mod config;
 mod daemon;
