@@ -4,6 +4,7 @@
 
 mod chat;
 mod chat_once;
+mod chat_reminder;
 mod chat_support;
 mod cmd;
 mod config;
