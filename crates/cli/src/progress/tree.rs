@@ -1,5 +1,7 @@
 //! The steps of a run and what is known of them. Events in, lines out; no terminal.
 
+mod calls;
+
 use deft_engine::Published;
 use deft_workflow::{Event, Next, Path};
 use jiff::tz::TimeZone;
@@ -21,6 +23,8 @@ enum Mark {
 #[derive(Debug)]
 struct Line {
     path: String,
+    /// What it is called, if that is not the end of its path.
+    name: Option<String>,
     mark: Mark,
     /// What it does: the tool, `compute`, …
     what: String,
@@ -53,6 +57,7 @@ impl Tree {
     ) -> Self {
         let lines = steps.into_iter().map(|(path, what)| Line {
             path,
+            name: None,
             what,
             mark: Mark::Pending,
             note: String::new(),
@@ -138,6 +143,7 @@ impl Tree {
                 };
                 Some(self.show(path))
             }
+            Event::Agent { path, event } => self.agent(path, event),
             _ => None,
         }
     }
@@ -200,7 +206,10 @@ impl Tree {
         if self.is_item(path) {
             return None;
         }
-        let text = path.as_str();
+        self.line_at(path.as_str())
+    }
+
+    fn line_at(&mut self, text: &str) -> Option<&mut Line> {
         if let Some(at) = self.lines.iter().position(|line| line.path == text) {
             return self.lines.get_mut(at);
         }
@@ -214,6 +223,7 @@ impl Tree {
             .map_or(self.lines.len(), |at| at + 1);
         let line = Line {
             path: text.to_owned(),
+            name: None,
             mark: Mark::Pending,
             what: String::new(),
             note: String::new(),
@@ -225,7 +235,11 @@ impl Tree {
     }
 
     fn show(&self, path: &Path) -> String {
-        let line = self.lines.iter().find(|line| line.path == path.as_str());
+        self.show_at(path.as_str())
+    }
+
+    fn show_at(&self, path: &str) -> String {
+        let line = self.lines.iter().find(|line| line.path == path);
         line.map_or(String::new(), |line| self.render(line, 0))
     }
 
@@ -248,7 +262,8 @@ impl Tree {
             Mark::Skipped => ("-", "2"),
         };
         let indent = "  ".repeat(line.path.matches('/').count() + 1);
-        let name = line.path.rsplit('/').next().unwrap_or(&line.path);
+        let last = line.path.rsplit('/').next().unwrap_or(&line.path);
+        let name = line.name.as_deref().unwrap_or(last);
         let items = line.items.map(|(done, all)| format!("{done}/{all}"));
         let running = (line.mark == Mark::Running && line.note.is_empty())
             .then_some(line.started)

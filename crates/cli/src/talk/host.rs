@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::live::Teller;
 use super::{
     Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
     live,
@@ -45,19 +46,20 @@ impl Host {
             key: say.key,
         };
         let started = attention.admitted.clone().unwrap_or_default();
-        let hears = Arc::clone(&listener);
+        let events = self.engine.subscribe();
+        let teller = Teller::new(
+            self.engine.subscribe(),
+            Arc::clone(&started),
+            Arc::clone(&listener),
+        );
+        let hears = Arc::clone(&teller);
         let attention = Attention {
-            admitted: Some(Arc::clone(&started)),
-            hear: Some(Arc::new(move |delta| {
-                live::of_delta(delta)
-                    .into_iter()
-                    .for_each(|live| hears(live));
-            })),
+            admitted: Some(started),
+            hear: Some(Arc::new(move |delta| hears.hear(delta))),
             ..attention
         };
-        let events = self.engine.subscribe();
         let work = Box::pin(self.engine.say(asked, attention));
-        let said = live::follow(events, &started, &listener, work).await;
+        let said = teller.follow(events, work).await;
         let said = said.map_err(|error| failure(&error))?;
         if let Some(reason) = &said.run.waiting_for {
             listener(Live::Waiting {

@@ -3,7 +3,7 @@
 //! Text comes from the model while it is written and was not stored yet; everything else was.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use deft_agent::{Address, Event as AgentEvent, Interpretation, What};
 use deft_engine::Published;
@@ -12,48 +12,88 @@ use deft_model::{CallArgs, Message, RunId};
 use deft_workflow::Event;
 use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::{Listener, Live, Said, Usage};
 
-/// Tells a listener what happens in a run until the work on it is done.
-pub(super) async fn follow<T>(
-    mut events: Receiver<Arc<Published>>,
-    run: &OnceLock<RunId>,
-    listener: &Listener,
-    work: impl Future<Output = T>,
-) -> T {
-    let mut news = News::default();
-    let mut tell = |published: &Published| {
-        let own = run.get() == Some(&published.run);
-        if let (true, Event::Agent { event, .. }) = (own, &published.event)
-            && let Some(live) = news.of(event)
-        {
-            listener(live);
+/// Tells a listener what happens in a run, in the order in which it happened.
+///
+/// Pieces of an answer come at once, and events through a queue. What was published before a piece
+/// is told before it: else the words that follow a call would stand above it.
+pub(super) struct Teller {
+    queue: Mutex<(Receiver<Arc<Published>>, News)>,
+    run: Arc<OnceLock<RunId>>,
+    listener: Listener,
+}
+
+impl Teller {
+    pub(super) fn new(
+        events: Receiver<Arc<Published>>,
+        run: Arc<OnceLock<RunId>>,
+        listener: Listener,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            queue: Mutex::new((events, News::default())),
+            run,
+            listener,
+        })
+    }
+
+    /// Tells a piece of an answer.
+    pub(super) fn hear(&self, delta: Delta) {
+        self.catch_up();
+        if let Some(live) = of_delta(delta) {
+            (self.listener)(live);
         }
-    };
-    tokio::pin!(work);
-    loop {
-        tokio::select! {
-            biased;
-            published = events.recv() => match published {
-                Ok(published) => tell(&published),
+    }
+
+    /// Tells everything that was published so far.
+    fn catch_up(&self) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let (events, news) = &mut *queue;
+        loop {
+            let published = match events.try_recv() {
+                Ok(published) => published,
                 // Whoever missed some sees less, and the answer all the same.
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return work.await,
-            },
-            done = &mut work => {
-                while let Ok(published) = events.try_recv() {
-                    tell(&published);
+                Err(TryRecvError::Lagged(_)) => continue,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            };
+            let own = self.run.get() == Some(&published.run);
+            if let (true, Event::Agent { event, .. }) = (own, &published.event)
+                && let Some(live) = news.of(event)
+            {
+                (self.listener)(live);
+            }
+        }
+    }
+
+    /// Tells what happens until the work is done. `bell` gets the same events, and only wakes.
+    pub(super) async fn follow<T>(
+        &self,
+        mut bell: Receiver<Arc<Published>>,
+        work: impl Future<Output = T>,
+    ) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                rung = bell.recv() => {
+                    self.catch_up();
+                    if matches!(rung, Err(RecvError::Closed)) {
+                        return work.await;
+                    }
                 }
-                return done;
+                done = &mut work => {
+                    self.catch_up();
+                    return done;
+                }
             }
         }
     }
 }
 
 /// A piece of an answer.
-pub(super) fn of_delta(delta: Delta) -> Option<Live> {
+fn of_delta(delta: Delta) -> Option<Live> {
     match delta {
         Delta::Text(text) => Some(Live::Text(text)),
         Delta::Again => Some(Live::Again),
@@ -275,7 +315,8 @@ mod tests {
         assert_eq!(of_delta(Delta::Call { name: text() }), None);
     }
 
-    /// What happens in other runs is not told, and what was published by the end is.
+    /// What happens in other runs is not told, what was published by the end is, and pieces of an
+    /// answer stand where they belong.
     #[tokio::test]
     async fn a_run_is_followed_to_its_end() {
         let (sender, events) = tokio::sync::broadcast::channel(8);
@@ -295,21 +336,24 @@ mod tests {
         let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
         let ears = Arc::clone(&heard);
         let listener: Listener = Arc::new(move |live| {
-            if let Live::Refused { reason, .. } = live {
-                ears.lock().unwrap().push(reason);
+            if let Live::Refused { reason: told, .. } | Live::Text(told) = live {
+                ears.lock().unwrap().push(told);
             }
         });
-        let run = OnceLock::new();
+        let run = Arc::new(OnceLock::new());
+        let teller = Teller::new(events.resubscribe(), Arc::clone(&run), listener);
         let work = async {
             run.set(RunId::new("run_1")).unwrap();
             publish("run_1", "first");
+            teller.hear(Delta::Text("words".to_owned()));
+            publish("run_1", "second");
             tokio::task::yield_now().await;
             publish("run_2", "not ours");
             publish("run_1", "last");
             7
         };
-        assert_eq!(follow(events, &run, &listener, work).await, 7);
-        assert_eq!(*heard.lock().unwrap(), ["first", "last"]);
+        assert_eq!(teller.follow(events, work).await, 7);
+        assert_eq!(*heard.lock().unwrap(), ["first", "words", "second", "last"]);
     }
 
     #[test]

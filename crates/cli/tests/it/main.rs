@@ -3,6 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod chat;
+mod chat_budget;
+mod chat_once;
+mod chat_reminder;
+mod chat_skill;
+mod chat_support;
+mod chat_terminal;
 mod cmd;
 mod config;
 mod daemon;

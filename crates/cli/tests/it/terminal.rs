@@ -18,16 +18,16 @@ use crate::support::World;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The binary, with a terminal as its stdin, stdout and stderr.
-struct Terminal {
+pub(crate) struct Terminal {
     pty: Arc<Pty>,
     child: Child,
     output: Receiver<Vec<u8>>,
     seen: vt100::Parser,
-    raw: String,
+    pub(crate) raw: String,
 }
 
 impl Terminal {
-    fn start(world: &World, args: &[&str]) -> Self {
+    pub(crate) fn start(world: &World, args: &[&str]) -> Self {
         let (pty, pts) = blocking::open().unwrap();
         pty.resize(Size::new(40, 120)).unwrap();
         let command = blocking::Command::new(env!("CARGO_BIN_EXE_deft"))
@@ -61,11 +61,27 @@ impl Terminal {
     }
 
     /// Waits until the screen shows a text.
-    fn until(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn until(&mut self, text: &str) -> &mut Self {
         while !self.screen().contains(text) {
             let more = self.output.recv_timeout(PATIENCE);
             let Ok(more) = more else {
                 panic!("no `{text}` on the screen:\n{}", self.screen());
+            };
+            self.take(&more);
+        }
+        self
+    }
+
+    /// Waits until a text is all that the line with the cursor has.
+    pub(crate) fn until_line(&mut self, text: &str) -> &mut Self {
+        let line = |seen: &vt100::Parser| {
+            let (row, _) = seen.screen().cursor_position();
+            let mut rows = seen.screen().rows(0, 120);
+            rows.nth(row.into()).unwrap_or_default()
+        };
+        while line(&self.seen).trim_end() != text {
+            let Ok(more) = self.output.recv_timeout(PATIENCE) else {
+                panic!("no line `{text}` at the cursor:\n{}", self.screen());
             };
             self.take(&more);
         }
@@ -77,11 +93,11 @@ impl Terminal {
         self.seen.process(bytes);
     }
 
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.seen.screen().contents()
     }
 
-    fn keys(&mut self, keys: &str) -> &mut Self {
+    pub(crate) fn keys(&mut self, keys: &str) -> &mut Self {
         (&*self.pty).write_all(keys.as_bytes()).unwrap();
         self
     }
@@ -94,7 +110,7 @@ impl Terminal {
     }
 
     /// The exit code, or the signal that ended it as shells show it, and the last screen.
-    fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(mut self) -> (i32, String) {
         let status = self.child.wait().unwrap();
         while let Ok(more) = self.output.recv_timeout(Duration::from_millis(200)) {
             self.take(&more);

@@ -13,6 +13,7 @@ use crate::args::Global;
 use crate::failure::Done;
 use crate::output::{self, Output};
 use crate::progress::duration;
+use crate::talk::Usage;
 
 /// The longest value on a line; `--json` shows all of it.
 const VALUE: usize = 160;
@@ -52,6 +53,7 @@ fn story(run: &Value, zone: &TimeZone) -> String {
     line("made from", word("parent"));
     line("started", &local(word("started_at"), zone));
     line("took", &took(&run["duration_ms"]));
+    line("models", &models(&run["usage"]));
     line("waits for", word("waiting_for"));
     line("inputs", &short(&run["inputs"]));
     line("outputs", &short(&run["outputs"]));
@@ -84,6 +86,21 @@ fn slots(run: &Value, zone: &TimeZone) -> String {
             format!("{} to {}, {count} slots", time("slot"), time("slot_until"))
         }
         _ => time("slot"),
+    }
+}
+
+/// What models took, if any were asked.
+fn models(usage: &Value) -> String {
+    let count = |key: &str| usage[key].as_u64().unwrap_or_default();
+    let usage = Usage {
+        input_tokens: count("input_tokens"),
+        output_tokens: count("output_tokens"),
+        cost_usd: usage["cost_usd"].as_f64().filter(|cost| *cost > 0.0),
+        llm_calls: count("llm_calls"),
+    };
+    match usage.llm_calls {
+        0 => String::new(),
+        _ => usage.words(),
     }
 }
 

@@ -1,0 +1,140 @@
+//! Limits of what models may use, from setting them to going on.
+
+use deft_testkit::ModelAnswer;
+use serde_json::{Value, json};
+
+use crate::chat_support::{deft, home, model};
+use crate::daemon::runs;
+use crate::support::World;
+
+fn scope(world: &World, name: &str) -> Value {
+    let shown = world.json(&["budget", "show", "--json"]);
+    let scopes = shown["scopes"].as_array().unwrap();
+    let found = scopes.iter().find(|scope| scope["scope"] == name);
+    found.cloned().unwrap_or_default()
+}
+
+/// Spent, refused, raised, let go on, answered.
+#[test]
+fn a_spent_day_can_be_given_more() {
+    let model = model([
+        ModelAnswer::text("Hello.").usage(5400, 0, 100),
+        ModelAnswer::text("Hello again."),
+    ]);
+    let world = home(&model, "");
+    let limit = |tokens| {
+        let args = ["budget", "set", "--tokens-per-day", tokens];
+        assert_eq!(deft(&world, &args).code, 0);
+    };
+    limit("9000");
+    assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 0);
+    let all = scope(&world, "all");
+    assert_eq!(
+        all,
+        json!({
+            "scope": "all", "calls": 1, "input_tokens": 5400, "output_tokens": 100, "cost_usd": 5.6,
+            "reserved_tokens": 0, "reserved_usd": 0.0, "limit_tokens": 9000, "limit_usd": null,
+            "on_exhausted": "pause",
+        })
+    );
+    let refused = deft(&world, &["chat", "-p", "Hi"]);
+    assert_eq!(
+        (refused.code, refused.stdout.as_str()),
+        (6, ""),
+        "{refused:?}"
+    );
+    assert!(refused.stderr.contains("9000"), "{refused:?}");
+    assert_eq!(model.requests().len(), 1, "nothing was asked");
+    assert_eq!(scope(&world, "all"), all, "nothing is held back or counted");
+    // An agent that met its limit is paused until a person says otherwise.
+    limit("90000");
+    assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 6);
+    assert_eq!(deft(&world, &["budget", "resume", "thinker"]).code, 0);
+    let came = deft(&world, &["chat", "-p", "Hi"]);
+    assert_eq!(
+        (came.code, came.stdout.as_str()),
+        (0, "Hello again.\n"),
+        "{came:?}"
+    );
+    assert_eq!(scope(&world, "agent:thinker")["calls"], 2);
+}
+
+#[test]
+fn an_agent_that_uses_far_too_much_is_paused_and_let_go_on() {
+    let model = model([
+        ModelAnswer::text("Hello.").usage(5400, 0, 100),
+        ModelAnswer::text("Hello again."),
+    ]);
+    let world = home(&model, "");
+    let set = [
+        "budget",
+        "set",
+        "--agent",
+        "thinker",
+        "--spike-tokens",
+        "4000",
+    ];
+    assert_eq!(deft(&world, &set).code, 0);
+    assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 0);
+    let paused = world.json(&["budget", "show", "--json"]);
+    assert_eq!(paused["paused"][0]["agent"], "thinker", "{paused:#}");
+    let refused = deft(&world, &["chat", "-p", "Hi"]);
+    assert_eq!(refused.code, 6, "{refused:?}");
+    assert!(
+        refused.stderr.contains("deft budget resume thinker"),
+        "{refused:?}"
+    );
+    let told = world.json(&["notices", "list", "--json"]);
+    assert_eq!(told["notices"].as_array().unwrap().len(), 1, "{told:#}");
+    let resume = ["budget", "resume", "thinker", "--json"];
+    assert_eq!(
+        world.json(&resume),
+        json!({"ok": true, "agent": "thinker", "was_paused": true})
+    );
+    assert_eq!(
+        world.json(&resume),
+        json!({"ok": true, "agent": "thinker", "was_paused": false})
+    );
+    let came = deft(&world, &["chat", "-p", "Hi"]);
+    assert_eq!(
+        (came.code, came.stdout.as_str()),
+        (0, "Hello again.\n"),
+        "{came:?}"
+    );
+}
+
+const SPENDS: &str = "\
+---
+name: spends
+description: Says something each minute.
+metadata:
+  required_tools: [notify]
+  trigger_config: {\"schedule\": \"* * * * *\"}
+  budget: {\"tokens\": 5500, \"per\": \"day\", \"on_exhausted\": \"skip\"}
+---
+Say it.
+";
+
+#[test]
+fn a_slot_on_a_spent_day_is_skipped_with_the_reason() {
+    let model = model([ModelAnswer::text("Said.").usage(5400, 0, 100)]);
+    let world = home(&model, "");
+    world.write("home/skills/spends/SKILL.md", SPENDS);
+    assert_eq!(world.code(&["tick"]), 0);
+    let next = world.json(&["schedule", "next", "spends", "-n", "2", "--json"]);
+    let slots: Vec<&str> = next["fires"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|at| at.as_str().unwrap())
+        .collect();
+    let first = world.json(&["tick", "--now", slots[0], "--json"]);
+    assert_eq!(first["fired"][0]["outcome"], "success", "{first:#}");
+    let second = world.json(&["tick", "--now", slots[1], "--json"]);
+    let said = second.to_string();
+    assert_eq!(model.requests().len(), 1, "{second:#}");
+    assert!(said.contains("budget"), "{second:#}");
+    let latest = &runs(&world, "spends")[0];
+    assert_eq!(latest["outcome"], "skipped", "{latest:#} {second:#}");
+    assert_eq!(latest["error"]["class"], "budget", "{latest:#}");
+}

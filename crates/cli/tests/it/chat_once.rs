@@ -1,0 +1,346 @@
+//! `deft chat -p` with a model: what goes to stdout, what to stderr, and the exit codes.
+
+use std::net::TcpListener;
+
+use deft_testkit::ModelAnswer;
+use serde_json::{Value, json};
+
+use crate::chat_support::{deft, home, messages, model, piped, section, tools};
+use crate::support::World;
+
+/// A call that only looks.
+fn look() -> ModelAnswer {
+    ModelAnswer::call("time_now", json!({}))
+}
+
+/// A call that others notice.
+fn tell(text: &str) -> ModelAnswer {
+    ModelAnswer::call("notify", json!({"message": text}))
+}
+
+fn conversations(world: &World) -> Vec<Value> {
+    let listed = world.json(&["chat", "list", "--json"]);
+    listed["conversations"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_answer_is_all_that_goes_to_stdout() {
+    for (more, beside) in [(None, true), (Some("--quiet"), false)] {
+        let model = model([
+            look().saying("Let me see."),
+            ModelAnswer::text("It is **noon**."),
+        ]);
+        let world = home(&model, "");
+        let args: Vec<&str> = ["chat", "-p", "What time is it?"]
+            .into_iter()
+            .chain(more)
+            .collect();
+        let came = deft(&world, &args);
+        assert_eq!(
+            (came.code, came.stdout.as_str()),
+            (0, "It is **noon**.\n"),
+            "{came:?}"
+        );
+        let lines: Vec<&str> = came.stderr.lines().collect();
+        assert_eq!(lines.len(), usize::from(beside), "{came:?}");
+        let call = |line: &&str| line.starts_with("⚙ time.now ✓ ");
+        assert!(lines.iter().all(call), "{came:?}");
+        let asked = model.requests();
+        assert_eq!(asked.len(), 2);
+        let said = messages(&asked[0]);
+        let question = ("user".to_owned(), "What time is it?".to_owned());
+        assert_eq!(said.last(), Some(&question));
+        assert!(tools(&asked[0]).contains(&"time_now".to_owned()));
+        let (role, result) = messages(&asked[1]).pop().unwrap();
+        assert_eq!(role, "tool");
+        assert!(result.contains("Europe/Berlin"), "{result}");
+    }
+}
+
+#[test]
+fn a_document_says_everything() {
+    let model = model([look(), ModelAnswer::text("Noon.")]);
+    let world = home(&model, "");
+    let came = deft(&world, &["chat", "-p", "What time is it?", "--json"]);
+    let mut answer = came.json();
+    assert_eq!((came.code, came.stderr.as_str()), (0, ""));
+    for id in ["conversation", "run"] {
+        assert!(answer[id].take().as_str().is_some_and(|id| !id.is_empty()));
+    }
+    assert!(answer["calls"][0]["duration_ms"].take().is_u64());
+    assert_eq!(
+        answer,
+        json!({
+            "conversation": null, "run": null, "status": "done", "outcome": "success", "text": "Noon.",
+            "usage": {"input_tokens": 20, "output_tokens": 10, "cost_usd": 0.04, "llm_calls": 2},
+            "calls": [{
+                "tool": "time.now", "args": {}, "depth": 0, "status": "success",
+                "duration_ms": null, "note": null,
+            }],
+            "error": null,
+        })
+    );
+}
+
+#[test]
+fn what_is_piped_in_is_said_too() {
+    let model = model([ModelAnswer::text("Short."), ModelAnswer::text("Short.")]);
+    let world = home(&model, "");
+    let given = [
+        ("Sum it up.", "Sum it up.\n\na long report"),
+        ("", "a long report"),
+    ];
+    for (text, _) in given {
+        let came = piped(&world, &["chat", "-p", text], "a long report\n");
+        assert_eq!(
+            (came.code, came.stdout.as_str()),
+            (0, "Short.\n"),
+            "{came:?}"
+        );
+    }
+    let asked = model.requests();
+    let said: Vec<String> = asked
+        .iter()
+        .map(|request| messages(request).pop().unwrap().1)
+        .collect();
+    assert_eq!(said, given.map(|(_, said)| said));
+    assert_eq!(deft(&world, &["chat", "-p", ""]).code, 2);
+    assert_eq!(model.requests().len(), 2);
+}
+
+/// The question is stored, and can be answered by another command.
+#[test]
+fn a_question_that_nobody_can_answer_waits() {
+    let model = model([tell("hello"), ModelAnswer::text("Sent.")]);
+    let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+    let came = deft(&world, &["chat", "-p", "Say hello", "--no-input", "--json"]);
+    let waiting = came.json();
+    assert_eq!(
+        (came.code, &waiting["status"], &waiting["outcome"]),
+        (5, &json!("waiting"), &Value::Null),
+        "{waiting:#}"
+    );
+    assert_eq!(
+        world.json(&["notices", "list", "--json"])["notices"],
+        json!([])
+    );
+    let asked = world.json(&["approvals", "list", "--json"]);
+    let approval = asked["approvals"][0]["id"].as_str().unwrap();
+    let answered = deft(&world, &["approvals", "approve", approval]);
+    assert_eq!(answered.code, 0, "{answered:?}");
+    let run = waiting["run"].as_str().unwrap();
+    let resume = format!("`deft runs resume {run}`");
+    assert!(answered.stderr.contains(&resume), "{answered:?}");
+    let resumed = world.json(&["runs", "resume", run, "--json"]);
+    assert_eq!(resumed["outcome"], "success", "{resumed:#}");
+    let conversation = waiting["conversation"].as_str().unwrap();
+    let kept = world.json(&["chat", "show", conversation, "--json"]);
+    let lines = kept["conversation"]["messages"].as_array().unwrap();
+    assert_eq!(lines.first().unwrap()["text"], "Say hello", "{kept:#}");
+    assert_eq!(lines.last().unwrap()["text"], "Sent.", "{kept:#}");
+    let told = world.json(&["notices", "list", "--json"]);
+    assert_eq!(told["notices"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn yes_can_be_said_beforehand() {
+    let model = model([tell("hello"), ModelAnswer::text("Sent.")]);
+    let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+    let came = deft(&world, &["chat", "-p", "Say hello", "--yes"]);
+    assert_eq!(
+        (came.code, came.stdout.as_str()),
+        (0, "Sent.\n"),
+        "{came:?}"
+    );
+}
+
+/// Steps, repetitions and money: each has its own words and the same code.
+#[test]
+fn limits_have_a_code_of_their_own() {
+    let spent = || ModelAnswer::text("Hello.").usage(5000, 0, 100);
+    for (config, answers, class, words) in [
+        (
+            "[agent]\nmax_steps = 2\n",
+            vec![tell("a"), tell("b"), tell("c")],
+            "limit",
+            "2 ",
+        ),
+        (
+            "",
+            vec![tell("a"), tell("a"), tell("a"), tell("a")],
+            "limit",
+            "3 times with the same result",
+        ),
+        (
+            "[budget]\ntokens_per_day = 100\non_exhausted = \"skip\"\n",
+            vec![spent()],
+            "budget",
+            "100",
+        ),
+        (
+            "[budget]\nusd_per_day = 0.01\n",
+            vec![spent()],
+            "budget",
+            "0.01",
+        ),
+    ] {
+        let model = model(answers);
+        let world = home(&model, config);
+        let came = deft(&world, &["chat", "-p", "Go on", "--json"]);
+        let answer = came.json();
+        let error = &answer["error"];
+        assert_eq!(
+            (came.code, &error["class"]),
+            (6, &json!(class)),
+            "{answer:#}"
+        );
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn a_conversation_is_gone_on_with() {
+    let model = model([
+        look(),
+        ModelAnswer::text("Noon."),
+        ModelAnswer::text("You asked for the time."),
+        ModelAnswer::text("Hello."),
+    ]);
+    let world = home(&model, "");
+    let first = deft(&world, &["chat", "-p", "What time is it?", "--json"]).json();
+    let id = first["conversation"].as_str().unwrap();
+    let second = ["chat", "-p", "What did I ask?", "--resume", id, "--json"];
+    let second = deft(&world, &second).json();
+    assert_eq!(second["conversation"], id);
+    let asked = model.requests();
+    let said: Vec<(String, String)> = messages(&asked[2])
+        .into_iter()
+        .filter(|(role, _)| role == "user" || role == "assistant")
+        .filter(|(_, text)| !text.is_empty())
+        .collect();
+    let line = |role: &str, text: &str| (role.to_owned(), text.to_owned());
+    assert_eq!(
+        said,
+        [
+            line("user", "What time is it?"),
+            line("assistant", "Noon."),
+            line("user", "What did I ask?"),
+        ]
+    );
+    // Without the flag it is another one.
+    let third = deft(&world, &["chat", "-p", "Hi", "--json"]).json();
+    assert_ne!(third["conversation"], id);
+    assert!(!asked[2].to_string().contains("Hello."));
+    assert_eq!(conversations(&world).len(), 2);
+}
+
+#[test]
+fn conversations_are_kept_found_and_deleted() {
+    let model = model([
+        ModelAnswer::text("Ada wrote it."),
+        ModelAnswer::text("Fine."),
+    ]);
+    let world = home(&model, "");
+    for text in ["Who wrote the invoice?", "How are you?"] {
+        assert_eq!(deft(&world, &["chat", "-p", text]).code, 0);
+    }
+    let all = conversations(&world);
+    let titles: Vec<&Value> = all.iter().map(|one| &one["title"]).collect();
+    assert_eq!(titles, ["How are you?", "Who wrote the invoice?"]);
+    let id = all[1]["id"].as_str().unwrap();
+    // The last letters are what tells ids apart.
+    let shown = world.run(&["chat", "show", &id[..id.len() - 1]]);
+    for text in ["exit 0", "Who wrote the invoice?", "Ada wrote it."] {
+        assert!(shown.contains(text), "{shown}");
+    }
+    let found = world.json(&["chat", "search", "invoi", "--json"]);
+    assert_eq!(found["messages"].as_array().unwrap().len(), 1, "{found:#}");
+    assert_eq!(found["messages"][0]["conversation"], id);
+    assert_eq!(world.code(&["chat", "delete", id]), 0);
+    assert_eq!(conversations(&world).len(), 1);
+    let found = world.json(&["chat", "search", "invoi", "--json"]);
+    assert_eq!(found["messages"], json!([]));
+    for args in [["chat", "show", id], ["chat", "delete", id]] {
+        let came = deft(&world, &args);
+        assert_eq!(came.code, 2, "{came:?}");
+        assert!(came.stderr.contains("`deft chat list`"), "{came:?}");
+    }
+}
+
+#[test]
+fn nothing_is_asked_where_nothing_can_be_answered() {
+    let model = model([]);
+    let world = home(&model, "");
+    for args in [
+        &["chat", "-p", "x", "--agent", "nobody", "--json"][..],
+        &["chat", "-p", "x", "--resume", "conv_nix", "--json"],
+        &["chat", "-p", "x", "--resume", "--json"],
+    ] {
+        let came = deft(&world, args);
+        assert_eq!(came.code, 2, "{came:?}");
+        assert!(came.json()["error"]["code"].is_string(), "{came:?}");
+    }
+    let shown = deft(&world, &["chat", "-p", "What time is it?", "--show-prompt"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    for text in [
+        "agent thinker, model main",
+        "--- user ---\nWhat time is it?",
+        "time_now  ",
+    ] {
+        assert!(shown.stdout.contains(text), "{}", shown.stdout);
+    }
+    assert_eq!(model.requests(), Vec::<Value>::new());
+    assert_eq!(conversations(&world), Vec::<Value>::new());
+}
+
+/// A place at which nobody listens.
+fn nowhere() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+#[test]
+fn a_model_that_cannot_be_asked_says_why() {
+    let whole = "[llm.main]\nprovider = \"openai\"\nmodel = \"x\"\n";
+    for (config, class, message, hint) in [
+        (
+            section(&nowhere()),
+            "network",
+            "127.0.0.1",
+            "is the model server running, and is `base_url` right?",
+        ),
+        (
+            "[llm.main]\nprovider = \"openai\"\n".to_owned(),
+            "invalid",
+            "`llm.main.model` is not set",
+            "`deft config set llm.main.model MODEL`",
+        ),
+        (
+            format!("{whole}api_key = \"env:NOT_SET\"\n"),
+            "auth",
+            "the variable `NOT_SET` is not set",
+            "set it, or change `llm.main.api_key`",
+        ),
+    ] {
+        let world = crate::daemon::used_home();
+        world.write("home/config.toml", &config);
+        let came = deft(&world, &["chat", "-p", "x", "--json"]);
+        let error = came.json()["error"].take();
+        assert_eq!(
+            (came.code, &error["class"], &error["hint"]),
+            (1, &json!(class), &json!(hint)),
+            "{error:#}"
+        );
+        let said = error["message"].as_str().unwrap();
+        assert!(said.contains(message), "{said}");
+        let people = deft(&world, &["chat", "-p", "x"]);
+        assert_eq!((people.code, people.stdout.as_str()), (1, ""));
+        assert!(
+            people.stderr.contains(&format!("hint: {hint}")),
+            "{people:?}"
+        );
+        // Nothing else minds.
+        assert_eq!(deft(&world, &["runs", "list"]).code, 0);
+    }
+}

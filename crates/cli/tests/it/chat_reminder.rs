@@ -1,0 +1,91 @@
+//! "Remind me in 5 minutes to drink water", from the words to the message.
+
+use deft_testkit::{BotApi, ModelAnswer};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::chat_support::{deft, model, section, tools};
+use crate::support::World;
+
+fn store() -> ModelAnswer {
+    ModelAnswer::call(
+        "memory_store_skill",
+        json!({
+            "name": "Drink water reminder",
+            "trigger_type": "cron",
+            "trigger_config": {"in_minutes": 5},
+            "instructions": "Send a reminder to drink water",
+            "required_tools": ["telegram_send_message"],
+            "execution_plan": [{
+                "id": "step1", "toolName": "telegram_send_message",
+                "parameters": {"message": "Drink water!"},
+            }],
+            "notify_on_completion": false,
+        }),
+    )
+}
+
+/// The home is new: the playbook that says how it is done is one of its defaults.
+#[test]
+fn drink_water() {
+    let bot = BotApi::start();
+    let model = model([
+        ModelAnswer::call("get_tool_catalog", json!({})),
+        store(),
+        ModelAnswer::text("I will remind you in 5 minutes."),
+    ]);
+    let world = World::new();
+    world.write("token", format!("{}\n", bot.token)).write(
+        "home/config.toml",
+        format!(
+            "{}[telegram]\ntoken = {}\nbase_url = {}\nallowed_chats = [4711]\n",
+            section(&model.url),
+            json!(format!("file:{}", world.path("token").display())),
+            json!(bot.url)
+        ),
+    );
+    let before = Timestamp::now();
+    let came = deft(
+        &world,
+        &["chat", "-p", "Remind me in 5 minutes to drink water"],
+    );
+    assert_eq!(
+        (came.code, came.stdout.as_str()),
+        (0, "I will remind you in 5 minutes.\n"),
+        "{came:?}"
+    );
+    let asked = model.requests();
+    assert_eq!(asked.len(), 3, "{came:?}");
+    let prompt = asked[0]["messages"].to_string();
+    assert!(
+        prompt.contains("IN is once. EVERY repeats."),
+        "the playbook is missing: {prompt}"
+    );
+    let offered = tools(&asked[0]);
+    for tool in ["get_tool_catalog", "memory_store_skill"] {
+        assert!(offered.contains(&tool.to_owned()), "{offered:?}");
+    }
+    let catalog = asked[1]["messages"].to_string();
+    assert!(catalog.contains("telegram_send_message"), "{catalog}");
+
+    let tick = |minutes| {
+        let now = before + SignedDuration::from_mins(minutes);
+        let ticked = world.json(&["tick", "--now", &now.to_string(), "--json"]);
+        let fired = ticked["fired"].as_array().unwrap().clone();
+        let of = |one: &&Value| one["skill"] == "drink-water-reminder";
+        fired.iter().filter(of).cloned().collect::<Vec<Value>>()
+    };
+    assert_eq!(tick(4), Vec::<Value>::new(), "it is not time yet");
+    let fired = tick(6);
+    assert_eq!(fired.len(), 1, "{fired:#?}");
+    assert_eq!(fired[0]["outcome"], "success", "{fired:#?}");
+    let water = json!({"chat_id": "4711", "text": "Drink water!"});
+    let sent = || {
+        let all = bot.calls_of("sendMessage");
+        all.into_iter().filter(|body| *body == water).count()
+    };
+    assert_eq!(sent(), 1, "{:#?}", bot.calls());
+    assert_eq!(tick(6), Vec::<Value>::new(), "once is once");
+    assert_eq!(tick(20), Vec::<Value>::new());
+    assert_eq!((sent(), model.requests().len()), (1, 3));
+}

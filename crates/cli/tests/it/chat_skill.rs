@@ -1,0 +1,116 @@
+//! Skills that a model carries out, by `deft run`: what is seen live and what is kept.
+
+use deft_testkit::ModelAnswer;
+use serde_json::json;
+
+use crate::chat_support::{deft, home, messages, model, tools};
+use crate::daemon::runs;
+use crate::support::World;
+use crate::terminal::Terminal;
+
+const HERALD: &str = "\
+---
+name: herald
+description: Looks at the clock and announces the hour.
+metadata:
+  required_tools: [time.now, notify]
+  expect: {\"called\": [\"notify\"]}
+---
+Look at the clock, then announce the hour.
+";
+
+fn answers() -> [ModelAnswer; 3] {
+    [
+        ModelAnswer::call("time_now", json!({})),
+        ModelAnswer::call("notify", json!({"message": "It is noon"})),
+        ModelAnswer::text("Announced."),
+    ]
+}
+
+fn herald(model: &deft_testkit::ModelServer) -> World {
+    let world = home(model, "");
+    world.write("home/skills/herald/SKILL.md", HERALD);
+    world
+}
+
+#[test]
+fn the_tree_shows_what_the_agent_calls() {
+    let model = model(answers());
+    let world = herald(&model);
+    let mut terminal = Terminal::start(&world, &["run", "herald"]);
+    terminal.until("success after");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    let lines: Vec<&str> = screen.lines().collect();
+    for (line, start) in lines.iter().zip([
+        "  ✓ agent  agent  ",
+        "    ✓ time.now  ",
+        "    ✓ notify  {\"message\":\"It is noon\"}  ",
+        "success after ",
+        "Announced.",
+    ]) {
+        assert!(line.starts_with(start), "{screen}");
+    }
+}
+
+#[test]
+fn what_it_took_and_how_it_went_is_kept() {
+    let model = model(answers());
+    let world = herald(&model);
+    let came = deft(&world, &["run", "herald", "--json"]);
+    let run = came.json();
+    assert_eq!(
+        (came.code, &run["outcome"]),
+        (0, &json!("success")),
+        "{run:#}"
+    );
+    // Its own tools and no others, and its own instructions.
+    let asked = model.requests();
+    let offered = tools(&asked[0]);
+    assert_eq!(offered, ["time_now", "notify"]);
+    let said = messages(&asked[0]);
+    assert!(
+        said.iter()
+            .any(|(_, text)| text.contains("then announce the hour")),
+        "{said:?}"
+    );
+    let id = run["id"].as_str().unwrap();
+    let shown = world.json(&["runs", "show", id, "--json"]);
+    assert_eq!(
+        shown["run"]["usage"],
+        json!({"input_tokens": 30, "output_tokens": 15, "cost_usd": 0.06, "llm_calls": 3}),
+        "{shown:#}"
+    );
+    let people = deft(&world, &["runs", "show", id]);
+    let took = "  models     3 calls of a model, 30 tokens in, 15 out, 0.06 USD\n";
+    assert!(people.stdout.contains(took), "{people:?}");
+    let story = deft(&world, &["runs", "logs", id]);
+    let mut rest = story.stdout.as_str();
+    for text in ["time.now", "notify", "It is noon", "Announced."] {
+        let at = rest.find(text);
+        rest = &rest[at.unwrap_or_else(|| panic!("no `{text}`: {}", story.stdout))..];
+    }
+}
+
+/// What the skill does not name is refused, and the person sees it.
+#[test]
+fn a_tool_that_was_not_named_is_refused() {
+    let model = model([
+        ModelAnswer::call("memory_list_skills", json!({})),
+        ModelAnswer::text("Never mind."),
+        ModelAnswer::text("Never mind."),
+        ModelAnswer::text("Never mind."),
+    ]);
+    let world = herald(&model);
+    let came = deft(&world, &["run", "herald"]);
+    // What had to be called was not.
+    assert_eq!(came.code, 1, "{came:?}");
+    assert!(
+        came.stderr.contains("! memory_list_skills  refused: "),
+        "{came:?}"
+    );
+    let id = runs(&world, "herald")[0]["id"].as_str().unwrap().to_owned();
+    let story = deft(&world, &["runs", "logs", &id]).stdout;
+    assert!(story.contains("memory_list_skills"), "{story}");
+    assert!(story.contains("refused"), "{story}");
+}
