@@ -1,7 +1,7 @@
 //! `deft chat`: talk to an agent, at the terminal or once for a script, and look at what was said.
 //!
 //! This file finds out who talks to whom. Not here: what agents do, which is the engine's part behind
-//! [`Talk`](crate::talk::Talk).
+//! [`Talk`].
 
 mod archive;
 mod editor;
