@@ -74,7 +74,8 @@ async fn call(engine: Weak<Inner>, tool: &'static str, args: Object) -> Result<V
         .map_err(|error| failure(&error))
 }
 
-fn failure(error: &Error) -> Failure {
+/// Why one of our tools could not do what it was asked.
+pub(crate) fn failure(error: &Error) -> Failure {
     let class = match error {
         Error::UnknownSkill { .. } | Error::UnknownRun { .. } => FailureClass::NotFound,
         Error::Store(_) => FailureClass::Other,

@@ -11,7 +11,8 @@ use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
-use crate::{Admission, Attention, Engine, Error, Fire};
+use crate::own_tools::failure;
+use crate::{Admission, Attention, Engine, Fire};
 
 /// Runs a skill and gives its outputs (S3.25).
 pub(crate) const SKILL_RUN: &str = "skill_run";
@@ -251,15 +252,4 @@ fn outcome(row: &RunRow) -> Result<Value, Failure> {
             Err(failure)
         }
     }
-}
-
-fn failure(error: &Error) -> Failure {
-    let class = match error {
-        Error::UnknownSkill { .. } | Error::UnknownRun { .. } => FailureClass::NotFound,
-        Error::Store(_) => FailureClass::Other,
-        _ => FailureClass::Invalid,
-    };
-    let mut failure = Failure::new(class, error.to_string());
-    failure.hint = error.hint();
-    failure
 }
