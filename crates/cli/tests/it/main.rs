@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod chat;
+mod chat_bot;
 mod chat_budget;
 mod chat_once;
 mod chat_reminder;
