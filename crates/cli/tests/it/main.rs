@@ -6,6 +6,7 @@ mod chat;
 mod chat_bot;
 mod chat_budget;
 mod chat_once;
+mod chat_real_model;
 mod chat_reminder;
 mod chat_skill;
 mod chat_support;
