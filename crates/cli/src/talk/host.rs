@@ -168,6 +168,8 @@ impl Talk for Host {
             };
             let question = row.asked.message.clone();
             let answered = self.engine.answer(&row, answer, by, false).await;
+            // Whoever serves the queue here looks at once, and not at its next round.
+            self.engine.ring();
             let row = match answered.map_err(|error| failure(&error))? {
                 deft_engine::Answered::Accepted(row) | deft_engine::Answered::Already(row) => row,
                 deft_engine::Answered::Gone => return Ok(None),

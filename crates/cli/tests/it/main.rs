@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod chat;
+mod chat_bot;
 mod chat_budget;
 mod chat_once;
+mod chat_real_model;
 mod chat_reminder;
 mod chat_skill;
 mod chat_support;

@@ -126,9 +126,9 @@ impl Chats {
         let text = ask::decided(&decided.question, decided.answer, &decided.by);
         self.show_settled(chat, Some(message), text);
         // Whoever waited for this goes on elsewhere; here somebody wants to hear of it.
-        let waiting = self.0.with(chat, |chat| chat.waiting.clone());
+        // One that is being looked at just now may still have been told that it waits.
         for entry in self.0.inbox.entries() {
-            if waiting.contains(&entry.id) {
+            if entry.chat == chat {
                 self.take(entry);
             }
         }
@@ -235,7 +235,7 @@ impl Shared {
             chat.current = Some((entry.id, Arc::clone(&admitted)));
         });
         let said = tokio::select! {
-            said = self.say(&entry, admitted) => said,
+            said = self.hear_out(&entry, admitted) => said,
             never = self.typing(&entry.chat) => never,
         };
         self.with(&entry.chat, |chat| chat.current = None);
@@ -253,6 +253,23 @@ impl Shared {
                 let text = words::failure(&failure.message, failure.hint.as_deref());
                 self.send(&entry.chat, &text).await;
                 self.inbox.remove(entry.id).await;
+            }
+        }
+    }
+
+    /// Says it until there is an answer or a question. After a crash a run may be gone on with by
+    /// others: what comes behind it in the chat waits for it all the same.
+    async fn hear_out(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<Said> {
+        loop {
+            let said = self.say(entry, Arc::clone(&admitted)).await?;
+            if matches!(said.status.as_str(), "done" | "waiting") || self.stop.is_cancelled() {
+                return Ok(said);
+            }
+            // So that it can be stopped; the same run may be known already.
+            drop(admitted.set(RunId::new(said.run)));
+            tokio::select! {
+                () = tokio::time::sleep(self.bot.pace.first) => {}
+                () = self.stop.cancelled() => {}
             }
         }
     }

@@ -1,0 +1,174 @@
+//! `deft up` with a bot and a model, as seen from Telegram and from the model.
+
+use deft_testkit::{BotApi, Gate, ModelAnswer, ModelServer};
+use serde_json::{Value, json};
+
+use crate::chat_support::{messages, model, section};
+use crate::daemon::{Daemon, runs, used_home, wait_for};
+use crate::support::World;
+
+const ADA: i64 = 4711;
+const STRANGER: i64 = 666;
+
+fn configure(world: &World, bot: &BotApi, model: &ModelServer) {
+    world.write("token", format!("{}\n", bot.token)).write(
+        "home/config.toml",
+        format!(
+            "{}[agent]\napprove = [\"notify\"]\n\n[telegram]\ntoken = {}\nbase_url = {}\nallowed_chats = [{ADA}]\n",
+            section(&model.url),
+            json!(format!("file:{}", world.path("token").display())),
+            json!(bot.url)
+        ),
+    );
+}
+
+fn world(bot: &BotApi, model: &ModelServer) -> World {
+    let world = used_home();
+    configure(&world, bot, model);
+    world
+}
+
+/// The texts that a chat got.
+fn texts(bot: &BotApi, chat: i64) -> Vec<String> {
+    let to = |body: &Value| match &body["chat_id"] {
+        Value::String(id) => id.parse().ok(),
+        id => id.as_i64(),
+    };
+    let all = bot.calls_of("sendMessage").into_iter();
+    all.filter(|body| to(body) == Some(chat))
+        .map(|body| body["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn last_said(request: &Value) -> String {
+    messages(request).pop().unwrap().1
+}
+
+#[test]
+fn those_who_may_are_answered() {
+    let (bot, gate) = (BotApi::start(), Gate::default());
+    let model = model([
+        ModelAnswer::text("Hello, Ada!").gate(1, &gate),
+        ModelAnswer::text("You said hi."),
+    ]);
+    let world = world(&bot, &model);
+    let daemon = Daemon::start(&world);
+    bot.write(STRANGER, "Let me in");
+    bot.write(ADA, "Hi");
+    // The answer is not there yet, and somebody works on it.
+    let typing = bot.until_called("sendChatAction", 1);
+    assert_eq!(typing[0]["action"], "typing", "{typing:?}");
+    assert_eq!(texts(&bot, ADA), Vec::<String>::new());
+    gate.open();
+    bot.until_called("sendMessage", 1);
+    bot.write(ADA, "What did I say?");
+    bot.until_called("sendMessage", 2);
+    let log = daemon.stop();
+    assert_eq!(texts(&bot, ADA), ["Hello, Ada!", "You said hi."]);
+    assert_eq!(texts(&bot, STRANGER), Vec::<String>::new());
+    assert!(log.contains(&STRANGER.to_string()), "{log}");
+    assert!(!log.contains(&bot.token), "the token is nobody's business");
+    let asked = model.requests();
+    assert_eq!(asked.len(), 2);
+    let said: Vec<String> = messages(&asked[1])
+        .into_iter()
+        .filter(|(role, _)| role != "system")
+        .map(|(_, text)| text)
+        .collect();
+    assert_eq!(said, ["Hi", "Hello, Ada!", "What did I say?"]);
+    let kept = world.json(&["chat", "list", "--channel", "telegram:4711", "--json"]);
+    assert_eq!(kept["conversations"].as_array().unwrap().len(), 1);
+}
+
+/// Asked before a restart, answered after it.
+#[test]
+fn a_question_is_answered_by_a_button() {
+    for restart in [false, true] {
+        let bot = BotApi::start();
+        let model = model([
+            ModelAnswer::call("notify", json!({"message": "All hands!"})),
+            ModelAnswer::text("They know."),
+        ]);
+        let world = world(&bot, &model);
+        let mut daemon = Daemon::start(&world);
+        bot.write(ADA, "Tell everybody");
+        let question = bot.until_called("sendMessage", 1).remove(0);
+        let button = &question["reply_markup"]["inline_keyboard"][0][0];
+        assert_eq!(button["text"], "Approve", "{question:#}");
+        if restart {
+            daemon.kill();
+            daemon = Daemon::start(&world);
+        }
+        bot.press(ADA, 1, button["callback_data"].as_str().unwrap());
+        wait_for("the answer", || {
+            let said = texts(&bot, ADA);
+            let there = |text: &str| said.iter().any(|one| one == text);
+            (there("They know.") && there("All hands!")).then_some(())
+        });
+        let edited = bot.until_called("editMessageText", 1);
+        let shown = edited[0]["text"].as_str().unwrap();
+        assert!(shown.contains("approved by"), "{shown}");
+        daemon.stop();
+        let said = texts(&bot, ADA);
+        let times = |text: &str| said.iter().filter(|one| *one == text).count();
+        assert_eq!(
+            (times("All hands!"), times("They know.")),
+            (1, 1),
+            "{said:?}"
+        );
+        assert_eq!(model.requests().len(), 2, "restart {restart}");
+    }
+}
+
+/// A power cut in the middle of an answer, and a message while nobody is there.
+#[test]
+fn nothing_is_lost_and_nothing_answered_twice() {
+    let bot = BotApi::start();
+    let model = model([
+        ModelAnswer::text("First."),
+        ModelAnswer::hang(),
+        ModelAnswer::text("Second."),
+        ModelAnswer::text("Third."),
+    ]);
+    let world = world(&bot, &model);
+    let daemon = Daemon::start(&world);
+    bot.write(ADA, "one");
+    bot.until_called("sendMessage", 1);
+    bot.write(ADA, "two");
+    wait_for("the question", || {
+        (model.requests().len() == 2).then_some(())
+    });
+    daemon.kill();
+    bot.write(ADA, "three");
+    let daemon = Daemon::start(&world);
+    bot.until_called("sendMessage", 3);
+    daemon.stop();
+    // A third life finds nothing to do.
+    let daemon = Daemon::start(&world);
+    let seen = bot.calls_of("getUpdates").len();
+    bot.until_called("getUpdates", seen + 1);
+    daemon.stop();
+    assert_eq!(texts(&bot, ADA), ["First.", "Second.", "Third."]);
+    let asked: Vec<String> = model.requests().iter().map(last_said).collect();
+    assert_eq!(asked, ["one", "two", "two", "three"]);
+    assert_eq!(bot.unconfirmed(), Vec::<i64>::new());
+    assert_eq!(runs(&world, "chat").len(), 3);
+}
+
+#[test]
+fn another_model_is_asked_without_a_restart() {
+    let bot = BotApi::start();
+    let old = model([ModelAnswer::text("From the old one.")]);
+    let new = model([ModelAnswer::text("From the new one.")]);
+    let world = world(&bot, &old);
+    let mut daemon = Daemon::start(&world);
+    bot.write(ADA, "one");
+    bot.until_called("sendMessage", 1);
+    configure(&world, &bot, &new);
+    daemon.until("follow it");
+    bot.write(ADA, "two");
+    bot.until_called("sendMessage", 2);
+    daemon.stop();
+    assert_eq!(texts(&bot, ADA), ["From the old one.", "From the new one."]);
+    assert_eq!((old.requests().len(), new.requests().len()), (1, 1));
+}
