@@ -321,6 +321,9 @@ pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
     let code = match error {
         Error::UnknownSkill { .. } => "unknown_skill",
         Error::BrokenSkill { .. } => "broken_skill",
+        Error::UnknownAgent { .. } => "unknown_agent",
+        Error::UnknownConversation { .. } => "unknown_conversation",
+        Error::Agent(_) => "agent",
         Error::KeyTaken { .. } => "key_taken",
         Error::Refused(_) => "refused",
         Error::NameTaken { .. } => "name_taken",

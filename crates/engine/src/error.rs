@@ -191,6 +191,13 @@ impl Error {
                 .as_ref()
                 .map(|near| format!("did you mean `{near}`?"))
                 .or_else(|| Some("`deft skills list` shows what there is".to_owned())),
+            Self::UnknownAgent { name } => {
+                Some(format!("`agents/{name}/AGENT.md` in the home would define it"))
+            }
+            Self::UnknownConversation { .. } => {
+                Some("`deft chat list` shows what there is".to_owned())
+            }
+            Self::Agent(failure) => failure.hint.clone(),
             Self::Inputs(problems) => match problems.as_slice() {
                 [only] => only.hint.clone(),
                 _ => None,

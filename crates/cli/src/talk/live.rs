@@ -203,7 +203,8 @@ pub(super) fn said(conversation: String, text: String, shown: &Value) -> Said {
         usage: Usage {
             input_tokens: count("input_tokens"),
             output_tokens: count("output_tokens"),
-            cost_usd: usage["cost_usd"].as_f64(),
+            // Without a price nothing is known of the cost, which is not the same as nothing.
+            cost_usd: usage["cost_usd"].as_f64().filter(|cost| *cost > 0.0),
             llm_calls: count("llm_calls"),
         },
         error: serde_json::from_value(shown["error"].clone()).ok(),
