@@ -39,6 +39,10 @@ pub trait Outbox: Send + Sync {
     /// Keeps a fact.
     fn add_fact(&self, fact: NewFact) -> Answer<'_, i64>;
 
+    /// Forgets a fact. Says whether there was one. Its number is never given to another one, so that
+    /// a call that is repeated cannot hit what was kept since.
+    fn delete_fact(&self, id: i64) -> Answer<'_, bool>;
+
     /// Facts, newest first.
     fn facts(&self, filter: FactFilter) -> Answer<'_, Vec<FactRow>>;
 

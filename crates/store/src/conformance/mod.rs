@@ -113,6 +113,7 @@ pub const RULES: &[Rule] = rules![
     outbox::a_try_that_could_not_begin_counts_for_none,
     outbox::parts_that_arrived_are_remembered,
     outbox::facts_are_found,
+    outbox::facts_are_forgotten_for_good,
     outbox::settings_are_replaced,
     conversations::a_conversation_is_opened_once,
     conversations::messages_are_numbered_without_gaps,

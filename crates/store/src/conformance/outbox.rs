@@ -204,6 +204,29 @@ pub(super) async fn facts_are_found(store: &dyn Store) {
     assert_eq!(texts(nobody).await, Vec::<String>::new());
 }
 
+pub(super) async fn facts_are_forgotten_for_good(store: &dyn Store) {
+    let fact = |text: &str| NewFact {
+        agent_id: "orchestrator".to_owned(),
+        category: "general".to_owned(),
+        text: text.to_owned(),
+        source: None,
+        at: at(1),
+    };
+    let tea = store.add_fact(fact("tea")).await.unwrap();
+    let milk = store.add_fact(fact("milk")).await.unwrap();
+    assert!(store.delete_fact(milk).await.unwrap());
+    assert!(!store.delete_fact(milk).await.unwrap());
+    let sugar = store.add_fact(fact("sugar")).await.unwrap();
+    assert!(sugar > milk, "a number is given once");
+    assert!(!store.delete_fact(milk).await.unwrap());
+    let rows = store.facts(FactFilter::default()).await.unwrap();
+    let kept: Vec<(i64, &str)> = rows
+        .iter()
+        .map(|row| (row.id, row.fact.text.as_str()))
+        .collect();
+    assert_eq!(kept, [(sugar, "sugar"), (tea, "tea")]);
+}
+
 pub(super) async fn settings_are_replaced(store: &dyn Store) {
     assert_eq!(store.setting("s").await.unwrap(), None);
     store.keep_setting("s", "1").await.unwrap();

@@ -19,6 +19,7 @@ pub(super) struct Notes {
     notices: Vec<NoticeRow>,
     last_id: i64,
     facts: Vec<FactRow>,
+    last_fact: i64,
     holds: HashMap<String, Timestamp>,
     settings: BTreeMap<String, String>,
 }
@@ -162,9 +163,16 @@ impl Notes {
     }
 
     pub(super) fn add_fact(&mut self, fact: NewFact) -> i64 {
-        let id = count(self.facts.len()) + 1;
+        self.last_fact += 1;
+        let id = self.last_fact;
         self.facts.push(FactRow { id, fact });
         id
+    }
+
+    pub(super) fn delete_fact(&mut self, id: i64) -> bool {
+        let before = self.facts.len();
+        self.facts.retain(|row| row.id != id);
+        self.facts.len() < before
     }
 
     pub(super) fn facts(&self, filter: &FactFilter) -> Vec<FactRow> {
@@ -202,8 +210,4 @@ impl Notes {
     pub(super) fn keep_setting(&mut self, name: &str, value: &str) {
         self.settings.insert(name.to_owned(), value.to_owned());
     }
-}
-
-fn count(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
 }

@@ -118,6 +118,10 @@ impl Outbox for Memory {
         self.write(|state| Ok(state.notes.add_fact(fact)))
     }
 
+    fn delete_fact(&self, id: i64) -> Answer<'_, bool> {
+        self.write(|state| Ok(state.notes.delete_fact(id)))
+    }
+
     fn facts(&self, filter: FactFilter) -> Answer<'_, Vec<FactRow>> {
         self.read(|state| state.notes.facts(&filter))
     }

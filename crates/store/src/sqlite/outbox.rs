@@ -144,6 +144,11 @@ pub(super) fn add_fact(db: &Connection, fact: &NewFact) -> Result<i64, Fault> {
     ])?)
 }
 
+pub(super) fn delete_fact(db: &Connection, id: i64) -> Result<bool, Fault> {
+    let sql = "DELETE FROM fact WHERE n = ?1";
+    Ok(db.prepare_cached(sql)?.execute([id])? > 0)
+}
+
 pub(super) fn facts(db: &Connection, filter: &FactFilter) -> Result<Vec<FactRow>, Fault> {
     let mut which = vec!["true"];
     let mut values = Vec::new();

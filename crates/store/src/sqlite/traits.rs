@@ -110,6 +110,10 @@ impl Outbox for Sqlite {
         self.writer.write(move |db| outbox::add_fact(db, &fact))
     }
 
+    fn delete_fact(&self, id: i64) -> Answer<'_, bool> {
+        self.writer.write(move |db| outbox::delete_fact(db, id))
+    }
+
     fn facts(&self, filter: FactFilter) -> Answer<'_, Vec<FactRow>> {
         self.readers.read(move |db| outbox::facts(db, &filter))
     }
