@@ -17,6 +17,7 @@ impl Engine {
     /// Puts deft's own tools into the router.
     pub fn register_tools(&self) {
         self.register_agent_tools();
+        self.register_memory_tools();
         for schema in tool_schemas() {
             let Some(effects) = effects(schema.name) else {
                 continue;
@@ -36,12 +37,15 @@ impl Engine {
 
 /// Whether a tool is one of deft's own.
 pub fn is_own_tool(name: &str) -> bool {
-    effects(name).is_some() || crate::AGENT_TOOLS.contains(&name)
+    effects(name).is_some()
+        || crate::AGENT_TOOLS.contains(&name)
+        || crate::MEMORY_TOOLS.contains(&name)
 }
 
 /// Puts deft's own tools into a router that is only looked at.
 pub fn show_own_tools(router: &Router) {
     crate::agent::show_agent_tools(router);
+    crate::agent::show_memory_tools(router);
     for schema in tool_schemas() {
         let Some(effects) = effects(schema.name) else {
             continue;

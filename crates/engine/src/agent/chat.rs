@@ -7,6 +7,7 @@ use deft_model::{Agent, Failure};
 use deft_registry::{Snapshot, discovery};
 use deft_store::FactFilter;
 
+use super::memory::is_told;
 use super::prepare::{Reach, failed};
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use super::voice::Voice;
@@ -18,7 +19,10 @@ use crate::engine::Inner;
 pub(super) const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];
 
 /// How many facts a chat is told.
-const MOST_FACTS: u32 = 20;
+const MOST_FACTS: usize = 20;
+
+/// How many facts are read for them, as those of failed jobs are among them.
+const FACTS_READ: u32 = 500;
 
 /// How long the list of skills in the `skill` tool may be.
 const SKILL_TOOL_CHARS: usize = 12_000;
@@ -115,12 +119,12 @@ impl Engine {
 
     async fn facts_for_prompt(&self) -> Vec<String> {
         let filter = FactFilter {
-            limit: Some(MOST_FACTS),
+            limit: Some(FACTS_READ),
             ..FactFilter::default()
         };
-        let facts = self.store().facts(filter).await.unwrap_or_default();
-        let told = facts.into_iter().filter(|row| row.fact.category != "error");
-        told.map(|row| row.fact.text).collect()
+        let facts = self.store().facts(filter).await;
+        let told = facts.unwrap_or_default().into_iter().filter(is_told);
+        told.take(MOST_FACTS).map(|row| row.fact.text).collect()
     }
 }
 

@@ -104,7 +104,8 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     }
 }
 
-fn message_of(row: &MessageRow) -> Option<Message> {
+/// A message as it was stored.
+pub(super) fn message_of(row: &MessageRow) -> Option<Message> {
     serde_json::from_str(&row.body).ok()
 }
 

@@ -10,6 +10,7 @@ mod chat;
 mod facts;
 mod history;
 mod known;
+mod memory;
 mod offers;
 mod options;
 mod prepare;
@@ -21,6 +22,7 @@ mod voice;
 
 use deft_workflow::{AgentStep, Path};
 
+pub use memory::TOOLS as MEMORY_TOOLS;
 pub use options::{AgentOptions, DayBudget};
 pub use say::{CHAT_SKILL, Said, Say};
 pub use think::Hear;
@@ -30,6 +32,7 @@ pub(crate) use came::{Came, Heard, Span};
 pub(crate) use facts::AgentFacts;
 pub(crate) use history::{agents_of, said};
 pub(crate) use known::Known;
+pub(crate) use memory::show_memory_tools;
 pub(crate) use think::Job;
 pub(crate) use tools::show_agent_tools;
 

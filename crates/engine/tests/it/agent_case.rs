@@ -147,8 +147,8 @@ impl Case {
         scene
     }
 
-    /// One of `say`, `run`, `tick` (a time), `answer` (yes, no), `drain`, `tool` (one that is there
-    /// from now on), `skills` (like those of the case; null removes one), `resume` (a skill whose last
+    /// One of `say` (with `key` in a new conversation), `run`, `tick` (a time), `answer` (yes, no),
+    /// `drain`, `tool` (one that is there from now on), `skills` (like those of the case; null removes one), `resume` (a skill whose last
     /// run goes on), `resume_agent`, `cancel` (a skill whose last run is stopped),
     /// `up` (a model that is there again).
     async fn step(&self, scene: &mut Scene, wish: &Value) {
@@ -203,12 +203,14 @@ impl Case {
 
 impl Scene {
     async fn say(&mut self, wish: &Value, attention: Attention) {
+        let key = wish["key"].as_str().map(str::to_owned);
         let say = Say {
-            conversation: self.conversation.clone(),
+            // A message with a key begins a conversation, whose id follows from it.
+            conversation: self.conversation.clone().filter(|_| key.is_none()),
+            key,
             agent: wish["agent"].as_str().map(str::to_owned),
             channel: "cli".to_owned(),
             text: wish["say"].as_str().unwrap().to_owned(),
-            ..Say::default()
         };
         match self.world.engine.say(say, attention).await {
             Ok(said) => self.conversation = Some(said.conversation),

@@ -4,7 +4,9 @@
 use std::fmt::Write;
 
 use deft_engine::Notice;
-use deft_store::{ConversationFilter, NoticeFilter, RunRow, SkillFilter, SkillOrigin, SpentFilter};
+use deft_store::{
+    ConversationFilter, FactFilter, NoticeFilter, RunRow, SkillFilter, SkillOrigin, SpentFilter,
+};
 use deft_workflow::Event;
 use serde_json::Value;
 
@@ -47,6 +49,9 @@ pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
     stored(scene, &mut out).await;
     if case.is_shown("conversations") {
         conversations(scene, &mut out).await;
+    }
+    if case.is_shown("facts") {
+        facts(scene, &mut out).await;
     }
     if case.is_shown("spent") {
         spent(scene, &mut out).await;
@@ -247,6 +252,19 @@ async fn conversations(scene: &Scene, out: &mut String) {
     }
 }
 
+/// What is remembered, the oldest first.
+async fn facts(scene: &Scene, out: &mut String) {
+    let rows = scene.world.store.facts(FactFilter::default()).await;
+    for row in rows.unwrap().iter().rev() {
+        let (fact, id) = (&row.fact, row.id);
+        let _ = writeln!(
+            out,
+            "\nFACT {id} of {} ({}): {}",
+            fact.agent_id, fact.category, fact.text
+        );
+    }
+}
+
 /// What was spent, by what it counts against.
 async fn spent(scene: &Scene, out: &mut String) {
     let rows = scene.world.store.spent(SpentFilter::default()).await;
@@ -261,7 +279,7 @@ async fn spent(scene: &Scene, out: &mut String) {
 
 impl Case {
     /// Whether the case wants this shown: `system` (of the first question), `systems`, `tools`,
-    /// `schema`, `spent`, `conversations`.
+    /// `schema`, `spent`, `conversations`, `facts`.
     pub(crate) fn is_shown(&self, what: &str) -> bool {
         let shown = self.0["show"].as_array();
         shown.is_some_and(|shown| shown.iter().any(|word| word == what))
