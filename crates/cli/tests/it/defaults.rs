@@ -45,7 +45,7 @@ fn every_file_is_in_the_binary() {
         let kept = std::fs::read_to_string(defaults().join(file)).unwrap();
         assert_eq!(world.read(&format!("home/skills/{below}")), kept, "{file}");
     }
-    assert_eq!(there.len(), 24);
+    assert_eq!(there.len(), 26);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn nothing_is_wrong_with_them() {
     ] {
         let report = world.json(&args);
         let files = report["files"].as_array().unwrap();
-        assert!(files.len() >= 23, "{report:#}");
+        assert!(files.len() >= 25, "{report:#}");
         for file in files {
             assert_eq!(
                 (&file["ok"], &file["diagnostics"]),
@@ -114,7 +114,41 @@ fn the_skills_of_the_seeds_are_as_the_seeds_say() {
         );
         assert_eq!(needed, missing, "nobody offers any of them: {id}");
     }
-    assert_eq!(schedules.len(), table.len(), "{listed:#}");
+    // And the one of the memory, which the next test looks at.
+    assert_eq!(schedules.len(), table.len() + 1, "{listed:#}");
+}
+
+/// S0.83: their tools are always there, and still nothing asks a model before somebody wants it.
+#[test]
+fn the_skills_of_the_memory_wait_for_a_person() {
+    let world = seeded();
+    assert_eq!(world.code(&["tick"]), 0);
+    let listed = world.json(&["schedule", "list", "--json"]);
+    let schedules = listed["schedules"].as_array().unwrap();
+    let found = |id: &str| schedules.iter().find(|entry| entry["skill"] == id);
+    let entry = found("memory-synthesis").unwrap();
+    assert_eq!(
+        (&entry["words"], &entry["disabled_reason"]),
+        (&json!("at 03:00 on Sunday"), &json!("user")),
+        "{entry}"
+    );
+    assert_eq!(found("conversation-backfill"), None);
+    for id in ["memory-synthesis", "conversation-backfill"] {
+        let shown = world.json(&["skills", "show", id, "--json"]);
+        let skill = &shown["skill"];
+        assert_eq!(
+            (&skill["tier"], &skill["missing_tools"], &skill["max_steps"]),
+            (&json!("agent"), &json!([]), &json!(30)),
+            "{id}"
+        );
+    }
+    assert_eq!(world.code(&["skills", "enable", "memory-synthesis"]), 0);
+    let listed = world.json(&["schedule", "list", "--json"]);
+    let schedules = listed["schedules"].as_array().unwrap();
+    let entry = schedules
+        .iter()
+        .find(|entry| entry["skill"] == "memory-synthesis");
+    assert_eq!(entry.unwrap()["disabled_reason"], Value::Null);
 }
 
 /// S0.94 under its names.

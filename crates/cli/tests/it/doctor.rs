@@ -72,7 +72,7 @@ fn init_puts_everything_in_order() {
     let made = world.json(&["init", "--json"]);
     assert_eq!(
         (&made["config_written"], &made["skills_written"]),
-        (&json!(true), &json!(24))
+        (&json!(true), &json!(26))
     );
     let again = world.json(&["init", "--yes", "--json"]);
     assert_eq!(

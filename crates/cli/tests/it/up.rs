@@ -41,7 +41,7 @@ fn the_first_start_shows_life() {
     let world = World::new();
     world.write("home/skills/ticking.yaml", TICKING);
     let mut daemon = Daemon::start(&world);
-    daemon.until("this home is new: 24 files were put into its `skills` folder");
+    daemon.until("this home is new: 26 files were put into its `skills` folder");
     daemon.until("deft run countdown");
     daemon.until("notice: ticking: tick, tock");
     let line = wait_for("the log of notices", || {

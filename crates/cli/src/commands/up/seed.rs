@@ -22,6 +22,7 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = files![
     "examples/countdown.yaml",
     "skills/contact-lookup/SKILL.md",
+    "skills/conversation-backfill/SKILL.md",
     "skills/cron-scheduling/SKILL.md",
     "skills/daily-briefing/SKILL.md",
     "skills/daily-email-classification/SKILL.md",
@@ -34,6 +35,7 @@ const FILES: &[(&str, &str)] = files![
     "skills/follow-up-tracker/SKILL.md",
     "skills/meeting-overload-warning/SKILL.md",
     "skills/memory-recall/SKILL.md",
+    "skills/memory-synthesis/SKILL.md",
     "skills/message-cleanup/SKILL.md",
     "skills/morning-briefing/SKILL.md",
     "skills/pre-meeting-prep/SKILL.md",
