@@ -53,6 +53,7 @@ bench: $(VENV)/ready
 	cargo build --release --bin deft --locked
 	cargo bench --workspace --locked
 	$(VENV)/bin/python benches/validate.py $(DEFT)
+	$(VENV)/bin/python benches/seeds.py $(DEFT)
 
 ## The same five steps on deft, on Restate and on a plain Python engine, in turn.
 bench-peers: $(VENV)/ready
