@@ -39,23 +39,42 @@ pub fn witness(log: &Path) -> Vec<Event> {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     // The last line may be in the making.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    whole.lines().map(read).collect()
+    whole.lines().filter_map(read).collect()
 }
 
-fn read(line: &str) -> Event {
-    let value: Value = serde_json::from_str(line).expect("the witness writes JSON");
+/// A line. One that was cut off tells of a server that died before it had written it down: what it
+/// was about did not get so far.
+fn read(line: &str) -> Option<Event> {
+    let value: Value = serde_json::from_str(line).ok()?;
     let kind = match value["event"].as_str() {
         Some("started") => Kind::Started,
         Some("finished") => Kind::Finished,
         Some("cancelled") => Kind::Cancelled,
         _ => Kind::Up,
     };
-    Event {
+    Some(Event {
         kind,
         tool: value["tool"].as_str().unwrap_or_default().to_owned(),
         arguments: value["arguments"].clone(),
         key: value["key"].as_str().map(str::to_owned),
         pid: value["pid"].as_u64().unwrap_or_default(),
         at: value["at"].as_u64().unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_cut_off_hides_no_other() {
+        let log = tempfile::NamedTempFile::new().expect("a file");
+        let text = "\n{\"event\":\"up\",\"pid\":1}\n\n{\"at\":17,\"ev\n{\"event\":\"started\",\"tool\":\"act\",\"pid\":2}\n";
+        std::fs::write(log.path(), text).expect("it can be written");
+        let seen: Vec<(Kind, u64)> = witness(log.path())
+            .iter()
+            .map(|event| (event.kind, event.pid))
+            .collect();
+        assert_eq!(seen, [(Kind::Up, 1), (Kind::Started, 2)]);
     }
 }

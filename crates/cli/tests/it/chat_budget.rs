@@ -18,7 +18,7 @@ fn scope(world: &World, name: &str) -> Value {
 #[test]
 fn a_spent_day_can_be_given_more() {
     let model = model([
-        ModelAnswer::text("Hello.").usage(5400, 0, 100),
+        ModelAnswer::text("Hello.").usage(12400, 0, 100),
         ModelAnswer::text("Hello again."),
     ]);
     let world = home(&model, "");
@@ -26,14 +26,14 @@ fn a_spent_day_can_be_given_more() {
         let args = ["budget", "set", "--tokens-per-day", tokens];
         assert_eq!(deft(&world, &args).code, 0);
     };
-    limit("9000");
+    limit("16000");
     assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 0);
     let all = scope(&world, "all");
     assert_eq!(
         all,
         json!({
-            "scope": "all", "calls": 1, "input_tokens": 5400, "output_tokens": 100, "cost_usd": 5.6,
-            "reserved_tokens": 0, "reserved_usd": 0.0, "limit_tokens": 9000, "limit_usd": null,
+            "scope": "all", "calls": 1, "input_tokens": 12400, "output_tokens": 100, "cost_usd": 12.6,
+            "reserved_tokens": 0, "reserved_usd": 0.0, "limit_tokens": 16000, "limit_usd": null,
             "on_exhausted": "pause",
         })
     );
@@ -43,7 +43,7 @@ fn a_spent_day_can_be_given_more() {
         (6, ""),
         "{refused:?}"
     );
-    assert!(refused.stderr.contains("9000"), "{refused:?}");
+    assert!(refused.stderr.contains("16000"), "{refused:?}");
     assert_eq!(model.requests().len(), 1, "nothing was asked");
     assert_eq!(scope(&world, "all"), all, "nothing is held back or counted");
     // An agent that met its limit is paused until a person says otherwise.
