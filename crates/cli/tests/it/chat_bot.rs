@@ -144,8 +144,8 @@ fn nothing_is_lost_and_nothing_answered_twice() {
     bot.until_called("sendMessage", 3);
     daemon.stop();
     // A third life finds nothing to do.
-    let daemon = Daemon::start(&world);
     let seen = bot.calls_of("getUpdates").len();
+    let daemon = Daemon::start(&world);
     bot.until_called("getUpdates", seen + 1);
     daemon.stop();
     assert_eq!(texts(&bot, ADA), ["First.", "Second.", "Third."]);
