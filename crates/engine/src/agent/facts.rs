@@ -9,9 +9,8 @@ use deft_agent::{Dispatch, Facts, Offer, Resolved, Setup, Wanted};
 use deft_command::{
     CommandResult, Line, Problem, Routed, cast_by_schema, from_json, reads_only, route, split,
 };
-use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, nearest};
+use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, fits, nearest};
 use deft_registry::{Snapshot, discovery};
-use deft_store::RunRow;
 use deft_tools::Found;
 use serde_json::{Value, json};
 
@@ -25,7 +24,7 @@ pub(crate) struct AgentFacts<'a> {
 }
 
 impl<'a> AgentFacts<'a> {
-    pub(crate) fn new(engine: &'a Inner, _run: &RunRow) -> Self {
+    pub(crate) fn new(engine: &'a Inner) -> Self {
         Self {
             engine,
             snapshot: engine.parts.skills.snapshot(),
@@ -200,7 +199,7 @@ impl<'a> AgentFacts<'a> {
         let approve = &self.engine.options.agent.approve;
         let named = approve
             .iter()
-            .any(|pattern| offers::is_like(pattern, skill.id.as_str()));
+            .any(|pattern| fits(pattern, skill.id.as_str()));
         let by_tool = || {
             let tool = handler_tool(skill)?;
             match self.engine.parts.router.find(&tool) {

@@ -3,8 +3,9 @@
 
 use std::sync::{Arc, Weak};
 
+use deft_agent::prompt;
 use deft_command::{CommandResult, Routed, from_json};
-use deft_model::{Body, Effects, Failure, FailureClass, Object, Outcome, RunStatus};
+use deft_model::{Body, Effects, Failure, FailureClass, Object, Outcome, RunStatus, ToolSpec};
 use deft_registry::discovery::{Topic, get_skill, load_skill};
 use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
@@ -58,41 +59,15 @@ fn definitions() -> Vec<Definition> {
                 &["skill_name"],
             ),
         ),
-        Definition::new(
-            GET_SKILL,
-            "Explore skills: no topic lists all domains, a domain shows its commands, DOMAIN.COMMAND its page, DOMAIN.all all pages of a domain.",
-            Effects::None,
-            object(
-                json!({ "topic": text("A domain, a skill, DOMAIN.all, or nothing") }),
-                &[],
-            ),
-        ),
-        Definition::new(
-            USE_SKILL,
-            "Run a command skill with flags.",
-            Effects::Idempotent,
-            object(
-                json!({ "skill": text("The command, such as email.send"),
-                    "arguments": { "type": "object", "description": "Its flags without dashes" } }),
-                &["skill"],
-            ),
-        ),
-        Definition::new(
-            DISPATCH_AGENT,
-            "Send out a focused agent with a mission and a few skills; its summary is the result.",
-            Effects::Once,
-            object(
-                json!({
-                    "agent_id": text("What it is called"),
-                    "mission": text("What it is to do, complete in itself"),
-                    "skills": { "type": "array", "items": { "type": "string" },
-                        "description": "The skills and tools it may use" },
-                    "context": text("What it should know"),
-                }),
-                &["agent_id", "mission", "skills"],
-            ),
-        ),
+        of(prompt::get_skill(), Effects::None),
+        of(prompt::use_skill(), Effects::Idempotent),
+        of(prompt::dispatch_agent([]), Effects::Once),
     ]
+}
+
+/// A tool as the prompts of agents know it.
+fn of(spec: ToolSpec, effects: Effects) -> Definition {
+    Definition::new(&spec.name, &spec.description, effects, spec.schema)
 }
 
 impl Engine {

@@ -153,7 +153,7 @@ impl Driver {
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
         };
-        let facts = AgentFacts::new(&self.engine, &self.run);
+        let facts = AgentFacts::new(&self.engine);
         let events = thinking.machine.advance(&facts);
         let fresh = thinking.machine.take_actions();
         let finished = thinking.machine.finished().cloned();
