@@ -4,8 +4,9 @@
 //! written, and then there is nothing to undo. A group in which some work fails later is undone as a
 //! whole and done again, each piece in a savepoint of its own: savepoints copy every page that is
 //! touched, which is too much for what hardly ever happens. Who does this and when is decided in
-//! `writer.rs`.
+//! `writer.rs`, also when a long log is copied into the file.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,13 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::fault::{Fault, is_busy, translate};
+use super::open::SqliteOptions;
 use crate::Error;
+
+thread_local! {
+    /// How many pages the log has, as of the last commit of this thread.
+    static LOG: Cell<u32> = const { Cell::new(0) };
+}
 
 /// The shortest and the longest pause between two looks at a lock.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(2));
@@ -73,14 +80,46 @@ pub(super) struct Pen {
     db: Connection,
     path: PathBuf,
     patience: Duration,
+    /// After how many pages the log is to be copied into the file, and how many there are.
+    log_pages: u32,
+    log: Cell<u32>,
 }
 
 impl Pen {
-    pub(super) fn new(db: Connection, path: PathBuf, patience: Duration) -> Result<Self, Error> {
+    pub(super) fn new(
+        db: Connection,
+        path: PathBuf,
+        options: &SqliteOptions,
+    ) -> Result<Self, Error> {
         // Waiting is done here, see `begin`.
         db.busy_timeout(Duration::ZERO)
             .map_err(|error| translate(&error, &path))?;
-        Ok(Self { db, path, patience })
+        // It takes the place of what copies the log in the middle of a commit.
+        db.wal_hook(Some(|_, pages| {
+            LOG.set(pages.unsigned_abs());
+            Ok(())
+        }));
+        Ok(Self {
+            db,
+            path,
+            patience: options.busy_timeout,
+            log_pages: options.log_pages,
+            log: Cell::new(0),
+        })
+    }
+
+    /// Whether the log is so many times as long as it should be.
+    pub(super) fn log_exceeds(&self, times: u32) -> bool {
+        self.log.get() > self.log_pages.saturating_mul(times)
+    }
+
+    /// Copies the log into the file, as far as nobody reads what would be overwritten.
+    pub(super) fn copy_log(&self) {
+        self.log.set(0);
+        // What fails here leaves the log as it is; the next commit meets the same disk and tells.
+        let _copied = self
+            .db
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 
     /// Writes a group; an error means that nothing of it was applied.
@@ -124,8 +163,9 @@ impl Pen {
             _ => self.apply(group),
         };
         let done = applied.and_then(|()| self.run("COMMIT"));
-        if done.is_err() {
-            self.undo();
+        match done {
+            Ok(()) => self.log.set(LOG.get()),
+            Err(_) => self.undo(),
         }
         done
     }
@@ -208,7 +248,7 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE it (n INTEGER PRIMARY KEY)")
             .unwrap();
-        let pen = Pen::new(db, PathBuf::new(), Duration::ZERO).unwrap();
+        let pen = Pen::new(db, PathBuf::new(), &SqliteOptions::default()).unwrap();
         let (mut group, answers): (Vec<_>, Vec<Reply>) = entries
             .iter()
             .map(|(row, fails)| adds(*row, *fails))

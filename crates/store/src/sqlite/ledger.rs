@@ -103,9 +103,6 @@ pub(super) fn unreserve(db: &Connection, n: i64, key: &str) -> Result<(), Fault>
 }
 
 /// The lease of a run has ended, and with it what was reserved under it.
-///
-/// Most runs have nothing reserved: then one look at the root of a table that is empty or nearly
-/// so is all, and no page is written.
 pub(super) fn release(db: &Connection, n: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM reservation WHERE run = ?1";
     db.prepare_cached(sql)?.execute([n])?;

@@ -53,7 +53,7 @@ impl Sqlite {
         let db = open::writer(path, options)?;
         Ok(Self {
             readers: Readers::start(path, options, open::reader)?,
-            writer: Writer::start(db, path.to_path_buf(), options.busy_timeout)?,
+            writer: Writer::start(db, path.to_path_buf(), options)?,
         })
     }
 

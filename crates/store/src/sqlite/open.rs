@@ -189,7 +189,7 @@ fn configure(db: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", "full")?;
     // The log keeps its size, as writing over it is faster than growing it, unless a long reading
     // of somebody else's has made it much too large.
-    db.pragma_update(None, "wal_autocheckpoint", options.log_pages)?;
+    // When it is copied is decided by whoever writes.
     let limit = i64::from(options.log_pages) * 4096 * 8;
     db.pragma_update(None, "journal_size_limit", limit)?;
     db.pragma_update(None, "foreign_keys", true)?;

@@ -4,10 +4,13 @@
 //! Handing work over and waking up again costs a fifth of a commit. So whoever is alone, and whose
 //! thread is nobody else's, commits there and then. What an entry does is in other modules, how a
 //! group of them is committed in `group.rs`.
+//!
+//! Copying the log into the file takes as long as many commits, so that it waits for a moment in
+//! which nobody else does.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,10 +21,18 @@ use tokio::sync::oneshot;
 
 use super::fault::Fault;
 use super::group::{Entry, Pen, Work};
+use super::open::SqliteOptions;
 use crate::{Answer, Error};
 
 /// More entries than this wait for the next commit, so that nobody waits long for one.
 const GROUP: usize = 256;
+
+/// So long nobody wants anything before a long log is copied.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// A log that is so many times too long is copied also while others wait: whoever reads has to look
+/// through all of it.
+const TOO_LONG: u32 = 4;
 
 /// The way to the file.
 pub(super) struct Writer {
@@ -41,10 +52,14 @@ struct Shared {
 }
 
 impl Writer {
-    pub(super) fn start(db: Connection, path: PathBuf, patience: Duration) -> Result<Self, Error> {
+    pub(super) fn start(
+        db: Connection,
+        path: PathBuf,
+        options: &SqliteOptions,
+    ) -> Result<Self, Error> {
         let (queue, entries) = channel();
         let shared = Arc::new(Shared {
-            pen: Mutex::new(Pen::new(db, path.clone(), patience)?),
+            pen: Mutex::new(Pen::new(db, path.clone(), options)?),
             waiting: AtomicUsize::new(0),
             company: AtomicBool::new(false),
         });
@@ -134,6 +149,9 @@ impl Shared {
         };
         let mut group = [entry];
         let written = pen.write_at_once(&mut group);
+        if pen.log_exceeds(1) {
+            pen.copy_log();
+        }
         drop(pen);
         let [entry] = group;
         match written {
@@ -145,9 +163,24 @@ impl Shared {
         }
     }
 
+    /// The next entry; a long log is copied if there is none for a while.
+    fn next(&self, entries: &Receiver<Box<dyn Entry>>) -> Option<Box<dyn Entry>> {
+        let long = self.pen.lock().is_ok_and(|pen| pen.log_exceeds(1));
+        if !long {
+            return entries.recv().ok();
+        }
+        match entries.recv_timeout(QUIET) {
+            Err(RecvTimeoutError::Timeout) => {
+                self.pen.lock().ok()?.copy_log();
+                entries.recv().ok()
+            }
+            other => other.ok(),
+        }
+    }
+
     fn serve(&self, entries: &Receiver<Box<dyn Entry>>) {
         let mut group = Vec::with_capacity(GROUP);
-        while let Ok(first) = entries.recv() {
+        while let Some(first) = self.next(entries) {
             group.push(first);
             if self.company.load(Ordering::Relaxed) {
                 // Those who were answered just now are about to ask again. Letting them run once
@@ -161,6 +194,9 @@ impl Shared {
             group.extend(entries.try_iter().take(GROUP - 1));
             self.company.store(group.len() > 1, Ordering::Relaxed);
             let failed = pen.write(&mut group).err();
+            if pen.log_exceeds(TOO_LONG) {
+                pen.copy_log();
+            }
             drop(pen);
             self.waiting.fetch_sub(group.len(), Ordering::Relaxed);
             for entry in group.drain(..) {

@@ -136,6 +136,57 @@ async fn numbers_of_deleted_events_are_not_given_again() {
     }
 }
 
+fn pages(path: &Path) -> u64 {
+    std::fs::metadata(path).unwrap().len() / 4096
+}
+
+/// A store whose log should have so many pages at most, and into which some were written.
+async fn written(path: &Path, log_pages: u32, pages: usize) -> Sqlite {
+    let options = SqliteOptions {
+        log_pages,
+        ..SqliteOptions::default()
+    };
+    let store = Sqlite::open(path, &options).unwrap();
+    let lease = start(&store, "r1").await;
+    for _ in 0..pages {
+        store.append(&lease, bulky(4096)).await.unwrap();
+    }
+    store
+}
+
+async fn long_log(folder: &Path) {
+    let path = folder.join("a.db");
+    let _store = written(&path, 30, 500).await;
+    // The log never gets much longer than four times what it should be.
+    let [log, file] = [pages(&path.with_extension("db-wal")), pages(&path)];
+    assert!(log < 150 && file > 400, "{log} pages of log, {file} of file");
+}
+
+#[tokio::test]
+async fn a_log_that_is_too_long_is_copied_at_once() {
+    long_log(tempfile::tempdir().unwrap().path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_is_copied_by_the_thread_that_commits_itself() {
+    long_log(tempfile::tempdir().unwrap().path()).await;
+}
+
+#[tokio::test]
+async fn a_long_log_is_copied_when_nobody_wants_anything() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("b.db");
+    // The tables themselves make the log longer than that, and not four times as long.
+    let _store = written(&path, 30, 1).await;
+    let copied = async {
+        while pages(&path) < 30 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let patience = std::time::Duration::from_secs(20);
+    tokio::time::timeout(patience, copied).await.unwrap();
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn only_the_owner_can_read_it() {
