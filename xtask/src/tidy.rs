@@ -1,5 +1,7 @@
 //! Sizes, module docs, licences, and words that do not belong in a repository.
 
+use std::path::PathBuf;
+
 use crate::support::{files, read, root};
 
 /// Files may be longer than this only if they are listed with a reason.
@@ -84,4 +86,19 @@ fn nothing_is_left_to_do() {
             assert!(!text.contains(word), "{} contains `{word}`", path.display());
         }
     }
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_known() {
+    let known = [
+        "crates/cli/src/commands/up/footprint.rs",
+        "crates/compute/src/worker/sandbox.rs",
+    ];
+    let word = concat!("un", "safe {");
+    let found: Vec<PathBuf> = files("rs")
+        .into_iter()
+        .filter(|path| std::fs::read_to_string(path).unwrap().contains(word))
+        .collect();
+    let known = known.map(|path| root().join(path));
+    assert_eq!(found, known);
 }

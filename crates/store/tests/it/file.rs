@@ -159,7 +159,10 @@ async fn long_log(folder: &Path) {
     let _store = written(&path, 30, 500).await;
     // The log never gets much longer than four times what it should be.
     let [log, file] = [pages(&path.with_extension("db-wal")), pages(&path)];
-    assert!(log < 150 && file > 400, "{log} pages of log, {file} of file");
+    assert!(
+        log < 150 && file > 400,
+        "{log} pages of log, {file} of file"
+    );
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 //! This file puts the parts together and takes them apart again. What they do is the engine's.
 
 mod follow;
+#[cfg(target_os = "linux")]
+mod footprint;
 mod lock;
 pub(crate) mod seed;
 mod systemd;
@@ -92,6 +94,8 @@ async fn serve(
         pace: telegram::Pace::default(),
     };
     let mut followers = follow::start(engine, registry, home, channel, bot, &stop);
+    #[cfg(target_os = "linux")]
+    followers.spawn(footprint::keep_small());
     say_ready(app, home, begun).await?;
     if let (true, Some(seeded)) = (is_new, seeded) {
         greet(seeded);

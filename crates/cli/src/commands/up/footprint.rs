@@ -1,0 +1,95 @@
+//! Keeps a daemon that waits small: gives back pages of the program that nobody needs just now.
+//!
+//! Starting touches half of the program once, and the kernel maps sixteen pages for each that is
+//! touched. A daemon that waits for its next slot needs a sixth of that. What is given back is mapped
+//! again from the cache of files when it is needed. Not here: the heap, which is small.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::mm::{Advice, madvise};
+
+/// When most of what starting brings with it is over.
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// How often it is done after that. The price is some hundred page faults, a millisecond.
+const AGAIN: Duration = Duration::from_mins(10);
+
+/// Gives back what is not needed, again and again.
+pub(super) async fn keep_small() {
+    let mut pause = SETTLED;
+    loop {
+        tokio::time::sleep(pause).await;
+        give_back();
+        pause = AGAIN;
+    }
+}
+
+/// A stretch of addresses, from the first one to the one behind the last.
+type Stretch = (usize, usize);
+
+fn give_back() {
+    // Without these files, or in a form that is not known, nothing is given back.
+    let (Ok(maps), Ok(program)) = (
+        std::fs::read_to_string("/proc/self/maps"),
+        std::fs::read_link("/proc/self/exe"),
+    ) else {
+        return;
+    };
+    code(&maps, &program).for_each(forget);
+}
+
+/// Where the code of the program is mapped: from its file, privately, to be run and not to be written.
+fn code<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Stretch> + 'a {
+    maps.lines().filter_map(move |line| {
+        let (head, path) = line.split_once('/')?;
+        let mut head = head.split_whitespace();
+        let (from, to) = head.next()?.split_once('-')?;
+        let ours = head.next()? == "r-xp" && Path::new(&format!("/{path}")) == program;
+        let address = |hex| usize::from_str_radix(hex, 16).ok();
+        ours.then_some((address(from)?, address(to)?))
+    })
+}
+
+#[expect(unsafe_code, reason = "advice about memory has no safe face")]
+fn forget((from, to): Stretch) {
+    let start = std::ptr::with_exposed_provenance_mut(from);
+    // SAFETY: the stretch is a whole mapping of this process, and one that stays for as long as it
+    // lives. Its pages are those of a file and cannot be written to, so that none of them holds
+    // anything but what is in the file: a page that is forgotten comes back as it was. Addresses
+    // that are relocated at the start are in other mappings, since they have to be written.
+    let advised = unsafe { madvise(start, to.saturating_sub(from), Advice::LinuxDontNeed) };
+    if let Err(problem) = advised {
+        tracing::debug!(%problem, "pages of the program cannot be given back");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_code_of_the_program_is_found() {
+        let maps = "\
+            55d0-55e0 r--p 00000000 fd:00 11 /opt/my deft\n\
+            55e0-56f0 r-xp 00010000 fd:00 11 /opt/my deft\n\
+            56f0-5700 r--p 00020000 fd:00 11 /opt/my deft\n\
+            5700-5710 rw-p 00030000 fd:00 11 /opt/my deft\n\
+            6000-6100 rw-p 00000000 00:00 0 [heap]\n\
+            7000-7100 r-xp 00000000 fd:00 12 /usr/lib/libc.so.6\n\
+            7200-7300 r-xp 00000000 00:00 0 [vdso]\n";
+        let found: Vec<Stretch> = code(maps, Path::new("/opt/my deft")).collect();
+        assert_eq!(found, [(0x55e0, 0x56f0)]);
+    }
+
+    #[test]
+    fn the_program_goes_on_without_its_pages() {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let program = std::env::current_exe().unwrap();
+        let before: Vec<Stretch> = code(&maps, &program).collect();
+        give_back();
+        let after: Vec<Stretch> = code(&maps, &program).collect();
+        assert_ne!(after, []);
+        assert_eq!(after, before);
+    }
+}
