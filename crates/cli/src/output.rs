@@ -141,33 +141,92 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(show).collect()
 }
 
-/// Rows as aligned columns. Where the terminal is narrow every column but the
-/// last gives way, so that the last one still says something.
+/// What becomes of a column of a table where the terminal is narrow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// It is cut, the longest first, and says so.
+    Cut,
+    /// It stays as it is: half an instant says nothing.
+    Keep,
+    /// Names that commands take: they lose their ends as long as they differ in what is left, since
+    /// commands take beginnings too.
+    Id,
+}
+
+/// No name gets shorter than this.
+const SHORTEST_ID: usize = 16;
+
+/// No text gets shorter than this.
+const SHORTEST: usize = 8;
+
+/// Rows as aligned columns, which are cut where the terminal is narrow.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let most = width.map_or(usize::MAX, |width| (width / columns.max(1)).max(12));
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        let widest = cells.map(|cell| columns_of(cell)).max().unwrap_or_default();
-        if column + 1 < columns {
-            widest.min(most)
-        } else {
-            widest
-        }
-    };
-    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    table_of(rows, &[], width)
+}
+
+/// The same, with what the first columns can bear; the others can be cut.
+pub(crate) fn table_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>) -> String {
+    let width = width.unwrap_or(usize::MAX);
+    let widths = widths(rows, fits, width);
     let mut out = String::new();
     for row in rows {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            let cell = clip(cell, *width);
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let cell = match fits.get(column) {
+                Some(Fit::Id) => cell.chars().take(*width).collect(),
+                Some(Fit::Cut | Fit::Keep) | None => clip(cell, *width),
+            };
             line.push_str(&cell);
             line.extend(std::iter::repeat_n(' ', width - columns_of(&cell) + 2));
         }
-        out.push_str(&clip(line.trim_end(), width.unwrap_or(usize::MAX)));
+        out.push_str(&clip(line.trim_end(), width));
         out.push('\n');
     }
     out
+}
+
+/// How wide the columns are, so that a row fits if that can be.
+fn widths(rows: &[Vec<String>], fits: &[Fit], width: usize) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let widest = |column: usize| cells(column).map(|cell| columns_of(cell)).max();
+    let mut widths: Vec<usize> = (0..columns)
+        .map(|column| widest(column).unwrap_or_default())
+        .collect();
+    let room = width.saturating_sub(2 * columns.saturating_sub(1));
+    let fit = |column: usize| fits.get(column).copied().unwrap_or(Fit::Cut);
+    for column in 0..columns {
+        if fit(column) == Fit::Id && widths.iter().sum::<usize>() > room {
+            widths[column] = widths[column].min(distinct(cells(column)));
+        }
+    }
+    while widths.iter().sum::<usize>() > room {
+        let may_be_cut =
+            |(column, width): &(usize, &mut usize)| fit(*column) == Fit::Cut && **width > SHORTEST;
+        let longest = widths.iter_mut().enumerate().filter(may_be_cut);
+        match longest.max_by_key(|(_, width)| **width) {
+            Some((_, width)) => *width -= 1,
+            None => break,
+        }
+    }
+    widths
+}
+
+/// How many characters of some names tell them apart.
+fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> usize {
+    let mut names: Vec<&str> = names.map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    // Those that are most alike are neighbours.
+    let alike = |pair: &[&str]| {
+        pair[0]
+            .chars()
+            .zip(pair[1].chars())
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    let most = names.windows(2).map(alike).max().unwrap_or_default();
+    SHORTEST_ID.max(most + 1)
 }
 
 /// How many columns of a terminal a text takes; wide characters take two.
@@ -203,4 +262,54 @@ pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        let row = |row: &&[&str]| row.iter().map(|cell| (*cell).to_owned()).collect();
+        rows.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_table_that_fits_is_not_cut() {
+        let rows = rows(&[
+            &["run", "skill"],
+            &["run_01a1dfed18e073f3b94e", "a long name of one"],
+        ]);
+        let shown = table_of(&rows, &[Fit::Id], Some(44));
+        let wanted =
+            "run                       skill\nrun_01a1dfed18e073f3b94e  a long name of one\n";
+        assert_eq!(shown, wanted);
+    }
+
+    #[test]
+    fn the_longest_texts_give_way_and_instants_stay() {
+        let rows = rows(&[&[
+            "run_01a1dfed18e073f3b94e",
+            "a name that is long",
+            "2026-11-15 15:57:00",
+            "every day",
+        ]]);
+        let fits = [Fit::Id, Fit::Cut, Fit::Keep];
+        let shown = table_of(&rows, &fits, Some(62));
+        assert_eq!(
+            shown,
+            "run_01a1dfed18e0  a name that…  2026-11-15 15:57:00  every day\n"
+        );
+    }
+
+    #[test]
+    fn names_keep_what_tells_them_apart() {
+        let rows = rows(&[
+            &["run_01a1dfed18e073f3b94e", "x"],
+            &["run_01a1dfed18e073f4b94e", "x"],
+        ]);
+        let shown = table_of(&rows, &[Fit::Id], Some(10));
+        assert_eq!(shown.lines().next(), Some("run_01a1d…"));
+        let shown = table_of(&rows, &[Fit::Id], Some(24));
+        assert_eq!(shown, "run_01a1dfed18e073f3  x\nrun_01a1dfed18e073f4  x\n");
+    }
 }

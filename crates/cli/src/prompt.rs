@@ -10,6 +10,7 @@ use deft_engine::{Asker, Question};
 use deft_workflow::Answer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::{Mutex, oneshot};
 
 use crate::args::Global;
@@ -107,6 +108,8 @@ fn read(question: &Question, is_over: impl Fn() -> bool) -> Option<Answer> {
     } else {
         "y/N/skip"
     };
+    // What was typed before the question could be read is no answer to it.
+    let _emptied = tcflush(io::stdin(), QueueSelector::IFlush);
     loop {
         let mut err = io::stderr().lock();
         let asked = write!(err, "{} [{choices}] ", harmless(&question.message));

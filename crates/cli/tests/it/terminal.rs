@@ -348,6 +348,31 @@ fn a_question_is_asked_and_the_typed_answer_counts() {
     }
 }
 
+/// A person can only agree to what is on the screen.
+#[test]
+fn what_was_typed_before_a_question_is_no_answer() {
+    let world = World::new();
+    let pipe = world.path("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let command = json!(["cat", pipe]);
+    let slow = format!("{{id: first, tool: shell.run, args: {{command: {command}}}}}");
+    let skill = ASKING.replace("{id: first, tool: time.now}", &slow);
+    world
+        .write("home/config.toml", "[tools.shell]\nenabled = true\n")
+        .write("home/skills/asking.yaml", skill);
+    let mut terminal = Terminal::start(&world, &["run", "asking"]);
+    // The step waits for somebody who writes into the pipe.
+    let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    terminal.keys("yes\r").until("yes");
+    writer.write_all(b"x").unwrap();
+    drop(writer);
+    terminal.until("Go on? [Y/n/skip]").keys("no\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 1, "{screen}");
+    assert_eq!(the_run(&world)["outcome"], "cancelled", "{screen}");
+}
+
 /// Ctrl-C at the prompt is not an answer.
 #[test]
 fn ctrl_c_at_a_question_stops_the_run() {
