@@ -60,10 +60,7 @@ pub(crate) fn overview<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>) -> Val
 
 /// The tools that fit some words best, in the same shape. Words are looked for in names and
 /// descriptions; a tool that is named exactly is what was meant, and no other is shown then.
-pub(crate) fn search<'a>(
-    tools: impl IntoIterator<Item = &'a ToolInfo>,
-    words: &str,
-) -> Value {
+pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &str) -> Value {
     let words = words.to_lowercase();
     let split = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
     let words: BTreeSet<&str> = words.split(split).filter(|word| !word.is_empty()).collect();
@@ -81,7 +78,10 @@ pub(crate) fn search<'a>(
     }
     let fitting = counted(found.len(), "tool");
     let summary = match found.len() {
-        0 => format!("none of {} fits; other words may, and `{{}}` lists all", counted(all, "tool")),
+        0 => format!(
+            "none of {} fits; other words may, and `{{}}` lists all",
+            counted(all, "tool")
+        ),
         many if many > MOST_FOUND => format!("the first {MOST_FOUND} of {fitting} that fit"),
         _ => format!("{fitting} of {all} that fit"),
     };

@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use deft_agent::{
-    Action, Dispatch, Event, Facts, Machine, Resolved, Setup, Shelved, Wanted,
-};
+use deft_agent::{Action, Dispatch, Event, Facts, Machine, Resolved, Setup, Shelved, Wanted};
 use deft_command::{Routed, route, split};
 use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object, ToolSpec};
 use serde_json::Value;

@@ -92,6 +92,10 @@ fn began(setup: &Setup) -> String {
         [] => "no tools".to_owned(),
         tools => tools.join(" "),
     };
+    let tools = match setup.shelf.len() {
+        0 => tools,
+        shelved => format!("{tools}, {shelved} on the shelf"),
+    };
     let (agent, model, mode) = (&setup.agent, &setup.model, setup.mode);
     format!("{agent} begins on {model} ({mode:?}): {tools}{skills}")
 }

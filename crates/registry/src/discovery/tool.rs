@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 /// to load, as a tool without choices only confuses.
 pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill).collect();
-    let spec = spec(skills, usize::MAX)?;
+    let spec = spec(skills, line, usize::MAX)?;
     Some(json!({
         "name": spec.name,
         "description": spec.description,
@@ -29,17 +29,18 @@ pub fn skill_tool_spec(snapshot: &Snapshot, agent: &Agent, max_chars: usize) -> 
     let skills = offered(snapshot).map(|loaded| &loaded.skill);
     spec(
         skills.filter(|skill| may_use(agent, skill)).collect(),
+        short_line,
         max_chars,
     )
 }
 
 /// What a model is shown is what it may pass, so names that are not listed are not in the
 /// enumeration either.
-fn spec(mut skills: Vec<&Skill>, max_chars: usize) -> Option<ToolSpec> {
+fn spec(mut skills: Vec<&Skill>, line: Line, max_chars: usize) -> Option<ToolSpec> {
     if skills.is_empty() {
         return None;
     }
-    let left_out = shorten(&mut skills, max_chars);
+    let left_out = shorten(&mut skills, line, max_chars);
     let list: String = skills.iter().map(|skill| line(skill)).collect();
     let ids: Vec<&str> = skills.iter().map(|skill| skill.id.as_str()).collect();
     let note = match left_out {
@@ -67,16 +68,32 @@ fn spec(mut skills: Vec<&Skill>, max_chars: usize) -> Option<ToolSpec> {
     })
 }
 
+/// How a skill is listed.
+type Line = fn(&Skill) -> String;
+
 fn line(skill: &Skill) -> String {
+    line_about(skill, &skill.description)
+}
+
+/// A playbook comes by itself when a message calls for it, so its first sentence is enough.
+fn short_line(skill: &Skill) -> String {
+    let about = match skill.description.split_once(". ") {
+        Some((first, _)) if !skill.keywords.is_empty() => first,
+        _ => &skill.description,
+    };
+    line_about(skill, about)
+}
+
+fn line_about(skill: &Skill, about: &str) -> String {
     format!(
         "  <skill name=\"{}\">{}</skill>\n",
         escape(skill.id.as_str()),
-        escape(&skill.description)
+        escape(about)
     )
 }
 
 /// Keeps the most important skills that fit, by id, and at least one; says how many are gone.
-fn shorten(skills: &mut Vec<&Skill>, max_chars: usize) -> usize {
+fn shorten(skills: &mut Vec<&Skill>, line: Line, max_chars: usize) -> usize {
     let size = |skill: &Skill| line(skill).chars().count();
     if skills.iter().map(|skill| size(skill)).sum::<usize>() <= max_chars {
         return 0;

@@ -322,8 +322,14 @@ async fn the_catalog_has_the_shape_of_the_seeds() {
 #[tokio::test]
 async fn the_catalog_can_be_searched() {
     let mut script = Script::new()
-        .tool("gmail_send_email", json!({"description": "Send an email. With care."}))
-        .tool("gmail_list_emails", json!({"description": "List what arrived."}));
+        .tool(
+            "gmail_send_email",
+            json!({"description": "Send an email. With care."}),
+        )
+        .tool(
+            "gmail_list_emails",
+            json!({"description": "List what arrived."}),
+        );
     for nth in 0..9 {
         script = script.tool(&format!("sheet_{nth}"), json!({"description": "A sheet."}));
     }
@@ -340,7 +346,11 @@ async fn the_catalog_can_be_searched() {
         (summary, names.join(" "))
     };
     let cases = [
-        ("gmail_list_emails", "1 tool of 15 that fit", "gmail_list_emails"),
+        (
+            "gmail_list_emails",
+            "1 tool of 15 that fit",
+            "gmail_list_emails",
+        ),
         (
             "time.now, google.sheet_3",
             "2 tools of 15 that fit",
@@ -348,8 +358,8 @@ async fn the_catalog_can_be_searched() {
         ),
         (
             "Send Email!",
-            "5 tools of 15 that fit",
-            "log notify time.now gmail_list_emails gmail_send_email",
+            "3 tools of 15 that fit",
+            "notify gmail_list_emails gmail_send_email",
         ),
         (
             "sheet",

@@ -216,6 +216,36 @@ fn prompt_text(prompt: &Value) -> String {
         let first = description.lines().next().unwrap_or_default();
         out.push_str(&format!("{}  {first}\n", text(&tool, "name")));
     }
+    let shelf = list("shelf");
+    if !shelf.is_empty() {
+        let names: Vec<&str> = shelf.iter().filter_map(Value::as_str).collect();
+        out.push_str(&format!(
+            "\n--- {} when they are looked up ---\n{}\n",
+            crate::output::counted(shelf.len(), "more tool"),
+            names.join(", ")
+        ));
+    }
+    out.push_str(&sizes(prompt));
+    out
+}
+
+/// What each section and each tool takes, the largest tools first.
+fn sizes(prompt: &Value) -> String {
+    let list = |name: &str| prompt[name].as_array().cloned().unwrap_or_default();
+    let tokens = prompt["tokens"].as_u64().unwrap_or_default();
+    let mut out = format!("\n--- size: about {tokens} tokens ---\n");
+    for section in list("sections") {
+        let name = section["section"].as_str().unwrap_or_default();
+        let chars = section["chars"].as_u64().unwrap_or_default();
+        out.push_str(&format!("{name:24} {chars:>6} characters\n"));
+    }
+    let mut tools = list("tools");
+    let size = |tool: &Value| tool["tokens"].as_u64().unwrap_or_default();
+    tools.sort_by_key(|tool| std::cmp::Reverse(size(tool)));
+    for tool in &tools {
+        let name = format!("tool {}", tool["name"].as_str().unwrap_or_default());
+        out.push_str(&format!("{name:24} {:>6} tokens\n", size(tool)));
+    }
     out
 }
 
