@@ -180,7 +180,8 @@ impl Inner {
         let needed = patterns.iter().any(|pattern| pattern == Agent::NEEDED);
         patterns.retain(|pattern| pattern != Agent::NEEDED && !OWN.contains(&pattern.as_str()));
         let router = &self.parts.router;
-        let few = || offers::tokens_of_all(router, &without) <= self.options.agent.offer_tokens;
+        let all = router.list();
+        let few = || offers::are_few(&all, &without, self.options.agent.offer_tokens);
         let everything = ["*".to_owned()];
         let forced = occasion.playbooks.tools().into_iter().map(str::to_owned);
         let (first, keep, may_use) = if needed && !few() {
@@ -188,7 +189,6 @@ impl Inner {
             first.extend(need::core(occasion.entries).into_iter().map(str::to_owned));
             first.extend(forced);
             let keep = first.len();
-            let all = router.list();
             let (message, playbooks) = (occasion.message, occasion.playbooks);
             first.extend(need::of(
                 message,
@@ -208,7 +208,7 @@ impl Inner {
             (first, keep, &[][..])
         };
         let mut choice = offers::matching(
-            router,
+            all,
             &offers::Wish {
                 may_use,
                 offered: &patterns,
@@ -220,12 +220,12 @@ impl Inner {
         offer_skill_tool(&mut choice.tools, snapshot, agent);
         let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
+        choice.shelf.extend(no_room);
         let others = if needed {
             others(&choice, &need::core(occasion.entries), &patterns)
         } else {
             choice.shelf.iter().map(|it| it.name.clone()).collect()
         };
-        choice.shelf.extend(no_room);
         let reach = Reach {
             tools: choice.tools,
             shelf: choice.shelf,

@@ -54,12 +54,11 @@ pub(crate) fn exactly(
 }
 
 /// What a wish comes down to: the first ones first, up to a limit, everything else on the shelf.
-pub(crate) fn matching(router: &Router, wish: &Wish<'_>) -> Choice {
+pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &Wish<'_>) -> Choice {
     let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
     let fits = |patterns: &[String], info: &ToolInfo| {
         patterns.iter().any(|pattern| names_it(pattern, info))
     };
-    let mut all = router.list();
     all.retain(|info| {
         let allowed = place(info).is_some() || fits(wish.may_use, info) || fits(wish.offered, info);
         allowed && !wish.without.contains(&info.shown.as_str())
@@ -101,14 +100,15 @@ pub(crate) fn tokens(spec: &ToolSpec) -> u64 {
     estimate_tokens(&spec.description) + estimate_tokens(&spec.schema.to_string())
 }
 
-/// How many tokens all tools take that an agent may use.
-pub(crate) fn tokens_of_all(router: &Router, without: &[&str]) -> u64 {
-    let all = router.list();
-    let all = all
-        .iter()
-        .filter(|info| !without.contains(&info.shown.as_str()));
-    all.map(|info| tokens(&spec(info, info.shown.clone())))
-        .sum()
+/// Whether all tools that an agent may use take no more than so many tokens.
+pub(crate) fn are_few(all: &[ToolInfo], without: &[&str], most: u64) -> bool {
+    let all = all.iter();
+    let mut for_it = all.filter(|info| !without.contains(&info.shown.as_str()));
+    let taken = for_it.try_fold(0_u64, |taken, info| {
+        let taken = taken + tokens(&spec(info, String::new()));
+        (taken <= most).then_some(taken)
+    });
+    taken.is_some()
 }
 
 /// Leaves out what a model has no room for, the last ones first, and keeps the first so many in any

@@ -24,7 +24,8 @@ pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
 }
 
 /// The tool as an agent is offered it: with the skills it may use, the most important ones first
-/// in line where `max_chars` is too little for all. `None` when there are none (S4.14).
+/// in line where `max_chars` is too little for all, and playbooks by name. `None` when there are none
+/// (S4.14).
 pub fn skill_tool_spec(snapshot: &Snapshot, agent: &Agent, max_chars: usize) -> Option<ToolSpec> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill);
     spec(
@@ -43,11 +44,14 @@ fn spec(mut skills: Vec<&Skill>, line: Line, max_chars: usize) -> Option<ToolSpe
     let left_out = shorten(&mut skills, line, max_chars);
     let list: String = skills.iter().map(|skill| line(skill)).collect();
     let ids: Vec<&str> = skills.iter().map(|skill| skill.id.as_str()).collect();
-    let note = match left_out {
+    let mut note = match left_out {
         0 => String::new(),
         1 => " 1 more skill is not listed; use get_skill to find it.".to_owned(),
         many => format!(" {many} more skills are not listed; use get_skill to find them."),
     };
+    if list.contains("\"/>\n") {
+        note.push_str(" Those without a text come by themselves when a message calls for them.");
+    }
     Some(ToolSpec {
         name: "skill".to_owned(),
         description: format!(
@@ -72,24 +76,20 @@ fn spec(mut skills: Vec<&Skill>, line: Line, max_chars: usize) -> Option<ToolSpe
 type Line = fn(&Skill) -> String;
 
 fn line(skill: &Skill) -> String {
-    line_about(skill, &skill.description)
-}
-
-/// A playbook comes by itself when a message calls for it, so its first sentence is enough.
-fn short_line(skill: &Skill) -> String {
-    let about = match skill.description.split_once(". ") {
-        Some((first, _)) if !skill.keywords.is_empty() => first,
-        _ => &skill.description,
-    };
-    line_about(skill, about)
-}
-
-fn line_about(skill: &Skill, about: &str) -> String {
     format!(
         "  <skill name=\"{}\">{}</skill>\n",
         escape(skill.id.as_str()),
-        escape(about)
+        escape(&skill.description)
     )
+}
+
+/// The line where every question pays for it: a playbook comes by itself when a message calls for it,
+/// so its name is enough.
+fn short_line(skill: &Skill) -> String {
+    if skill.keywords.is_empty() {
+        return line(skill);
+    }
+    format!("  <skill name=\"{}\"/>\n", escape(skill.id.as_str()))
 }
 
 /// Keeps the most important skills that fit, by id, and at least one; says how many are gone.
