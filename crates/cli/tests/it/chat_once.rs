@@ -293,7 +293,7 @@ fn nothing_is_asked_where_nothing_can_be_answered() {
         "agent thinker, model main",
         "--- user ---\nWhat time is it?",
         "time_now  ",
-        "more tools when they are looked up ---\nconversation_list, ",
+        "more tools when looked up ---\nconversation_list, ",
         "--- size: about ",
         "\ntool time_now ",
     ] {

@@ -15,6 +15,7 @@ mod need;
 mod offers;
 mod options;
 mod prepare;
+mod reach;
 mod say;
 mod sent_out;
 mod show;

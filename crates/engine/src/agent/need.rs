@@ -49,7 +49,7 @@ pub(super) fn of(
 
 /// What matched playbooks speak of, where they do not say themselves which tools they need.
 fn spoken_of(playbooks: &Classified, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
-    let mut named = Vec::new();
+    let mut spoken_of = Vec::new();
     for found in playbooks
         .matched
         .iter()
@@ -66,9 +66,9 @@ fn spoken_of(playbooks: &Classified, snapshot: &Snapshot, all: &[ToolInfo]) -> V
             names.iter().any(|name| text.contains(&format!("`{name}`")))
         };
         let tools = all.iter().filter(in_text);
-        named.extend(tools.map(|info| info.shown.clone()));
+        spoken_of.extend(tools.map(|info| info.shown.clone()));
     }
-    named
+    spoken_of
 }
 
 /// What was called in a conversation, the latest first.

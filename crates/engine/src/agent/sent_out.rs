@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_agent::prompt::{Caps, SentOut, line, sent_out};
-use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup};
+use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
 use deft_model::{Agent, AgentMode, Failure, FailureClass};
 use deft_store::RunRow;
 use deft_tools::Found;
@@ -117,8 +117,8 @@ impl Inner {
 
     /// A tool that the sender may use and was not offered yet.
     fn off_the_shelf(&self, parent: &Setup, name: &str) -> Option<Offer> {
-        let mut shelf = parent.shelf.iter();
-        let shelved = shelf.find(|it| it.tool == name || it.name == name)?;
+        let called = |it: &&Shelved| it.tool == name || it.name == name;
+        let shelved = parent.shelf.iter().find(called)?;
         Some(Offer {
             spec: offers::described(&self.parts.router, shelved)?,
             tool: shelved.tool.clone(),

@@ -220,7 +220,7 @@ fn prompt_text(prompt: &Value) -> String {
     if !shelf.is_empty() {
         let names: Vec<&str> = shelf.iter().filter_map(Value::as_str).collect();
         out.push_str(&format!(
-            "\n--- {} when they are looked up ---\n{}\n",
+            "\n--- {} when looked up ---\n{}\n",
             crate::output::counted(shelf.len(), "more tool"),
             names.join(", ")
         ));
@@ -329,7 +329,10 @@ mod tests {
         assert_eq!(
             prompt_text(&prompt),
             "agent thinker, model local\n\n--- system, stable ---\nYou help.\n\n--- system, changing ---\nIt is noon.\n\n\
-             --- user ---\nhi\n\n--- 1 tool ---\nhttp_request  Asks a web server. More.\n"
+             --- user ---\nhi\n\n--- 2 tools ---\nlog  Writes a line.\nhttp_request  Asks a web server. More.\n\n\
+             --- 1 more tool when looked up ---\nnotify\n\n--- size: about 140 tokens ---\n\
+             agent                         9 characters\nnow                          11 characters\n\
+             tool http_request           120 tokens\ntool log                      7 tokens\n"
         );
     }
 }
