@@ -76,7 +76,9 @@ impl Inner {
         offer_skill_tool(&mut choice.tools, snapshot, agent);
         let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
-        choice.shelf.extend(no_room);
+        // The `skill` tool is made for its agent, whose skills it lists; nobody could make it again.
+        let again = no_room.into_iter().filter(|shelved| shelved.tool != SKILL);
+        choice.shelf.extend(again);
         let others = others(&choice, &plan, occasion);
         let reach = Reach {
             tools: choice.tools,
