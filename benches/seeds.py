@@ -49,6 +49,8 @@ EXAMPLES = [
      [call("get_tool_catalog", {}), call("memory_store_skill", STORE), {"text": "Done! In 5 minutes."}], "-"),
     ("search AI news every 3 hours, summarize", ["chat", "-p", "Search AI news every 3 hours and summarize them"],
      [call("get_tool_catalog", {}), call("memory_store_skill", NEWS), {"text": "Done! Every 3 hours."}], "-"),
+    ("what is the capital of France?", ["chat", "-p", "What is the capital of France?"],
+     [{"text": "Paris."}], "500 to 2,000"),
     ("what do you know about me?", ["chat", "-p", "What do you know about me?"],
      [{"text": "Nothing yet."}], "500 to 2,000"),
     ("a fired briefing of three steps", ["run", "briefing"],

@@ -1,8 +1,8 @@
 //! What an agent asks of the world, and what it has to be told about it.
 
-use deft_model::{Effects, Failure, ModelRequest, Object, ToolCall};
+use deft_model::{Effects, Failure, ModelRequest, Object, ToolCall, ToolSpec};
 
-use crate::{Address, Dispatch, Offer, Setup};
+use crate::{Address, Dispatch, Offer, Setup, Shelved};
 
 /// What a machine asks of the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +79,8 @@ pub enum Resolved {
     Mistaken(String),
     /// It is not allowed, and the model is told so.
     Refused(String),
+    /// It calls a tool that it was not offered when it was asked, and is told how that is called.
+    Described(String),
     /// A call of a tool.
     Tool {
         /// The tool, by its name in the router.
@@ -102,4 +104,8 @@ pub enum Resolved {
 pub trait Facts {
     /// What a call or a command comes down to. Whether a tool was offered is known already.
     fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved;
+
+    /// How a tool of the shelf is called, under the name that the model has for it; `None` when it is
+    /// gone.
+    fn describe(&self, shelved: &Shelved) -> Option<ToolSpec>;
 }

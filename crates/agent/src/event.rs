@@ -7,7 +7,7 @@ use deft_model::{Effects, Failure, ModelReply, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Dispatch, Setup};
+use crate::{Dispatch, Offer, Setup};
 
 /// Which agent of a step: empty for the step's own, `3.1` for the one that call 1 of turn 3 sent
 /// out, `3.1/2.0` for one below that.
@@ -194,6 +194,14 @@ pub enum What {
         /// How long it took.
         ms: u64,
     },
+    /// Tools come off the shelf: the model looked them up, or called them. It is offered them from
+    /// the next question on.
+    Offered {
+        /// The turn in which it did.
+        turn: u32,
+        /// The tools, as they are now.
+        tools: Vec<Offer>,
+    },
     /// The engine says something in the place of the person: a reminder.
     Reminded {
         /// The turn after which it is said.
@@ -230,6 +238,9 @@ pub enum Interpretation {
     Mistaken,
     /// A person said no.
     Declined,
+    /// It called a tool that it had not been offered yet. Nothing was done; it is told how the tool
+    /// is called.
+    Described,
 }
 
 /// How an agent ended.

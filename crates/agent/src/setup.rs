@@ -29,6 +29,9 @@ pub struct Setup {
     /// What it may call, and nothing else (S0.53).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Offer>,
+    /// What it may call too, once it has looked it up. The model is told the names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shelf: Vec<Shelved>,
     /// Skills that its commands may name; none means all that the host shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
@@ -55,6 +58,18 @@ pub enum Mode {
 pub struct Offer {
     /// As the model is told of it.
     pub spec: ToolSpec,
+    /// Its name in the router.
+    pub tool: String,
+    /// True when a person has to agree to each call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approve: bool,
+}
+
+/// A tool that an agent may use and is not offered yet, because hardly any message needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shelved {
+    /// What the model calls it.
+    pub name: String,
     /// Its name in the router.
     pub tool: String,
     /// True when a person has to agree to each call.

@@ -30,7 +30,8 @@ pub struct Agent {
     pub model: Option<String>,
     /// Whether it is offered skills (S4.4).
     pub allow_skills: bool,
-    /// Names and patterns of tools that it may use; absent means that the host decides.
+    /// Names and patterns of tools that it may use, and the word [`Agent::NEEDED`]; absent means that
+    /// the host decides.
     pub tools: Option<Vec<String>>,
     /// Ids and domains of skills that it may use; absent means all.
     pub skills: Option<Vec<String>>,
@@ -51,6 +52,9 @@ pub struct Agent {
 impl Agent {
     /// Stands in `approve` for every tool that says of itself that it destroys.
     pub const DESTRUCTIVE: &'static str = "destructive";
+
+    /// Stands in `tools` for every tool there is, offered to the model as it is needed.
+    pub const NEEDED: &'static str = "needed";
 
     /// An agent of which nothing is said.
     pub fn new(id: impl Into<String>) -> Self {
@@ -76,7 +80,8 @@ impl Agent {
     /// Whether it may use a tool; `None` when it does not say.
     pub fn may_use_tool(&self, tool: &str) -> Option<bool> {
         let tools = self.tools.as_ref()?;
-        Some(tools.iter().any(|pattern| fits(pattern, tool)))
+        let names = |pattern: &String| pattern == Self::NEEDED || fits(pattern, tool);
+        Some(tools.iter().any(names))
     }
 
     /// Whether it may use a skill. A domain stands for all skills in it.

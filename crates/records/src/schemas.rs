@@ -24,12 +24,11 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
         ToolSchema {
             name: "memory_store_skill",
             description: "Store a skill: something to be done once at a time, again and again, \
-                          when a message mentions a word, or on demand. For a fixed call with \
-                          fixed arguments give `execution_plan` with one step (no model runs, no \
-                          tokens). For anything that needs reading, judging or writing give \
-                          `instructions` and `required_tools`. Look tool names up with \
-                          `get_tool_catalog` first. The answer says in words what was stored: \
-                          check that it is what was asked for.",
+                          when a message mentions a word, or on demand. For a fixed call give \
+                          `execution_plan` with one step (no model, no tokens). For anything that \
+                          needs reading, judging or writing give `instructions` and \
+                          `required_tools`. Look tool names up with `get_tool_catalog` first. The \
+                          answer says what was stored: check that it is what was asked for.",
             input: object(&skill_fields(), &["name", "instructions"]),
         },
         ToolSchema {
@@ -37,7 +36,7 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
             description: "Change a skill. Give its `id` or its `name`, and only the fields that \
                           change; null removes a field. A new time replaces the old one entirely. \
                           To rename a skill give its `id` and the new `name`.",
-            input: object(&with_id(skill_fields()), &[]),
+            input: object(&with_id(short_fields()), &[]),
         },
         ToolSchema {
             name: "memory_list_skills",
@@ -102,66 +101,79 @@ fn filters() -> Value {
 }
 
 fn skill_fields() -> Value {
+    let mut fields = short_fields();
+    fields["trigger_config"]["description"] = json!(
+        "When it fires: exactly one of these. \"IN 5 minutes\" is ONCE: {\"in_minutes\": 5}. \"EVERY 5 minutes\" is AGAIN AND AGAIN: {\"interval_minutes\": 5}. Never calculate a time yourself."
+    );
+    fields["trigger_config"]["properties"] = trigger_fields();
+    fields["execution_plan"]["items"] = step();
+    fields["execution_plan"]["description"] = json!(
+        "Calls with fixed arguments. One step runs directly, without a model. Several run as a workflow only if a later one uses an earlier one, as in {{ step1.result }}; otherwise leave the plan out and write instructions."
+    );
+    fields
+}
+
+/// The same fields for whoever changes a skill: what is nested is said in a line, because nothing
+/// is looked up twice and every question pays for every word.
+fn short_fields() -> Value {
     json!({
-        "name": {"type": "string", "description": "What the skill is called, in a few words."},
+        "name": {"type": "string", "description": "A few words."},
         "description": {"type": ["string", "null"], "description": "One line for listings."},
         "instructions": {
             "type": "string",
-            "description": "What is to be done, in prose, complete enough for somebody who has not seen this conversation.",
+            "description": "What is to be done, complete enough for somebody who has not seen this conversation.",
         },
         "trigger_type": {
             "enum": ["cron", "event", "manual", null],
-            "description": "`cron` for anything with a time, `event` for keywords in messages, `manual` for on demand. May be left out.",
+            "description": "`cron` for times, `event` for keywords in messages, `manual` for on demand. May be left out.",
         },
         "trigger_config": {
             "type": ["object", "string", "null"],
-            "description": "When it fires. Give exactly one of these. \"IN 5 minutes\" is ONCE: {\"in_minutes\": 5}. \"EVERY 5 minutes\" is AGAIN AND AGAIN: {\"interval_minutes\": 5}. Never calculate a time yourself.",
-            "properties": trigger_fields(),
+            "description": "When it fires: one of {\"in_minutes\": 5}, {\"in\": \"1h30m\"}, {\"at\": \"tomorrow at 9:00\"} for ONCE, {\"interval_minutes\": 5}, {\"schedule\": \"0 9 * * 1-5\"} for AGAIN AND AGAIN. Never calculate a time yourself.",
         },
         "required_tools": {
             "type": ["array", "string", "null"],
             "items": {"type": "string"},
-            "description": "Exact names from `get_tool_catalog`. An agent skill can use these tools and no others.",
+            "description": "Exact names from `get_tool_catalog`: the only tools that an agent skill can use.",
         },
         "execution_plan": {
             "type": ["array", "object", "string", "null"],
-            "items": step(),
-            "description": "Calls with fixed arguments. One step runs directly, without a model. Several steps run as a workflow only if a later one uses an earlier one, as in {{ step1.result }}; otherwise leave the plan out and write instructions.",
+            "description": "Calls with fixed arguments, in order: {id, toolName, parameters}.",
         },
         "keywords": {
             "type": ["array", "string", "null"],
             "items": {"type": "string"},
             "description": "For `event`: words in a message that call for the skill.",
         },
-        "max_steps": {"type": ["integer", "string", "null"], "description": "The most turns a model may take; 10 when left out."},
+        "max_steps": {"type": ["integer", "string", "null"], "description": "The most turns of a model; usually 10."},
         "notify_on_completion": {
             "type": ["boolean", "string", "null"],
-            "description": "Whether a finished run is reported; true when left out. Use false when the skill itself sends a message.",
+            "description": "Whether a finished run is reported; usually true. False when the skill itself sends a message.",
         },
         "notify_interval_minutes": {"type": ["integer", "string", "null"], "description": "The least time between reports."},
-        "agent_id": {"type": ["string", "null"], "description": "Who owns the skill; `thinker` when left out."},
+        "agent_id": {"type": ["string", "null"], "description": "Who owns it; usually `thinker`."},
         "enabled": {
             "type": ["boolean", "string", "null"],
-            "description": "False stores the skill asleep; it wakes up by itself when all its tools are there.",
+            "description": "False stores it asleep; it wakes up when all its tools are there.",
         },
     })
 }
 
 fn trigger_fields() -> Value {
     json!({
-        "in_minutes": {"type": ["number", "string", "null"], "description": "ONCE, so many minutes from now: \"remind me IN 5 minutes\"."},
+        "in_minutes": {"type": ["number", "string", "null"], "description": "ONCE, so many minutes from now."},
         "in_hours": {"type": ["number", "string", "null"], "description": "ONCE, so many hours from now."},
         "in": {"type": ["string", "null"], "description": "ONCE, after a length of time such as `1h30m`."},
         "at": {
             "type": ["string", "number", "null"],
-            "description": "ONCE, at a time: `15:00`, `tomorrow at 9:00` or `2026-02-14T15:00:00`. Without an offset it is the user's own time; do not add `Z`.",
+            "description": "ONCE, at `15:00`, `tomorrow at 9:00` or `2026-02-14T15:00:00`. Without an offset it is the user's time; do not add `Z`.",
         },
-        "interval_minutes": {"type": ["number", "string", "null"], "description": "AGAIN AND AGAIN, every so many minutes: \"EVERY 30 minutes\"."},
+        "interval_minutes": {"type": ["number", "string", "null"], "description": "AGAIN AND AGAIN, every so many minutes."},
         "schedule": {
             "type": ["string", "null"],
-            "description": "AGAIN AND AGAIN, at times of the clock: a cron expression of 5 fields such as `0 9 * * 1-5`, or `every monday at 9:00`.",
+            "description": "AGAIN AND AGAIN, by the clock: cron of 5 fields such as `0 9 * * 1-5`, or `every monday at 9:00`.",
         },
-        "timezone": {"type": ["string", "null"], "description": "Leave it out: the user's zone is known. Only when the user names another one, its IANA name, such as `America/New_York`."},
+        "timezone": {"type": ["string", "null"], "description": "Leave it out unless the user names one; then its IANA name."},
     })
 }
 
@@ -169,11 +181,11 @@ fn step() -> Value {
     json!({
         "type": ["object", "string"],
         "properties": {
-            "id": {"type": ["string", "integer", "null"], "description": "A name for its result, such as `step1`."},
+            "id": {"type": ["string", "integer", "null"], "description": "Names its result, such as `step1`."},
             "toolName": {"type": "string", "description": "The exact name of the tool."},
             "parameters": {"type": ["object", "string", "null"], "description": "Its arguments."},
             "on_error": {"type": ["string", "null"], "description": "`fail`, `continue` or `retry:3`."},
-            "timeout": {"type": ["string", "number", "null"], "description": "The longest it may take, such as `30s`."},
+            "timeout": {"type": ["string", "number", "null"], "description": "Such as `30s`."},
         },
     })
 }
@@ -189,8 +201,7 @@ fn task() -> Value {
                 "parameters": {"type": ["object", "string", "null"], "description": "For `tool_call`: its arguments."},
                 "workflowSteps": {
                     "type": ["array", "string", "null"],
-                    "items": step(),
-                    "description": "For `workflow`: the calls. A later one may use an earlier one: {{ step1.result }}.",
+                    "description": "For `workflow`: the calls, each {id, toolName, parameters}. A later one may use an earlier one: {{ step1.result }}.",
                 },
             },
             "description": "What is to be done.",

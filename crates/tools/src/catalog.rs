@@ -1,7 +1,7 @@
 //! What a server said it can do, in a form that can be stored; and the overview
 //! that a model gets of all tools (S0.56).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -30,10 +30,19 @@ pub struct Catalog {
     pub tools: Vec<ToolInfo>,
 }
 
+/// First sentences by name, by server.
+type Groups<'a> = BTreeMap<&'a str, BTreeMap<&'a str, String>>;
+
+/// How many tools a search shows: an agent is offered all of them.
+const MOST_FOUND: usize = 8;
+
+/// How well a tool fits that is called by its name; more than any number of other words.
+const EXACT: usize = 1 << 16;
+
 /// The overview in the shape that the seeds fix: names and first sentences,
 /// grouped by server, in alphabetical order.
 pub(crate) fn overview<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>) -> Value {
-    let mut groups: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
+    let mut groups: Groups<'_> = BTreeMap::new();
     for tool in tools {
         groups
             .entry(&tool.server)
@@ -41,13 +50,68 @@ pub(crate) fn overview<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>) -> Val
             .insert(&tool.shown, tool.summary());
     }
     let count: usize = groups.values().map(BTreeMap::len).sum();
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
     let summary = format!(
-        "{count} tool{} across {} MCP server{}",
-        plural(count),
-        groups.len(),
-        plural(groups.len())
+        "{} across {}",
+        counted(count, "tool"),
+        counted(groups.len(), "MCP server")
     );
+    grouped(&summary, groups)
+}
+
+/// The tools that fit some words best, in the same shape. Words are looked for in names and
+/// descriptions; a tool that is named exactly is what was meant, and no other is shown then.
+pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &str) -> Value {
+    let words = words.to_lowercase();
+    let split = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    let words: BTreeSet<&str> = words.split(split).filter(|word| !word.is_empty()).collect();
+    let tools: Vec<&ToolInfo> = tools.into_iter().collect();
+    let all = tools.len();
+    let mut found: Vec<(usize, &ToolInfo)> = tools
+        .into_iter()
+        .map(|tool| (fit(tool, &words), tool))
+        .filter(|(fit, _)| *fit > 0)
+        .collect();
+    // A stable sort keeps the order of names among equals.
+    found.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
+    if found.first().is_some_and(|(fit, _)| *fit >= EXACT) {
+        found.retain(|(fit, _)| *fit >= EXACT);
+    }
+    let fitting = counted(found.len(), "tool");
+    let summary = match found.len() {
+        0 => format!(
+            "none of {} fits; other words may, and `{{}}` lists all",
+            counted(all, "tool")
+        ),
+        many if many > MOST_FOUND => format!("the first {MOST_FOUND} of {fitting} that fit"),
+        _ => format!("{fitting} of {all} that fit"),
+    };
+    let mut groups: Groups<'_> = BTreeMap::new();
+    for (_, tool) in found.into_iter().take(MOST_FOUND) {
+        let group = groups.entry(&tool.server).or_default();
+        group.insert(&tool.shown, tool.summary());
+    }
+    grouped(&summary, groups)
+}
+
+/// How well a tool fits: a word in its name counts more than one in its description.
+fn fit(tool: &ToolInfo, words: &BTreeSet<&str>) -> usize {
+    let names = [&tool.shown, &tool.name, &tool.full_name()].map(|name| name.to_lowercase());
+    let about = tool.description.to_lowercase();
+    let one = |word: &&str| match *word {
+        word if names.iter().any(|name| name == word) => EXACT,
+        word if names.iter().any(|name| name.contains(word)) => 3,
+        word if about.contains(word) => 1,
+        _ => 0,
+    };
+    words.iter().map(one).sum()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+fn grouped(summary: &str, groups: Groups<'_>) -> Value {
     let catalog: serde_json::Map<_, _> = groups
         .into_iter()
         .map(|(server, tools)| {

@@ -266,6 +266,12 @@ impl Router {
         catalog::overview(index.entries().map(|entry| &entry.info))
     }
 
+    /// The tools that fit some words best, in the same shape.
+    pub fn fitting(&self, words: &str) -> Value {
+        let index = self.inner.index.load();
+        catalog::search(index.entries().map(|entry| &entry.info), words)
+    }
+
     /// Changes whenever the set of tools does.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.inner.changes.subscribe()

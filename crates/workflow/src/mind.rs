@@ -103,6 +103,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
         ),
         What::Unable { .. }
         | What::Asked { .. }
+        | What::Offered { .. }
         | What::Reminded { .. }
         | What::Finished(_)
         | What::Reopened => return None,
@@ -117,8 +118,9 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
 fn told(how: Interpretation) -> &'static str {
     match how {
         Interpretation::Text => "tool_answered",
-        Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
-            "tool_refused"
-        }
+        Interpretation::Refused
+        | Interpretation::Mistaken
+        | Interpretation::Declined
+        | Interpretation::Described => "tool_refused",
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
 use super::{Diverged, Machine, Place};
 use crate::event::{Address, Event, What, Written};
-use crate::setup::Setup;
+use crate::setup::{Offer, Setup};
 
 impl Machine {
     /// Folds an event into the state.
@@ -44,6 +44,7 @@ impl Machine {
                 error,
                 ms,
             } => self.has_returned(agent, (*turn, *call), value.as_ref(), error.as_ref(), *ms),
+            What::Offered { turn, tools } => self.offered(agent, *turn, tools),
             What::Reminded { turn, text } => self.reminded(agent, *turn, text),
             What::Finished(finished) => {
                 let agent = self.living(agent)?;
@@ -239,6 +240,14 @@ impl Machine {
         let agent = &mut self.agents[place];
         agent.reminded_of_calls |= required;
         agent.reminded_to_speak |= !required;
+        Ok(())
+    }
+
+    fn offered(&mut self, address: &Address, turn: u32, tools: &[Offer]) -> Result<(), Diverged> {
+        let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
+        self.turn(address, turn, replied)?;
+        let place = self.living(address)?;
+        self.agents[place].open(tools);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::settle::returned;
 use super::state::{Agent, Call, CallState, Target, Turn, Want};
 use super::turn::{ask, failed, of, out_of_steps, spoken};
-use super::{Machine, breaker, child, commands, ordinal, words};
+use super::{Machine, breaker, child, commands, looked_up, ordinal, words};
 use crate::action::{Facts, Resolved, Wanted};
 use crate::event::{Event, Interpretation, What};
 use crate::setup::Dispatch;
@@ -78,7 +78,8 @@ impl Calls<'_> {
             .iter()
             .position(|call| !call.is_over() && !call.is_busy())
         else {
-            return (!busy).then(|| ask(self.agent));
+            let looked_up = || looked_up::found(self.agent, self.turn, facts);
+            return (!busy).then(|| looked_up().unwrap_or_else(|| ask(self.agent)));
         };
         let untouched = calls.iter().all(|call| call.state == CallState::Pending);
         if untouched && !self.agent.may_ask() {
@@ -100,10 +101,14 @@ impl Calls<'_> {
                 Some(self.told(index, Interpretation::Declined, text))
             }
             (_, Some(target)) => self.go(index, target.clone(), running),
+            (_, None) if let Some(opened) = self.open(index, facts) => Some(opened),
             (_, None) => match self.resolve(index, facts) {
                 Resolved::Text(text) => Some(self.told(index, Interpretation::Text, text)),
                 Resolved::Mistaken(text) => Some(self.told(index, Interpretation::Mistaken, text)),
                 Resolved::Refused(text) => Some(self.told(index, Interpretation::Refused, text)),
+                Resolved::Described(text) => {
+                    Some(self.told(index, Interpretation::Described, text))
+                }
                 Resolved::Tool {
                     tool,
                     args,
@@ -136,6 +141,12 @@ impl Calls<'_> {
                 }
             },
         }
+    }
+
+    /// A tool that is still on the shelf when it is called comes off it first.
+    fn open(&self, index: usize, facts: &dyn Facts) -> Option<What> {
+        let want = self.turn.want(index, self.agent.setup.mode)?;
+        looked_up::called(self.agent, want, facts)
     }
 
     /// The calls before one that run together with it, as far as only their order decides. Two that are
@@ -206,7 +217,8 @@ impl Calls<'_> {
         match self.turn.want(index, setup.mode) {
             Some(Want::Command(written)) => match &written.problem {
                 Some(problem) => Resolved::Mistaken(problem.clone()),
-                None => commands::allowed(setup, &written.line)
+                None => looked_up::described(self.agent, &written.line)
+                    .or_else(|| commands::allowed(setup, &written.line))
                     .unwrap_or_else(|| facts.resolve(setup, Wanted::Command(&written.line))),
             },
             Some(Want::Call(call)) => self.resolve_call(call, index, facts),
@@ -223,6 +235,9 @@ impl Calls<'_> {
         let Some(offer) = setup.tools.iter().find(offered) else {
             return Resolved::Refused(words::not_offered(setup, &call.name));
         };
+        if let Some(described) = looked_up::described(self.agent, &call.name) {
+            return described;
+        }
         let last = index + 1 == self.turn.calls.len();
         if last && self.reply.stop == StopReason::Length {
             return Resolved::Mistaken(words::cut_off_call(&call.name));

@@ -12,6 +12,7 @@ mod apply;
 mod breaker;
 mod calls;
 mod commands;
+mod looked_up;
 mod settle;
 mod shown;
 mod state;
@@ -19,6 +20,7 @@ mod transcript;
 mod turn;
 mod words;
 
+pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
 pub use shown::{PAGE_TOOLS, RESULT_TAG};
 
 use std::collections::HashMap;

@@ -51,6 +51,7 @@ fn told(how: Interpretation, text: &str) -> String {
         Interpretation::Refused => format!("refused: {text}"),
         Interpretation::Mistaken => format!("error (invalid): {text}"),
         Interpretation::Declined => format!("declined: {text}"),
+        Interpretation::Described => format!("not made: {text}"),
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Agent {
     /// What the model is told of its tools, made once.
     pub specs: Arc<[ToolSpec]>,
     pub turns: Vec<Turn>,
+    /// Tools that came off the shelf, by their names in the router, with the turn in which they did.
+    pub opened: Vec<(String, usize)>,
     /// It was reminded of calls that it must make.
     pub reminded_of_calls: bool,
     /// It was reminded to say something.
@@ -150,6 +152,7 @@ impl Agent {
             setup: Arc::new(setup.clone()),
             specs: setup.tools.iter().map(|offer| offer.spec.clone()).collect(),
             turns: Vec::new(),
+            opened: Vec::new(),
             reminded_of_calls: false,
             reminded_to_speak: false,
             steps_from: 0,

@@ -45,7 +45,10 @@ pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
     let called = |offer: &&crate::Offer| offer.tool == name;
     let known = setup.tools.iter().find(called);
     let known = known.map(|offer| offer.spec.name.as_str());
-    let near = known.or_else(|| nearest(name, offered(setup)));
+    // What is on the shelf and is called all the same is gone: it is no help to name it.
+    let shelf = setup.shelf.iter().map(|shelved| shelved.name.as_str());
+    let shelf = shelf.filter(|shelved| *shelved != name);
+    let near = known.or_else(|| nearest(name, offered(setup).chain(shelf)));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = clip(name);
     match offered(setup).len() {
@@ -53,6 +56,23 @@ pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
         _ => format!(
             "`{name}` is not one of your tools{near}\nhint: you can call {}",
             list(offered(setup))
+        ),
+    }
+}
+
+/// Said about a tool that was called before it was offered. By commands, this is all the model is
+/// told of it; a model that calls tools has the description with its next question.
+pub(super) fn described(offer: &crate::Offer, mode: Mode) -> String {
+    let spec = &offer.spec;
+    match mode {
+        Mode::Tools => format!(
+            "`{}` had not been offered to you yet, and is from now on\nhint: read its description and \
+             call it again",
+            spec.name
+        ),
+        Mode::Cmd => format!(
+            "`{}` had not been shown to you yet\n{}\nflags, as a JSON Schema: {}\nhint: write the command again",
+            spec.name, spec.description, spec.schema
         ),
     }
 }

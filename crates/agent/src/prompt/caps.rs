@@ -11,6 +11,8 @@ pub struct Caps {
     pub quick_reference: usize,
     /// Tools, where they are called by commands.
     pub tools: usize,
+    /// Names of tools that are not offered yet.
+    pub others: usize,
     /// The list of skills.
     pub skills: usize,
     /// Skills that did not fit into the list but come close to the message.
@@ -32,6 +34,7 @@ impl Default for Caps {
             domains: 4_000,
             quick_reference: 3_000,
             tools: 12_000,
+            others: 3_000,
             skills: 12_000,
             near: 2_000,
             playbooks: 24_000,
@@ -61,16 +64,17 @@ impl Caps {
         self
     }
 
-    fn fields(mut self) -> [usize; 10] {
+    fn fields(mut self) -> [usize; 11] {
         self.fields_mut().map(|cap| *cap)
     }
 
-    fn fields_mut(&mut self) -> [&mut usize; 10] {
+    fn fields_mut(&mut self) -> [&mut usize; 11] {
         [
             &mut self.own,
             &mut self.domains,
             &mut self.quick_reference,
             &mut self.tools,
+            &mut self.others,
             &mut self.skills,
             &mut self.near,
             &mut self.playbooks,

@@ -104,6 +104,22 @@ pub(super) fn nearest<'a>(entries: &[&'a PromptEntry], message: &str) -> Vec<&'a
     scored.into_iter().map(|(_, entry)| entry).collect()
 }
 
+/// The names that share words with a message, the closest first. Parts of a name are words.
+pub fn closest<'a>(names: impl IntoIterator<Item = &'a str>, message: &str) -> Vec<String> {
+    let entries: Vec<PromptEntry> = names
+        .into_iter()
+        .map(|name| PromptEntry {
+            name: name.into(),
+            about: "".into(),
+            text: "".into(),
+            priority: 0,
+        })
+        .collect();
+    let entries: Vec<&PromptEntry> = entries.iter().collect();
+    let near = nearest(&entries, message).into_iter();
+    near.map(|entry| entry.name.to_string()).collect()
+}
+
 fn shared_words<'w>(entry: &PromptEntry, asked: &HashSet<&'w str>) -> HashSet<&'w str> {
     let text = fold(&format!("{} {}", entry.name, entry.about));
     words(&text)

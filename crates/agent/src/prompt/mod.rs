@@ -19,6 +19,7 @@ mod untrusted;
 mod usage;
 
 pub use caps::Caps;
+pub use fit::closest;
 pub use sent_out::{SentOut, line, sent_out};
 pub use specs::{dispatch_agent, get_skill, is_read_only, use_skill};
 pub use untrusted::{Framed, TAG, frame, neutralise};
@@ -42,8 +43,13 @@ pub struct PromptInput<'a> {
     pub commands: &'a [PromptEntry],
     /// The tools it is offered. They stand in the prompt only where they are called by commands.
     pub tools: &'a [ToolSpec],
+    /// Names of tools that it is offered once it looks them up.
+    pub others: &'a [String],
     /// Entries of `<available_skills>`, by name.
     pub skills: &'a [PromptEntry],
+    /// Those of them that the `skill` tool lists with their descriptions, if there is one. They are
+    /// only named then: nothing is said twice.
+    pub loadable: Option<&'a [String]>,
     /// Names of skills and commands that were used lately, the last one first.
     pub recent: &'a [String],
     /// What is asked now, for choosing what is close to it.
@@ -72,7 +78,9 @@ impl Default for PromptInput<'_> {
             domains: &[],
             commands: &[],
             tools: &[],
+            others: &[],
             skills: &[],
+            loadable: None,
             recent: &[],
             message: "",
             playbooks: &[],
@@ -112,6 +120,8 @@ pub enum Section {
     QuickReference,
     /// Tools that are called by commands.
     Tools,
+    /// Tools that are offered once they are looked up.
+    Others,
     /// The list of skills.
     Skills,
     /// Playbooks.
@@ -137,6 +147,7 @@ impl fmt::Display for Section {
             Self::Domains => "domains",
             Self::QuickReference => "quick reference",
             Self::Tools => "tools",
+            Self::Others => "other tools",
             Self::Skills => "skills",
             Self::Playbooks => "playbooks",
             Self::Near => "close skills",
@@ -191,6 +202,7 @@ pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Assembled {
     writer.end_part(true);
     sections::domains(&mut writer, input, caps);
     sections::tools(&mut writer, input, caps);
+    sections::others(&mut writer, input, caps);
     let left_out = sections::skills(&mut writer, input, caps);
     writer.end_part(true);
     sections::playbooks(&mut writer, input, caps);

@@ -48,7 +48,7 @@ Rules:
 pub(super) const TOOLS: &str = "To perform actions, call the tools that you are offered.
 
 Rules:
-- Only the tools that you are offered exist; never invent one, and never write a call as text
+- Only the tools that you are told of exist; never invent one, and never write a call as text
 - Pass the parameters that the tool describes, and leave out optional ones that you have no value for
 - Calls that do not need each other's results can be made in one turn
 - If a result is an error, mend what it names and try once more; then say what is wrong

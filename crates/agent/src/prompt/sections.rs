@@ -1,5 +1,7 @@
 //! The sections of a prompt, each made to fit.
 
+use std::collections::HashSet;
+
 use deft_model::PromptEntry;
 
 use super::fit::{self, Chosen};
@@ -65,6 +67,31 @@ pub(super) fn tools(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     list.write(writer, &entries, input.recent, caps.tools);
 }
 
+/// Tools that are offered once they are looked up, by name. The list is the same whatever of it is
+/// offered already, so that a provider can keep it.
+pub(super) fn others(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
+    let entry = |name: &String| PromptEntry {
+        name: name.as_str().into(),
+        about: "".into(),
+        text: format!("  {name}\n").into(),
+        priority: 0,
+    };
+    let entries: Vec<PromptEntry> = input.others.iter().map(entry).collect();
+    let list = List {
+        section: Section::Others,
+        head: match input.mode {
+            Mode::Tools => {
+                "Further tools. Those that you are not offered yet are offered when you search for them with `get_tool_catalog`; names will do:\n"
+            }
+            Mode::Cmd => "Further tools, called as commands; NAME --help shows the flags:\n",
+        },
+        tail: "",
+        what: ("tool", "tools"),
+        find: "`get_tool_catalog` lists them",
+    };
+    list.write(writer, &entries, input.recent, caps.others);
+}
+
 /// `<available_skills>`, and what was left out of it.
 pub(super) fn skills<'a>(
     writer: &mut Writer,
@@ -86,7 +113,29 @@ pub(super) fn skills<'a>(
         what: ("skill", "skills"),
         find: "use `get_skill` to find them",
     };
-    list.write(writer, input.skills, input.recent, caps.skills)
+    let Some(loadable) = input.loadable else {
+        return list.write(writer, input.skills, input.recent, caps.skills);
+    };
+    let loadable: HashSet<&str> = loadable.iter().map(String::as_str).collect();
+    let (named, left_out): (Vec<_>, Vec<_>) =
+        (input.skills.iter()).partition(|entry| loadable.contains(&*entry.name));
+    let short: Vec<PromptEntry> = named.iter().map(|entry| short(entry)).collect();
+    let list = List {
+        head: "Skills with instructions for special work. The `skill` tool says what they are for and loads one:\n<available_skills>\n",
+        ..list
+    };
+    let unnamed = list.write_of(writer, &short, left_out.len(), input.recent, caps.skills);
+    let unnamed: HashSet<&str> = unnamed.iter().map(|entry| &*entry.name).collect();
+    let fits = |entry: &&PromptEntry| unnamed.contains(&*entry.name);
+    named.into_iter().filter(fits).chain(left_out).collect()
+}
+
+/// An entry of which the model reads elsewhere what it is for.
+fn short(entry: &PromptEntry) -> PromptEntry {
+    PromptEntry {
+        text: format!("<skill name=\"{}\"/>\n", entry.name).into(),
+        ..entry.clone()
+    }
 }
 
 /// Skills that are not in the list but share words with the message.
@@ -227,17 +276,31 @@ impl List<'_> {
         recent: &[String],
         cap: usize,
     ) -> Vec<&'e PromptEntry> {
+        self.write_of(writer, entries, 0, recent, cap)
+    }
+
+    /// The same for a list that so many more belong to.
+    fn write_of<'e>(
+        &self,
+        writer: &mut Writer,
+        entries: &'e [PromptEntry],
+        more: usize,
+        recent: &[String],
+        cap: usize,
+    ) -> Vec<&'e PromptEntry> {
         if entries.is_empty() {
             return Vec::new();
         }
         let frame = self.head.chars().count() + self.tail.chars().count();
-        let room = cap.saturating_sub(frame + self.note(entries.len()).chars().count());
+        let room = cap.saturating_sub(frame + self.note(entries.len() + more).chars().count());
         let Chosen { kept, left_out } = fit::choose(entries, recent, room);
         let mut out = String::from(self.head);
         kept.iter().for_each(|entry| out.push_str(&entry.text));
         out.push_str(self.tail);
+        if left_out.len() + more > 0 {
+            out.push_str(&self.note(left_out.len() + more));
+        }
         if !left_out.is_empty() {
-            out.push_str(&self.note(left_out.len()));
             let names = left_out.iter().map(|entry| entry.name.to_string());
             let chars = left_out.iter().map(|entry| entry.text.chars().count());
             writer.cut(self.section, names.collect(), chars.sum());

@@ -74,6 +74,7 @@ fn shown(mode: Mode, attended: bool) -> String {
         domains: &domains,
         commands: &commands,
         tools: &tools(),
+        others: &["fetch".to_owned(), "notify".to_owned()],
         skills: &skills,
         playbooks: &[PlaybookText {
             id: "cron-scheduling",
@@ -318,6 +319,7 @@ fn caps_hold_for_every_section() {
                 Section::Domains => caps.domains,
                 Section::QuickReference => caps.quick_reference,
                 Section::Tools => caps.tools,
+                Section::Others => caps.others,
                 Section::Skills => caps.skills,
                 Section::Near => caps.near,
                 Section::Playbooks => caps.playbooks,
@@ -331,4 +333,36 @@ fn caps_hold_for_every_section() {
         }
         assert_eq!(prompt, assemble(&input, &caps));
     }
+}
+
+/// What the `skill` tool says of a skill is not said again, and what it does not list is not named as
+/// if it could be loaded.
+#[test]
+fn skills_of_the_tool_are_named_only() {
+    let skills = [
+        skill("alpha", "Writes poems"),
+        skill("beta", "Reads maps"),
+        skill("gamma", "Sorts mail"),
+    ];
+    let loadable = ["alpha".to_owned(), "gamma".to_owned()];
+    let input = PromptInput {
+        skills: &skills,
+        loadable: Some(&loadable),
+        message: "Which maps are there?",
+        ..PromptInput::default()
+    };
+    let text = assemble(&input, &Caps::default()).text();
+    let at = text.find("Skills with").unwrap();
+    let end = text.find("A person").unwrap();
+    assert_snapshot!(&text[at..end], @r#"
+    Skills with instructions for special work. The `skill` tool says what they are for and loads one:
+    <available_skills>
+    <skill name="alpha"/>
+    <skill name="gamma"/>
+    </available_skills>
+    … 1 more skill; use `get_skill` to find them
+
+    Of the skills that are not listed above, these are close to the message:
+      beta: Reads maps
+    "#);
 }

@@ -5,6 +5,7 @@
 //! tool read none                 a tool and its effects; `approve` asks a person, `gone` is blocked,
 //! tool fs_read none as files.read   `as` gives its name in the router. Commands are tools that are
 //!                                not offered, unless they have another name there
+//! shelf fetch none               a tool that is offered when it was looked up
 //! skill tasks.search             a skill that commands may name
 //! must files.read                a tool that must be called
 //! limit max_steps 3              one of the limits
@@ -27,7 +28,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use deft_agent::{Limits, Mode, Offer, Setup};
+use deft_agent::{Limits, Mode, Offer, Setup, Shelved};
 use deft_model::{
     CallArgs, Choice, Effects, Failure, FailureClass, Message, ModelReply, PromptPart, StopReason,
     TokenUsage, ToolCall, ToolSpec,
@@ -59,6 +60,7 @@ pub(crate) fn setup(mode: Mode) -> Setup {
         history: [].into(),
         task: "Do it.".to_owned(),
         tools: Vec::new(),
+        shelf: Vec::new(),
         skills: None,
         must_call: Vec::new(),
         limits: Limits::default(),
@@ -102,7 +104,8 @@ impl Script {
         let setup = &mut self.setup;
         match word {
             "mode" => setup.mode = Mode::Cmd,
-            "tool" => self.tool(rest),
+            "tool" => self.tool(rest, false),
+            "shelf" => self.tool(rest, true),
             "skill" => setup.skills.get_or_insert_default().push(rest.to_owned()),
             "must" => setup.must_call.push(rest.to_owned()),
             "limit" => limit(&mut setup.limits, rest),
@@ -153,7 +156,7 @@ impl Script {
         }
     }
 
-    fn tool(&mut self, rest: &str) {
+    fn tool(&mut self, rest: &str, shelved: bool) {
         let mut words = rest.split(' ');
         let name = words.next().unwrap();
         let effects = Effects::from_word(words.next().unwrap()).unwrap();
@@ -167,7 +170,13 @@ impl Script {
                 other => panic!("nobody knows what `{other}` means"),
             }
         }
-        if self.setup.mode == Mode::Tools || name != tool {
+        if shelved {
+            self.setup.shelf.push(Shelved {
+                name: name.to_owned(),
+                tool: tool.to_owned(),
+                approve,
+            });
+        } else if self.setup.mode == Mode::Tools || name != tool {
             self.setup.tools.push(offer(name, tool));
         }
         let known = (effects, approve);

@@ -112,6 +112,10 @@ fn line(event: &Event) -> String {
                 format!("{turn}.{call} returned {value}, {ms} ms")
             }
         },
+        What::Offered { turn, tools } => {
+            let tools: Vec<&str> = tools.iter().map(|offer| &*offer.tool).collect();
+            format!("{turn} offered {tools:?}")
+        }
         What::Reminded { turn, text } => format!("{turn} reminded {text:?}"),
         What::Finished(finished) => match &finished.error {
             None => format!("finished {:?}", finished.text),

@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use deft_agent::{Action, Dispatch, Event, Facts, Machine, Resolved, Setup, Wanted};
+use deft_agent::{Action, Dispatch, Event, Facts, Machine, Resolved, Setup, Shelved, Wanted};
 use deft_command::{Routed, route, split};
-use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object};
+use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object, ToolSpec};
 use serde_json::Value;
 
 use crate::properties::chance::Chance;
-use crate::script::next;
+use crate::script::{next, offer};
 
 #[derive(Default)]
 pub(crate) struct World {
@@ -128,6 +128,11 @@ fn dispatch(args: &Object) -> Resolved {
 }
 
 impl Facts for World {
+    fn describe(&self, shelved: &Shelved) -> Option<ToolSpec> {
+        let gone = self.gone.contains(&shelved.tool);
+        (!gone).then(|| offer(&shelved.name, &shelved.tool).spec)
+    }
+
     fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved {
         match wanted {
             Wanted::Tool(offer, call) => {

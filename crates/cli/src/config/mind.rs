@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use deft_engine::{AgentOptions, DayBudget};
 use deft_llm::{ModelOptions, Price, ProviderKind};
-use deft_model::{Choice as _, Exhausted, Failure, FailureClass, Object};
+use deft_model::{Agent, Choice as _, Exhausted, Failure, FailureClass, Object};
 use deft_tools::SecretSource;
 use serde_json::{Map, Value};
 
@@ -139,6 +139,8 @@ pub(crate) struct AgentConfig {
     pub approve: Vec<String>,
     /// What chats may use.
     pub tools: Vec<String>,
+    /// How much all tools may take together where all are offered.
+    pub offer_tokens: u64,
     /// What agents should know of the person.
     pub user: String,
     /// How often a model is asked in one run.
@@ -211,6 +213,7 @@ impl Config {
             llm: agent.llm.clone(),
             approve: agent.approve.clone(),
             tools: agent.tools.clone(),
+            offer_tokens: agent.offer_tokens,
             user: agent.user.clone(),
             max_steps: agent.max_steps,
             may_schedule: agent.may_schedule,
@@ -241,7 +244,8 @@ impl Reader<'_> {
                 .unwrap_or_else(|| "thinker".to_owned()),
             llm: self.text("agent.llm"),
             approve: list("agent.approve", "destructive"),
-            tools: list("agent.tools", "*"),
+            tools: list("agent.tools", Agent::NEEDED),
+            offer_tokens: self.number("agent.offer_tokens").unwrap_or(1000),
             user: self.text("agent.user").unwrap_or_default(),
             max_steps: count("agent.max_steps", 10),
             may_schedule: self.truth("agent.may_schedule").unwrap_or_default(),

@@ -198,7 +198,13 @@ impl Talk for Fake {
                 "model": "local",
                 "system": [{"text": "You help.", "stable": true}, {"text": "It is noon.", "stable": false}],
                 "messages": [{"role": "user", "text": say.text}],
-                "tools": [{"name": "http_request", "description": "Asks a web server. More."}],
+                "sections": [{"section": "agent", "chars": 9}, {"section": "now", "chars": 11}],
+                "tools": [
+                    {"name": "log", "description": "Writes a line.", "tokens": 7},
+                    {"name": "http_request", "description": "Asks a web server. More.", "tokens": 120},
+                ],
+                "shelf": ["notify"],
+                "tokens": 140,
                 "notes": ["2 skills were left out"],
             }))
         })

@@ -152,8 +152,9 @@ impl News {
             What::Told {
                 name, how, text, ..
             } => match how {
-                // A page costs nothing, and is not worth a line.
-                Interpretation::Text => None,
+                // A page costs nothing, and is not worth a line; a tool that was looked up by calling
+                // it is called again.
+                Interpretation::Text | Interpretation::Described => None,
                 Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
                     Some(Live::Refused {
                         tool: name.clone(),
@@ -183,6 +184,7 @@ impl News {
             | What::Silent { .. }
             | What::Question { .. }
             | What::Answered { .. }
+            | What::Offered { .. }
             | What::Reminded { .. }
             | What::Reopened => None,
         }

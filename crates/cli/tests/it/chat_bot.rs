@@ -14,7 +14,7 @@ fn configure(world: &World, bot: &BotApi, model: &ModelServer) {
     world.write("token", format!("{}\n", bot.token)).write(
         "home/config.toml",
         format!(
-            "{}[agent]\napprove = [\"notify\"]\n\n[telegram]\ntoken = {}\nbase_url = {}\nallowed_chats = [{ADA}]\n",
+            "{}[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n\n[telegram]\ntoken = {}\nbase_url = {}\nallowed_chats = [{ADA}]\n",
             section(&model.url),
             json!(format!("file:{}", world.path("token").display())),
             json!(bot.url)

@@ -112,7 +112,10 @@ fn what_is_piped_in_is_said_too() {
 #[test]
 fn a_question_that_nobody_can_answer_waits() {
     let model = model([tell("hello"), ModelAnswer::text("Sent.")]);
-    let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+    let world = home(
+        &model,
+        "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
+    );
     let came = deft(&world, &["chat", "-p", "Say hello", "--no-input", "--json"]);
     let waiting = came.json();
     assert_eq!(
@@ -145,7 +148,10 @@ fn a_question_that_nobody_can_answer_waits() {
 #[test]
 fn yes_can_be_said_beforehand() {
     let model = model([tell("hello"), ModelAnswer::text("Sent.")]);
-    let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+    let world = home(
+        &model,
+        "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
+    );
     let came = deft(&world, &["chat", "-p", "Say hello", "--yes"]);
     assert_eq!(
         (came.code, came.stdout.as_str()),
@@ -287,6 +293,9 @@ fn nothing_is_asked_where_nothing_can_be_answered() {
         "agent thinker, model main",
         "--- user ---\nWhat time is it?",
         "time_now  ",
+        "more tools when looked up ---\nconversation_list, ",
+        "--- size: about ",
+        "\ntool time_now ",
     ] {
         assert!(shown.stdout.contains(text), "{}", shown.stdout);
     }

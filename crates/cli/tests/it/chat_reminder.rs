@@ -25,6 +25,21 @@ fn store() -> ModelAnswer {
     )
 }
 
+/// The home is new, and nothing in the message calls for a tool.
+#[test]
+fn a_plain_question_costs_little() {
+    let world = World::new();
+    world.write("home/config.toml", section("http://127.0.0.1:1"));
+    world.json(&["init", "--yes", "--json"]);
+    let question = "What is the capital of France?";
+    let shown = world.json(&["chat", "-p", question, "--show-prompt", "--json"]);
+    let offered = shown["tools"].as_array().unwrap().iter();
+    let offered: Vec<&Value> = offered.map(|tool| &tool["name"]).collect();
+    assert_eq!(offered, ["skill", "get_tool_catalog", "skill_run"]);
+    let tokens = shown["tokens"].as_u64().unwrap();
+    assert!((1_500..2_500).contains(&tokens), "{tokens}: {shown:#}");
+}
+
 /// The home is new: the playbook that says how it is done is one of its defaults.
 #[test]
 fn drink_water() {

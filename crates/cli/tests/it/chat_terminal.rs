@@ -72,7 +72,10 @@ fn a_question_is_asked_where_one_is() {
             ModelAnswer::call("notify", json!({"message": "hello"})),
             ModelAnswer::text("That is that."),
         ]);
-        let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+        let world = home(
+            &model,
+            "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
+        );
         let mut terminal = chat(&world);
         terminal.keys("Say hello\r");
         terminal.until("[y/N").keys(typed);
@@ -164,7 +167,10 @@ fn nothing_that_a_model_writes_commands_the_terminal() {
         ModelAnswer::call("notify", json!({"message": evil})).saying(evil),
         ModelAnswer::text(evil),
     ]);
-    let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+    let world = home(
+        &model,
+        "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
+    );
     let mut terminal = chat(&world);
     terminal.keys("Go\r").until("[y/N").keys("y\r");
     terminal.until("⚙ notify");

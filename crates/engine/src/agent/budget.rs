@@ -14,6 +14,7 @@ use deft_store::{
 };
 use jiff::{SignedDuration, Timestamp};
 
+use super::offers;
 use super::options::DayBudget;
 use crate::Engine;
 use crate::engine::Inner;
@@ -411,7 +412,7 @@ fn of_day(scope: String, rule: Option<&DayBudget>, budget: Option<&DayBudget>) -
 }
 
 /// A rough count of what a model has to read.
-fn request_tokens(request: &ModelRequest) -> u64 {
+pub(super) fn request_tokens(request: &ModelRequest) -> u64 {
     let system = request
         .system
         .iter()
@@ -423,10 +424,7 @@ fn request_tokens(request: &ModelRequest) -> u64 {
             estimate_tokens(text) + estimate_tokens(&calls)
         }
     });
-    let tools = request.tools.iter().map(|tool| {
-        let schema = tool.schema.to_string();
-        estimate_tokens(&tool.description) + estimate_tokens(&schema)
-    });
+    let tools = request.tools.iter().map(offers::tokens);
     system.chain(messages).chain(tools).sum()
 }
 

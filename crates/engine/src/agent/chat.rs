@@ -1,19 +1,18 @@
 //! What an agent is told when a person speaks to it: what it may use, playbooks, memory, and what
 //! was said before.
 
-use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, assemble};
+use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, Section, assemble};
 use deft_agent::{Classified, Mode, Offer, Setup};
-use deft_model::{Agent, Failure};
-use deft_registry::{Snapshot, discovery};
+use deft_model::Failure;
 use deft_store::FactFilter;
+use serde_json::Value;
 
+use super::Brief;
 use super::memory::is_told;
-use super::prepare::{Reach, failed};
-use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
-use super::voice::Voice;
-use super::{Brief, offers};
+use super::prepare::failed;
+use super::reach::Occasion;
+use super::tools::{GET_SKILL, SKILL, USE_SKILL};
 use crate::Engine;
-use crate::engine::Inner;
 
 /// Tools with which commands are called; who writes commands needs none of them.
 pub(super) const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];
@@ -24,9 +23,6 @@ const MOST_FACTS: usize = 20;
 /// How many facts are read for them, as those of failed jobs are among them.
 const FACTS_READ: u32 = 500;
 
-/// How long the list of skills in the `skill` tool may be.
-const SKILL_TOOL_CHARS: usize = 12_000;
-
 impl Engine {
     /// A message of a person: what the agent may use, playbooks, memory, and what was said before.
     pub(crate) async fn chat_setup(
@@ -36,8 +32,8 @@ impl Engine {
     ) -> Result<Setup, Failure> {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
-        let setup = self.chat_preview(agent, &brief.instructions, conversation);
-        let (mut setup, _) = setup.await?;
+        let preview = self.chat_preview(agent, &brief.instructions, conversation);
+        let mut setup = preview.await?.setup;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
         Ok(setup)
     }
@@ -48,16 +44,25 @@ impl Engine {
         agent: &str,
         message: &str,
         conversation: &str,
-    ) -> Result<(Setup, Vec<String>), Failure> {
+    ) -> Result<Preview, Failure> {
         let inner = &self.inner;
         let voice = inner.voice(agent)?;
         let known = self.all_skills().await;
         let snapshot = &known.all;
         let classified = known.playbooks(message);
-        let forced: Vec<String> = classified.tools().into_iter().map(str::to_owned).collect();
+        let entries = known.entries(&voice.agent);
+        let budget = inner.options.agent.history_tokens;
+        let history = inner.history(conversation, budget).await;
+        let (reference, history) = history.map_err(|error| failed(&error))?;
         // A server that has not been asked yet may have what is needed.
         drop(inner.parts.router.listed().await);
-        let reach = inner.chat_reach(&voice, snapshot, &forced);
+        let occasion = Occasion {
+            message,
+            playbooks: &classified,
+            history: &history,
+            entries: &entries,
+        };
+        let (reach, others) = inner.chat_reach(&voice, snapshot, &occasion);
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let texts: Vec<(String, String, String)> = classified
             .matched
@@ -73,7 +78,7 @@ impl Engine {
             .map(|(id, why, text)| PlaybookText { id, why, text })
             .collect();
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
-        let entries = known.entries(&voice.agent);
+        let loadable = loadable(&reach.tools);
         let facts = self.facts_for_prompt().await;
         let prompt = assemble(
             &PromptInput {
@@ -82,7 +87,9 @@ impl Engine {
                 domains: &entries.domains,
                 commands: &entries.commands,
                 tools: &specs,
+                others: &others,
                 skills: &entries.skills,
+                loadable: loadable.as_deref().filter(|_| voice.mode == Mode::Tools),
                 message,
                 playbooks: &playbooks,
                 also_matched: &also,
@@ -95,9 +102,6 @@ impl Engine {
             &voice.caps,
         );
         let notes = notes(&prompt, &classified, &reach.left_out);
-        let budget = inner.options.agent.history_tokens;
-        let history = inner.history(conversation, budget).await;
-        let (reference, history) = history.map_err(|error| failed(&error))?;
         if !reach.left_out.is_empty() {
             let left_out = reach.left_out.join(", ");
             tracing::warn!(%left_out, "tools do not fit and are not offered");
@@ -111,11 +115,16 @@ impl Engine {
             history,
             task: message.to_owned(),
             tools: reach.tools,
+            shelf: reach.shelf,
             skills: reach.skills,
             must_call: Vec::new(),
             limits: inner.limits(inner.options.agent.max_steps),
         };
-        Ok((setup, notes))
+        Ok(Preview {
+            setup,
+            sections: prompt.sections,
+            notes,
+        })
     }
 
     async fn facts_for_prompt(&self) -> Vec<String> {
@@ -129,67 +138,28 @@ impl Engine {
     }
 }
 
-impl Inner {
-    fn chat_reach(&self, voice: &Voice, snapshot: &Snapshot, forced: &[String]) -> Reach {
-        let agent = &voice.agent;
-        let patterns = agent.tools.as_ref().unwrap_or(&self.options.agent.tools);
-        let mut patterns: Vec<String> = patterns.clone();
-        let own: &[&str] = if agent.allow_skills {
-            &[SKILL, GET_SKILL, USE_SKILL, SKILL_RUN, DISPATCH_AGENT]
-        } else {
-            &[]
-        };
-        patterns.retain(|pattern| !own.contains(&pattern.as_str()));
-        let mut first: Vec<String> = forced.to_vec();
-        first.extend(own.iter().map(|&name| name.to_owned()));
-        let approve = self.approvals(agent);
-        let router = &self.parts.router;
-        let (mut tools, mut left_out) = offers::matching(router, &patterns, &first, &approve);
-        if !agent.allow_skills {
-            tools.retain(|offer| !super::AGENT_TOOLS.contains(&offer.tool.as_str()));
-        }
-        if voice.mode == Mode::Cmd {
-            tools.retain(|offer| !FOR_COMMANDS.contains(&offer.tool.as_str()));
-        }
-        offer_skill_tool(&mut tools, snapshot, agent);
-        left_out.extend(offers::fit(&mut tools, voice.tool_tokens, forced.len()));
-        let skills = agent.skills.as_ref().map(|_| {
-            let all = snapshot.skills().map(|loaded| &loaded.skill);
-            all.filter(|skill| agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref()))
-                .map(|skill| skill.id.to_string())
-                .collect()
-        });
-        Reach {
-            tools,
-            skills: if agent.allow_skills {
-                skills
-            } else {
-                Some(Vec::new())
-            },
-            left_out,
-        }
-    }
+/// What an agent would be told, and what is worth knowing about that.
+pub(crate) struct Preview {
+    pub(crate) setup: Setup,
+    /// How long each section of the prompt is, in characters.
+    pub(crate) sections: Vec<(Section, usize)>,
+    /// Why it is as it is, and what was left out.
+    pub(crate) notes: Vec<String>,
 }
 
-/// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
-fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot, agent: &Agent) {
-    let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
-        return;
-    };
-    match discovery::skill_tool_spec(snapshot, agent, SKILL_TOOL_CHARS) {
-        Some(spec) => tools[at].spec = spec,
-        None => drop(tools.remove(at)),
-    }
+/// The skills that the `skill` tool lists, if it is offered.
+fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
+    let offer = tools.iter().find(|offer| offer.tool == SKILL)?;
+    let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array()?;
+    let names = listed.iter().filter_map(Value::as_str);
+    Some(names.map(str::to_owned).collect())
 }
 
-/// What is worth knowing about a prompt: how long its sections are, and what was left out.
+/// What is worth knowing about a prompt: which playbooks are in it, and what was left out.
 fn notes(prompt: &Assembled, playbooks: &Classified, tools: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for found in &playbooks.matched {
         notes.push(format!("playbook `{}`: {}", found.id, found.why()));
-    }
-    for (section, chars) in &prompt.sections {
-        notes.push(format!("{section}: {chars} characters"));
     }
     for cut in &prompt.cut {
         let entries = cut.entries.len();

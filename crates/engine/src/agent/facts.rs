@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use deft_agent::{Dispatch, Facts, Offer, Resolved, Setup, Wanted};
+use deft_agent::{Dispatch, Facts, Offer, Resolved, Setup, Shelved, Wanted};
 use deft_command::{
     CommandResult, Line, Problem, Routed, cast_by_schema, from_json, reads_only, route, split,
 };
-use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, fits, nearest};
+use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, ToolSpec, fits, nearest};
 use deft_registry::{Snapshot, discovery};
 use deft_tools::Found;
 use serde_json::{Value, json};
@@ -249,6 +249,10 @@ impl<'a> AgentFacts<'a> {
 }
 
 impl Facts for AgentFacts<'_> {
+    fn describe(&self, shelved: &Shelved) -> Option<ToolSpec> {
+        offers::described(&self.engine.parts.router, shelved)
+    }
+
     fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved {
         let (offer, call) = match wanted {
             Wanted::Command(line) => return self.line(setup, line),

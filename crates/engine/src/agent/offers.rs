@@ -5,15 +5,36 @@
 
 use std::collections::HashSet;
 
-use deft_agent::Offer;
+use deft_agent::{MOST_OFFERED, Offer, Shelved};
 use deft_model::{Failure, FailureClass, ToolSpec, estimate_tokens, fits};
 use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
 
 /// The longest name that every provider takes.
 const LONGEST_NAME: usize = 64;
 
-/// How many tools a model is offered at most; providers refuse more than 128.
-pub(crate) const MOST_TOOLS: usize = 120;
+/// How many tools a model is offered at first. A few more may come off the shelf.
+const MOST_TOOLS: usize = MOST_OFFERED - 20;
+
+/// What an agent is offered, and what it is offered once it asks for it.
+#[derive(Default)]
+pub(crate) struct Choice {
+    pub(crate) tools: Vec<Offer>,
+    pub(crate) shelf: Vec<Shelved>,
+}
+
+/// Which tools an agent may use, and which of them it is offered.
+pub(crate) struct Wish<'a> {
+    /// Names and patterns of tools that it may use.
+    pub(crate) may_use: &'a [String],
+    /// Names and patterns of those that it is offered.
+    pub(crate) offered: &'a [String],
+    /// Tools that it may use and is offered in any case, in this order.
+    pub(crate) first: &'a [String],
+    /// Tools that are not for it, whatever else is said.
+    pub(crate) without: &'a [&'a str],
+    /// What a person is asked about.
+    pub(crate) approve: &'a [String],
+}
 
 /// The tools of a skill, exactly (S0.53). One that is not there blocks the run.
 pub(crate) fn exactly(
@@ -32,47 +53,82 @@ pub(crate) fn exactly(
     Ok(offers.all)
 }
 
-/// Everything that the patterns name, the wanted ones first, up to a limit. Says which were
-/// left out.
-pub(crate) fn matching(
-    router: &Router,
-    patterns: &[String],
-    first: &[String],
-    approve: &[String],
-) -> (Vec<Offer>, Vec<String>) {
-    let mut all = router.list();
-    all.sort_by_key(|info| {
-        let place = first.iter().position(|name| is_called(info, name));
-        (place.unwrap_or(usize::MAX), info.full_name())
-    });
+/// What a wish comes down to: the first ones first, up to a limit, everything else on the shelf.
+pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &Wish<'_>) -> Choice {
+    let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
+    let fits = |patterns: &[String], info: &ToolInfo| {
+        patterns.iter().any(|pattern| names_it(pattern, info))
+    };
     all.retain(|info| {
-        first.iter().any(|name| is_called(info, name))
-            || patterns.iter().any(|pattern| names_it(pattern, info))
+        let allowed = place(info).is_some() || fits(wish.may_use, info) || fits(wish.offered, info);
+        allowed && !wish.without.contains(&info.shown.as_str())
     });
-    let left_out = all.iter().skip(MOST_TOOLS);
-    let left_out = left_out.map(|info| info.shown.clone()).collect();
+    all.sort_by_key(|info| (place(info).unwrap_or(usize::MAX), info.full_name()));
+    let (offered, shelved): (Vec<_>, Vec<_>) =
+        (all.into_iter()).partition(|info| place(info).is_some() || fits(wish.offered, info));
+    let too_many = offered.iter().skip(MOST_TOOLS);
     let mut offers = Offers::default();
-    for info in all.iter().take(MOST_TOOLS) {
-        offers.add(info, &info.shown, approve);
+    for info in offered.iter().take(MOST_TOOLS) {
+        offers.add(info, &info.shown, wish.approve);
     }
-    (offers.all, left_out)
+    let shelf = shelved.iter().chain(too_many);
+    let shelf = shelf.map(|info| offers.shelved(info, wish.approve));
+    Choice {
+        shelf: shelf.collect(),
+        tools: offers.all,
+    }
+}
+
+/// How a tool is described now, under the name that a model has for it.
+pub(crate) fn described(router: &Router, shelved: &Shelved) -> Option<ToolSpec> {
+    match router.find(&shelved.tool) {
+        Found::Tool(info) => Some(spec(&info, shelved.name.clone())),
+        Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => None,
+    }
+}
+
+fn spec(info: &ToolInfo, name: String) -> ToolSpec {
+    ToolSpec {
+        name,
+        description: info.description.clone(),
+        schema: relax_schema_types(&info.input_schema),
+    }
+}
+
+/// How many tokens a tool takes with every question, about.
+pub(crate) fn tokens(spec: &ToolSpec) -> u64 {
+    estimate_tokens(&spec.description) + estimate_tokens(&spec.schema.to_string())
+}
+
+/// Whether all tools that an agent may use take no more than so many tokens.
+pub(crate) fn are_few(all: &[ToolInfo], without: &[&str], most: u64) -> bool {
+    let all = all.iter();
+    let mut for_it = all.filter(|info| !without.contains(&info.shown.as_str()));
+    let taken = for_it.try_fold(0_u64, |taken, info| {
+        let taken = taken + tokens(&spec(info, String::new()));
+        (taken <= most).then_some(taken)
+    });
+    taken.is_some()
 }
 
 /// Leaves out what a model has no room for, the last ones first, and keeps the first so many in any
 /// case. Says which were left out.
-pub(crate) fn fit(offers: &mut Vec<Offer>, tokens: u64, keep: usize) -> Vec<String> {
+pub(crate) fn fit(offers: &mut Vec<Offer>, most: u64, keep: usize) -> Vec<Shelved> {
     let mut taken = 0_u64;
     let mut place = 0;
     let mut left_out = Vec::new();
     offers.retain(|offer| {
-        let spec = &offer.spec;
-        let size = estimate_tokens(&spec.description) + estimate_tokens(&spec.schema.to_string());
+        let size = tokens(&offer.spec);
         place += 1;
-        let fits = place <= keep || taken.saturating_add(size) <= tokens;
+        let fits = place <= keep || taken.saturating_add(size) <= most;
         if fits {
             taken = taken.saturating_add(size);
         } else {
-            left_out.push(offer.tool.clone());
+            left_out.push(Shelved {
+                name: offer.spec.name.clone(),
+                tool: offer.tool.clone(),
+                approve: offer.approve,
+            });
         }
         fits
     });
@@ -93,23 +149,22 @@ impl Offers {
         }
         let name = self.wire_name(tool);
         self.all.push(Offer {
-            spec: ToolSpec {
-                name,
-                description: info.description.clone(),
-                schema: relax_schema_types(&info.input_schema),
-            },
+            spec: spec(info, name),
             tool: tool.to_owned(),
             approve: needs_approval(info, approve),
         });
     }
 
+    fn shelved(&mut self, info: &ToolInfo, approve: &[String]) -> Shelved {
+        Shelved {
+            name: self.wire_name(&info.shown),
+            tool: info.shown.clone(),
+            approve: needs_approval(info, approve),
+        }
+    }
+
     fn wire_name(&mut self, tool: &str) -> String {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        let name: String = tool
-            .chars()
-            .map(|c| if allowed(c) { c } else { '_' })
-            .take(LONGEST_NAME)
-            .collect();
+        let name = on_the_wire(tool);
         let mut unique = name.clone();
         let mut nth = 2;
         while !self.names.insert(unique.clone()) {
@@ -122,6 +177,15 @@ impl Offers {
     }
 }
 
+/// A name as providers take it.
+pub(super) fn on_the_wire(tool: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    tool.chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .take(LONGEST_NAME)
+        .collect()
+}
+
 /// Whether a person has to agree to calls of a tool.
 pub(crate) fn needs_approval(info: &ToolInfo, approve: &[String]) -> bool {
     approve.iter().any(|pattern| match pattern.as_str() {
@@ -130,7 +194,7 @@ pub(crate) fn needs_approval(info: &ToolInfo, approve: &[String]) -> bool {
     })
 }
 
-fn is_called(info: &ToolInfo, name: &str) -> bool {
+pub(super) fn is_called(info: &ToolInfo, name: &str) -> bool {
     info.shown == name || info.name == name || info.full_name() == name
 }
 

@@ -13,8 +13,10 @@ pub struct AgentOptions {
     pub llm: Option<String>,
     /// Tools that need a person's yes: names, beginnings followed by `*`, or `destructive`.
     pub approve: Vec<String>,
-    /// Tools that a chat may use.
+    /// Tools that a chat may use: names, patterns, or `needed` for all, offered as they are needed.
     pub tools: Vec<String>,
+    /// Where all tools together take no more tokens than this, all of them are offered.
+    pub offer_tokens: u64,
     /// What agents should know of the person.
     pub user: String,
     /// The most times a model is asked in a chat turn.
@@ -95,6 +97,7 @@ impl Default for AgentOptions {
             llm: None,
             approve: vec!["destructive".to_owned()],
             tools: vec!["*".to_owned()],
+            offer_tokens: 1_000,
             user: String::new(),
             max_steps: 10,
             may_schedule: false,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
-use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup};
+use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
 use deft_model::{Body, Failure, FailureClass, RunId};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
@@ -24,6 +24,8 @@ const SCHEDULING: [&str; 3] = ["memory_store_skill", "memory_update_skill", "que
 /// What an agent may use.
 pub(super) struct Reach {
     pub(super) tools: Vec<Offer>,
+    /// Tools that it is offered once it looks them up.
+    pub(super) shelf: Vec<Shelved>,
     pub(super) skills: Option<Vec<String>>,
     /// Tools that there was no room for.
     pub(super) left_out: Vec<String>,
@@ -94,6 +96,7 @@ impl Engine {
             history: Arc::default(),
             task: brief.instructions.clone(),
             tools: reach.tools,
+            shelf: reach.shelf,
             skills: reach.skills,
             must_call: brief.step.must_call.clone(),
             limits: inner.limits(brief.step.max_steps.unwrap_or(policy.max_steps)),
@@ -130,6 +133,7 @@ impl Inner {
         }
         Ok(Reach {
             tools: offers::exactly(router, &names, &approve)?,
+            shelf: Vec::new(),
             skills: (!all).then_some(skills),
             left_out: Vec::new(),
         })

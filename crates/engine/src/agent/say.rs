@@ -64,41 +64,6 @@ impl Engine {
         })
     }
 
-    /// What a model would be told, without asking one.
-    pub async fn show_prompt(&self, say: &Say) -> Result<Value, Error> {
-        let known = match &say.conversation {
-            Some(id) => self.store().conversation(id).await?,
-            None => None,
-        };
-        let agent = say
-            .agent
-            .clone()
-            .or_else(|| known.as_ref().map(|row| row.agent.clone()));
-        let agent = agent.unwrap_or_else(|| self.inner.options.agent.default.clone());
-        let conversation = say.conversation.clone().unwrap_or_default();
-        let setup = self.chat_preview(&agent, &say.text, &conversation).await;
-        let (setup, notes) = setup.map_err(Error::Agent)?;
-        let system: Vec<Value> = setup
-            .system
-            .iter()
-            .map(|part| json!({ "text": part.text, "stable": part.stable }))
-            .collect();
-        let tools: Vec<Value> = setup
-            .tools
-            .iter()
-            .map(|offer| {
-                json!({ "name": offer.spec.name, "description": offer.spec.description,
-                "tool": offer.tool, "approve": offer.approve })
-            })
-            .collect();
-        let mut messages: Vec<Value> = setup.history.iter().map(|message| json!(message)).collect();
-        messages.push(json!({ "role": "user", "text": setup.task }));
-        Ok(json!({
-            "agent": setup.agent, "model": setup.model, "mode": setup.mode, "system": system,
-            "messages": messages, "tools": tools, "notes": notes,
-        }))
-    }
-
     /// Skills that an agent may use: ids and descriptions.
     pub async fn skills_of(&self, agent: Option<&str>) -> Vec<(String, String)> {
         let agent = agent.unwrap_or(&self.inner.options.agent.default);

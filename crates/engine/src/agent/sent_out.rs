@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_agent::prompt::{Caps, SentOut, line, sent_out};
-use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup};
+use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
 use deft_model::{Agent, AgentMode, Failure, FailureClass};
 use deft_store::RunRow;
 use deft_tools::Found;
@@ -39,14 +39,15 @@ impl Inner {
         let mut entries = Vec::new();
         for name in &dispatch.skills {
             let offered = |offer: &&Offer| offer.tool == *name || offer.spec.name == *name;
-            if let Some(offer) = parent.tools.iter().find(offered) {
+            let offer = parent.tools.iter().find(offered).cloned();
+            if let Some(offer) = offer.or_else(|| self.off_the_shelf(parent, name)) {
                 if let Some(agent) = &defined
                     && agent.may_use_tool(&offer.tool) == Some(false)
                 {
                     return Err(not_for(name, &agent.id));
                 }
                 entries.push(line(&offer.spec.name, &offer.spec.description));
-                tools.push(self.asked_first(offer, defined.as_ref()));
+                tools.push(self.asked_first(&offer, defined.as_ref()));
                 continue;
             }
             let in_scope = |id: &str| match &parent.skills {
@@ -104,12 +105,24 @@ impl Inner {
             history: Arc::default(),
             task: dispatch.mission.clone(),
             tools,
+            shelf: Vec::new(),
             skills: Some(skills),
             must_call: Vec::new(),
             limits: Limits {
                 max_steps: max_steps.unwrap_or(parent.limits.max_steps),
                 ..parent.limits
             },
+        })
+    }
+
+    /// A tool that the sender may use and was not offered yet.
+    fn off_the_shelf(&self, parent: &Setup, name: &str) -> Option<Offer> {
+        let called = |it: &&Shelved| it.tool == name || it.name == name;
+        let shelved = parent.shelf.iter().find(called)?;
+        Some(Offer {
+            spec: offers::described(&self.parts.router, shelved)?,
+            tool: shelved.tool.clone(),
+            approve: shelved.approve,
         })
     }
 

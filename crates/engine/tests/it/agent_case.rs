@@ -357,6 +357,7 @@ fn change(options: &mut Options, case: &Value) {
         match name.as_str() {
             "approve" => agent.approve.extend(texts(given)),
             "tools" => agent.tools = texts(given),
+            "offer_tokens" => agent.offer_tokens = read(given),
             "default" => agent.default = read(given),
             "llm" => agent.llm = read(given),
             "may_schedule" => agent.may_schedule = read(given),

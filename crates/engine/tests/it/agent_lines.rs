@@ -30,6 +30,7 @@ pub(crate) fn place_of(event: &Event, only_ends: bool) -> Option<(String, u32, O
         What::Asked { turn }
         | What::Replied { turn, .. }
         | What::Silent { turn, .. }
+        | What::Offered { turn, .. }
         | What::Reminded { turn, .. } => (*turn, None),
         What::Began(_) | What::Unable { .. } => (0, None),
         What::Finished(_) | What::Reopened => (u32::MAX, None),
@@ -64,6 +65,10 @@ fn agent_line(event: &AgentEvent) -> Option<String> {
             turn, reply, model, ..
         } => replied(*turn, reply, model),
         What::Silent { turn, failure } => format!("{turn} no answer: {}", said(failure)),
+        What::Offered { turn, tools } => {
+            let names: Vec<&str> = tools.iter().map(|offer| offer.tool.as_str()).collect();
+            format!("{turn} offered: {}", names.join(", "))
+        }
         What::Reminded { turn, text } => format!("{turn} reminded: {text}"),
         What::Finished(finished) => finish(finished, event.agent.is_root()),
         What::Reopened => "reopened".to_owned(),
@@ -86,6 +91,10 @@ fn began(setup: &Setup) -> String {
     let tools = match tools.as_slice() {
         [] => "no tools".to_owned(),
         tools => tools.join(" "),
+    };
+    let tools = match setup.shelf.len() {
+        0 => tools,
+        shelved => format!("{tools}, {shelved} on the shelf"),
     };
     let (agent, model, mode) = (&setup.agent, &setup.model, setup.mode);
     format!("{agent} begins on {model} ({mode:?}): {tools}{skills}")
@@ -176,6 +185,7 @@ fn word(how: Interpretation) -> &'static str {
         Interpretation::Refused => "REFUSED",
         Interpretation::Mistaken => "mistaken",
         Interpretation::Declined => "declined",
+        Interpretation::Described => "described",
     }
 }
 

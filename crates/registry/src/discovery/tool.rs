@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 /// to load, as a tool without choices only confuses.
 pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill).collect();
-    let spec = spec(skills, usize::MAX)?;
+    let spec = spec(skills, line, usize::MAX)?;
     Some(json!({
         "name": spec.name,
         "description": spec.description,
@@ -24,29 +24,34 @@ pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
 }
 
 /// The tool as an agent is offered it: with the skills it may use, the most important ones first
-/// in line where `max_chars` is too little for all. `None` when there are none (S4.14).
+/// in line where `max_chars` is too little for all, and playbooks by name. `None` when there are none
+/// (S4.14).
 pub fn skill_tool_spec(snapshot: &Snapshot, agent: &Agent, max_chars: usize) -> Option<ToolSpec> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill);
     spec(
         skills.filter(|skill| may_use(agent, skill)).collect(),
+        short_line,
         max_chars,
     )
 }
 
 /// What a model is shown is what it may pass, so names that are not listed are not in the
 /// enumeration either.
-fn spec(mut skills: Vec<&Skill>, max_chars: usize) -> Option<ToolSpec> {
+fn spec(mut skills: Vec<&Skill>, line: Line, max_chars: usize) -> Option<ToolSpec> {
     if skills.is_empty() {
         return None;
     }
-    let left_out = shorten(&mut skills, max_chars);
+    let left_out = shorten(&mut skills, line, max_chars);
     let list: String = skills.iter().map(|skill| line(skill)).collect();
     let ids: Vec<&str> = skills.iter().map(|skill| skill.id.as_str()).collect();
-    let note = match left_out {
+    let mut note = match left_out {
         0 => String::new(),
         1 => " 1 more skill is not listed; use get_skill to find it.".to_owned(),
         many => format!(" {many} more skills are not listed; use get_skill to find them."),
     };
+    if list.contains("\"/>\n") {
+        note.push_str(" Those without a text come by themselves when a message calls for them.");
+    }
     Some(ToolSpec {
         name: "skill".to_owned(),
         description: format!(
@@ -67,6 +72,9 @@ fn spec(mut skills: Vec<&Skill>, max_chars: usize) -> Option<ToolSpec> {
     })
 }
 
+/// How a skill is listed.
+type Line = fn(&Skill) -> String;
+
 fn line(skill: &Skill) -> String {
     format!(
         "  <skill name=\"{}\">{}</skill>\n",
@@ -75,8 +83,17 @@ fn line(skill: &Skill) -> String {
     )
 }
 
+/// The line where every question pays for it: a playbook comes by itself when a message calls for it,
+/// so its name is enough.
+fn short_line(skill: &Skill) -> String {
+    if skill.keywords.is_empty() {
+        return line(skill);
+    }
+    format!("  <skill name=\"{}\"/>\n", escape(skill.id.as_str()))
+}
+
 /// Keeps the most important skills that fit, by id, and at least one; says how many are gone.
-fn shorten(skills: &mut Vec<&Skill>, max_chars: usize) -> usize {
+fn shorten(skills: &mut Vec<&Skill>, line: Line, max_chars: usize) -> usize {
     let size = |skill: &Skill| line(skill).chars().count();
     if skills.iter().map(|skill| size(skill)).sum::<usize>() <= max_chars {
         return 0;

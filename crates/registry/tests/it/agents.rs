@@ -155,6 +155,14 @@ fn an_agent_is_shown_what_it_may_use() {
         spec.schema["properties"]["skill_name"]["enum"],
         serde_json::json!(["alpha"])
     );
+    let playbook =
+        skill_md("gamma", "Third.").replace("---\n\n", "metadata:\n  keywords: [inbox]\n---\n\n");
+    world.write("skills/gamma/SKILL.md", playbook);
+    let spec = skill_tool_spec(&load(&world), &agent, 10_000).unwrap();
+    assert_eq!(
+        spec.description,
+        "Load and invoke a specialized skill. <skills>\n  <skill name=\"alpha\">First &lt;of&gt; all.</skill>\n  <skill name=\"beta\">Second.</skill>\n  <skill name=\"gamma\"/>\n</skills> Those without a text come by themselves when a message calls for them."
+    );
     agent.skills = Some(vec!["tasks".to_owned(), "beta".to_owned()]);
     assert_eq!(names(&skill_entries(&snapshot, &agent)), ["beta"]);
     assert_eq!(names(&domain_entries(&snapshot, &agent)), ["tasks"]);

@@ -46,13 +46,16 @@ impl Router {
     pub(super) fn install_catalog_tool(&self) {
         let definition = Definition::new(
             "get_tool_catalog",
-            "List all tools with a short description, grouped by server.",
+            "List all tools with a short description, grouped by server. With `search`: only those \
+             that fit, which you can call then.",
             Effects::None,
-            json!({"type": "object", "properties": {}}),
+            json!({"type": "object", "properties": {"search": {
+                "type": "string", "description": "Names of tools, or words such as `send mail`",
+            }}}),
         );
         // Weak, or the router would keep itself alive.
         let inner: Weak<Inner> = Arc::downgrade(&self.inner);
-        self.register_fn(definition, move |_: Object, _: Context| {
+        self.register_fn(definition, move |args: Object, _: Context| {
             let inner = inner.upgrade();
             async move {
                 let Some(inner) = inner else {
@@ -60,7 +63,10 @@ impl Router {
                 };
                 let router = Router { inner };
                 router.listed().await;
-                Ok(router.catalog()) as Result<Value, Failure>
+                let words = args.get("search").and_then(Value::as_str);
+                let words = words.filter(|words| !words.trim().is_empty());
+                Ok(words.map_or_else(|| router.catalog(), |words| router.fitting(words)))
+                    as Result<Value, Failure>
             }
         });
     }

@@ -320,6 +320,67 @@ async fn the_catalog_has_the_shape_of_the_seeds() {
 }
 
 #[tokio::test]
+async fn the_catalog_can_be_searched() {
+    let mut script = Script::new()
+        .tool(
+            "gmail_send_email",
+            json!({"description": "Send an email. With care."}),
+        )
+        .tool(
+            "gmail_list_emails",
+            json!({"description": "List what arrived."}),
+        );
+    for nth in 0..9 {
+        script = script.tool(&format!("sheet_{nth}"), json!({"description": "A sheet."}));
+    }
+    let world = World::with("google", &script);
+    let router = world.router();
+    let found = async |search: &str| {
+        let found = value(&router, "get_tool_catalog", json!({ "search": search })).await;
+        let groups = found["data"]["catalog"].as_object().unwrap().clone();
+        let tools = groups.values().flat_map(|tools| tools.as_array().unwrap());
+        let names: Vec<String> = tools
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect();
+        let summary = found["data"]["summary"].as_str().unwrap().to_owned();
+        (summary, names.join(" "))
+    };
+    let cases = [
+        (
+            "gmail_list_emails",
+            "1 tool of 15 that fit",
+            "gmail_list_emails",
+        ),
+        (
+            "time.now, google.sheet_3",
+            "2 tools of 15 that fit",
+            "time.now sheet_3",
+        ),
+        (
+            "Send Email!",
+            "3 tools of 15 that fit",
+            "notify gmail_list_emails gmail_send_email",
+        ),
+        (
+            "sheet",
+            "the first 8 of 9 tools that fit",
+            "sheet_0 sheet_1 sheet_2 sheet_3 sheet_4 sheet_5 sheet_6 sheet_7",
+        ),
+        (
+            "weather",
+            "none of 15 tools fits; other words may, and `{}` lists all",
+            "",
+        ),
+        (" ", "15 tools across 2 MCP servers", "*"),
+    ];
+    for (search, summary, names) in cases {
+        let (said, shown) = found(search).await;
+        let shown = if names == "*" { "*" } else { shown.as_str() };
+        assert_eq!((said.as_str(), shown), (summary, names), "{search}");
+    }
+}
+
+#[tokio::test]
 async fn only_chosen_tools_are_seen() {
     let mut world = World::with(
         "demo",

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use deft_agent::{Action, Limits, Mode, Setup};
+use deft_agent::{Action, Limits, Mode, Setup, Shelved};
 use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, StopReason, ToolCall};
 use serde_json::{Value, json};
 
@@ -32,6 +32,19 @@ pub(crate) fn agent(seed: u64, mode: Mode) -> (Setup, World) {
     let names = ["read", "look", "send", "put", "pay", "dispatch", "skill"];
     if mode == Mode::Tools {
         setup.tools = names.iter().map(|name| offer(name, name)).collect();
+    }
+    // Some begin with half of their tools on the shelf.
+    if roll(seed, &"shelf", 3) == 0 {
+        let on_shelf = |name: &str| matches!(name, "look" | "send" | "put");
+        setup.tools.retain(|offer| !on_shelf(&offer.tool));
+        let shelved = names.iter().filter(|name| on_shelf(name));
+        setup.shelf = shelved
+            .map(|name| Shelved {
+                name: (*name).to_owned(),
+                tool: (*name).to_owned(),
+                approve: false,
+            })
+            .collect();
     }
     setup.limits = Limits {
         max_steps: MAX_STEPS,

@@ -216,6 +216,36 @@ fn prompt_text(prompt: &Value) -> String {
         let first = description.lines().next().unwrap_or_default();
         out.push_str(&format!("{}  {first}\n", text(&tool, "name")));
     }
+    let shelf = list("shelf");
+    if !shelf.is_empty() {
+        let names: Vec<&str> = shelf.iter().filter_map(Value::as_str).collect();
+        out.push_str(&format!(
+            "\n--- {} when looked up ---\n{}\n",
+            crate::output::counted(shelf.len(), "more tool"),
+            names.join(", ")
+        ));
+    }
+    out.push_str(&sizes(prompt));
+    out
+}
+
+/// What each section and each tool takes, the largest tools first.
+fn sizes(prompt: &Value) -> String {
+    let list = |name: &str| prompt[name].as_array().cloned().unwrap_or_default();
+    let tokens = prompt["tokens"].as_u64().unwrap_or_default();
+    let mut out = format!("\n--- size: about {tokens} tokens ---\n");
+    for section in list("sections") {
+        let name = section["section"].as_str().unwrap_or_default();
+        let chars = section["chars"].as_u64().unwrap_or_default();
+        out.push_str(&format!("{name:24} {chars:>6} characters\n"));
+    }
+    let mut tools = list("tools");
+    let size = |tool: &Value| tool["tokens"].as_u64().unwrap_or_default();
+    tools.sort_by_key(|tool| std::cmp::Reverse(size(tool)));
+    for tool in &tools {
+        let name = format!("tool {}", tool["name"].as_str().unwrap_or_default());
+        out.push_str(&format!("{name:24} {:>6} tokens\n", size(tool)));
+    }
     out
 }
 
@@ -299,7 +329,10 @@ mod tests {
         assert_eq!(
             prompt_text(&prompt),
             "agent thinker, model local\n\n--- system, stable ---\nYou help.\n\n--- system, changing ---\nIt is noon.\n\n\
-             --- user ---\nhi\n\n--- 1 tool ---\nhttp_request  Asks a web server. More.\n"
+             --- user ---\nhi\n\n--- 2 tools ---\nlog  Writes a line.\nhttp_request  Asks a web server. More.\n\n\
+             --- 1 more tool when looked up ---\nnotify\n\n--- size: about 140 tokens ---\n\
+             agent                         9 characters\nnow                          11 characters\n\
+             tool http_request           120 tokens\ntool log                      7 tokens\n"
         );
     }
 }

@@ -62,6 +62,10 @@ impl Tree {
             } => match how {
                 // A page costs nothing, and is not worth a line.
                 Interpretation::Text => None,
+                Interpretation::Described => {
+                    let note = "looked up first".to_owned();
+                    self.mark(&place(*turn, *call), Some(name), Mark::Tolerated, note)
+                }
                 Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
                     let note = format!("refused: {}", clip(text));
                     self.mark(&place(*turn, *call), Some(name), Mark::Tolerated, note)

@@ -1,0 +1,106 @@
+//! Tools on the shelf: an agent may use them and is not offered them until it looks them up.
+//!
+//! A search of the catalog offers what it found, from the next question on. A tool that is called
+//! while it is still on the shelf is not called, but described, and can be called then. How a tool is
+//! described is asked once and recorded, so a replay offers the same.
+//!
+//! Not here: which tools are on the shelf (whoever prepares the agent), how the catalog is searched.
+
+use serde_json::Value;
+
+use super::state::{Agent, End, Target, Turn, Want};
+use super::{ordinal, words};
+use crate::action::{Facts, Resolved};
+use crate::event::What;
+use crate::setup::{Offer, Shelved};
+
+/// The tool that lists tools, by its name in the router.
+pub const CATALOG_TOOL: &str = "get_tool_catalog";
+
+/// How many tools a model is offered at most; providers refuse more than 128.
+pub const MOST_OFFERED: usize = 120;
+
+/// Takes off the shelf what the searches of a turn have found.
+pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<What> {
+    if agent.setup.shelf.is_empty() {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for call in &turn.calls {
+        if let (Some(Target::Tool { tool, args, .. }), Some(End::Value(value))) =
+            (&call.target, call.end())
+            && tool == CATALOG_TOOL
+            // The whole catalog is an overview; offering all of it would undo the shelf.
+            && args.get("search").is_some_and(|search| !search.is_null())
+        {
+            names.extend(listed(value));
+        }
+    }
+    let shelf = agent.setup.shelf.iter();
+    let wanted = shelf.filter(|it| names.contains(&it.tool.as_str()));
+    offered(agent, wanted, facts)
+}
+
+/// The names in an answer of the catalog, which groups them by server.
+fn listed(value: &Value) -> impl Iterator<Item = &str> {
+    let groups = value["data"]["catalog"].as_object();
+    let tools = groups.into_iter().flat_map(|groups| groups.values());
+    let tools = tools.filter_map(Value::as_array).flatten();
+    tools.filter_map(|tool| tool["name"].as_str())
+}
+
+/// Takes a tool off the shelf that is called while it is there.
+pub(super) fn called(agent: &Agent, want: Want<'_>, facts: &dyn Facts) -> Option<What> {
+    let name = match want {
+        Want::Call(call) => call.name.as_str(),
+        Want::Command(written) if written.problem.is_none() => want.first_word(),
+        Want::Command(_) | Want::Stray(_) => return None,
+    };
+    let called = |it: &&Shelved| it.name == name || it.tool == name;
+    offered(agent, agent.setup.shelf.iter().filter(called), facts)
+}
+
+fn offered<'a>(
+    agent: &Agent,
+    wanted: impl Iterator<Item = &'a Shelved>,
+    facts: &dyn Facts,
+) -> Option<What> {
+    let room = MOST_OFFERED.saturating_sub(agent.setup.tools.len());
+    let tools = wanted.filter_map(|shelved| {
+        Some(Offer {
+            spec: facts.describe(shelved)?,
+            tool: shelved.tool.clone(),
+            approve: shelved.approve,
+        })
+    });
+    let tools: Vec<Offer> = tools.take(room).collect();
+    let turn = ordinal(agent.turns.len());
+    (!tools.is_empty()).then_some(What::Offered { turn, tools })
+}
+
+/// What there is to say about a call of a tool that came off the shelf after the model was asked.
+pub(super) fn described(agent: &Agent, call: &str) -> Option<Resolved> {
+    let name = call.split_whitespace().next().unwrap_or_default();
+    let mut offers = agent.setup.tools.iter();
+    let offer = offers.find(|offer| offer.spec.name == name || offer.tool == name)?;
+    let this_turn = (offer.tool.clone(), agent.turns.len());
+    let text = || words::described(offer, agent.setup.mode);
+    agent
+        .opened
+        .contains(&this_turn)
+        .then(|| Resolved::Described(text()))
+}
+
+impl Agent {
+    /// The model is offered these tools from the next question on.
+    pub(super) fn open(&mut self, tools: &[Offer]) {
+        let turn = self.turns.len();
+        let setup = std::sync::Arc::make_mut(&mut self.setup);
+        for offer in tools {
+            setup.shelf.retain(|shelved| shelved.tool != offer.tool);
+            setup.tools.push(offer.clone());
+            self.opened.push((offer.tool.clone(), turn));
+        }
+        self.specs = setup.tools.iter().map(|it| it.spec.clone()).collect();
+    }
+}

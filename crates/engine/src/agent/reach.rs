@@ -1,0 +1,194 @@
+//! What an agent may use in a chat, and what of it is offered with the first question.
+//!
+//! Not here: which tools a message needs (`need.rs`), how they are described (`offers.rs`), the exact
+//! tools of a fired skill (`prepare.rs`).
+
+use deft_agent::{Classified, Mode, Offer};
+use deft_model::{Agent, Message, fits};
+use deft_registry::{Snapshot, discovery};
+use deft_tools::ToolInfo;
+
+use super::chat::FOR_COMMANDS;
+use super::known::Entries;
+use super::prepare::Reach;
+use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use super::voice::Voice;
+use super::{need, offers};
+use crate::engine::Inner;
+
+/// How long the list of skills in the `skill` tool may be.
+const SKILL_TOOL_CHARS: usize = 12_000;
+
+/// What a message comes with.
+pub(super) struct Occasion<'a> {
+    pub(super) message: &'a str,
+    pub(super) playbooks: &'a Classified,
+    pub(super) history: &'a [Message],
+    pub(super) entries: &'a Entries,
+}
+
+/// A pattern that every name fits.
+const EVERYTHING: &str = "*";
+
+/// The tools that an agent has for its skills.
+const OWN: [&str; 5] = [SKILL, GET_SKILL, USE_SKILL, SKILL_RUN, DISPATCH_AGENT];
+
+/// Which tools a chat is offered.
+struct Plan {
+    /// What it may use beyond that.
+    may_use: Vec<String>,
+    /// Names and patterns of tools that are offered.
+    offered: Vec<String>,
+    /// Those that come first.
+    first: Vec<String>,
+    /// How many of the first are kept where there is little room.
+    keep: usize,
+}
+
+impl Inner {
+    /// What an agent may use in a chat, and the names of tools that it is not always offered.
+    pub(super) fn chat_reach(
+        &self,
+        voice: &Voice,
+        snapshot: &Snapshot,
+        occasion: &Occasion<'_>,
+    ) -> (Reach, Vec<String>) {
+        let agent = &voice.agent;
+        let without = not_for(voice);
+        let all = self.parts.router.list();
+        let patterns = agent.tools.as_ref().unwrap_or(&self.options.agent.tools);
+        let needed = patterns.iter().any(|pattern| pattern == Agent::NEEDED);
+        let few = || offers::are_few(&all, &without, self.options.agent.offer_tokens);
+        let plan = if needed && !few() {
+            as_needed(patterns, snapshot, occasion, &all)
+        } else {
+            all_at_once(patterns, occasion)
+        };
+        let approve = self.approvals(agent);
+        let wish = offers::Wish {
+            may_use: &plan.may_use,
+            offered: &plan.offered,
+            first: &plan.first,
+            without: &without,
+            approve: &approve,
+        };
+        let mut choice = offers::matching(all, &wish);
+        offer_skill_tool(&mut choice.tools, snapshot, agent);
+        let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
+        let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
+        // The `skill` tool is made for its agent, whose skills it lists; nobody could make it again.
+        let again = no_room.into_iter().filter(|shelved| shelved.tool != SKILL);
+        choice.shelf.extend(again);
+        let others = others(&choice, &plan, occasion);
+        let reach = Reach {
+            tools: choice.tools,
+            shelf: choice.shelf,
+            skills: skills_of(agent, snapshot),
+            left_out,
+        };
+        (reach, others)
+    }
+}
+
+/// What a message needs is offered, with what is named beside `needed`; all others can be looked up.
+fn as_needed(
+    patterns: &[String],
+    snapshot: &Snapshot,
+    occasion: &Occasion<'_>,
+    all: &[ToolInfo],
+) -> Plan {
+    let (message, playbooks) = (occasion.message, occasion.playbooks);
+    let core = need::core(occasion.entries).into_iter();
+    let mut first: Vec<String> = core.chain(playbooks.tools()).map(str::to_owned).collect();
+    let keep = first.len();
+    first.extend(need::of(
+        message,
+        playbooks,
+        snapshot,
+        occasion.history,
+        all,
+    ));
+    Plan {
+        may_use: vec![EVERYTHING.to_owned()],
+        offered: named(patterns),
+        first,
+        keep,
+    }
+}
+
+/// All that is named is offered.
+fn all_at_once(patterns: &[String], occasion: &Occasion<'_>) -> Plan {
+    let mut offered = named(patterns);
+    if patterns.iter().any(|pattern| pattern == Agent::NEEDED) {
+        offered.push(EVERYTHING.to_owned());
+    }
+    let forced = occasion.playbooks.tools();
+    let keep = forced.len();
+    let first = forced.into_iter().chain(OWN).map(str::to_owned);
+    Plan {
+        may_use: Vec::new(),
+        offered,
+        first: first.collect(),
+        keep,
+    }
+}
+
+/// The names and patterns among what an agent may use; its own tools follow from its skills.
+fn named(patterns: &[String]) -> Vec<String> {
+    let mut named = patterns.to_vec();
+    named.retain(|pattern| pattern != Agent::NEEDED && !OWN.contains(&pattern.as_str()));
+    named
+}
+
+/// Tools that are not for an agent: those of skills where it has none, and those with which commands
+/// are called where it writes commands.
+fn not_for(voice: &Voice) -> Vec<&'static str> {
+    let mut without: Vec<&str> = Vec::new();
+    if !voice.agent.allow_skills {
+        without.extend(super::AGENT_TOOLS);
+    }
+    if voice.mode == Mode::Cmd {
+        without.extend(FOR_COMMANDS);
+    }
+    without
+}
+
+/// The names of tools that come and go with what is said. All of them are listed, whichever are offered
+/// now, so that the list is the same for every message.
+fn others(choice: &offers::Choice, plan: &Plan, occasion: &Occasion<'_>) -> Vec<String> {
+    let mut names: Vec<String> = choice.shelf.iter().map(|it| it.name.clone()).collect();
+    if !plan.may_use.is_empty() {
+        let core = need::core(occasion.entries);
+        let always = |tool: &str| {
+            let mut patterns = plan.offered.iter();
+            core.contains(&tool) || patterns.any(|pattern| fits(pattern, tool))
+        };
+        let coming = choice.tools.iter().filter(|offer| !always(&offer.tool));
+        names.extend(coming.map(|offer| offer.spec.name.clone()));
+    }
+    names.sort();
+    names
+}
+
+/// The skills that an agent may name; none means all.
+fn skills_of(agent: &Agent, snapshot: &Snapshot) -> Option<Vec<String>> {
+    if !agent.allow_skills {
+        return Some(Vec::new());
+    }
+    agent.skills.as_ref()?;
+    let all = snapshot.skills().map(|loaded| &loaded.skill);
+    let may_use =
+        all.filter(|skill| agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref()));
+    Some(may_use.map(|skill| skill.id.to_string()).collect())
+}
+
+/// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
+fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot, agent: &Agent) {
+    let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
+        return;
+    };
+    match discovery::skill_tool_spec(snapshot, agent, SKILL_TOOL_CHARS) {
+        Some(spec) => tools[at].spec = spec,
+        None => drop(tools.remove(at)),
+    }
+}
