@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use deft_model::{Expect, Failure, FailureClass};
+use deft_model::{Expect, Failure, FailureClass, OnError};
 use deft_template::{Condition, EvalError, EvalKind, Lookup, Scope, SyntaxError};
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::event::Call;
 use crate::machine::Machine;
@@ -52,6 +52,11 @@ impl Expected {
 
     pub(crate) fn has_schema(&self) -> bool {
         self.schema.is_some()
+    }
+
+    fn mentions(&self, name: &str) -> bool {
+        let mut names = self.that.iter().flat_map(Condition::names);
+        names.any(|used| used.name == name)
     }
 
     fn is_empty(&self) -> bool {
@@ -98,14 +103,25 @@ impl Machine {
         frame.plan.expect.check("the outputs", is_called, &scope)
     }
 
-    /// `expect:` of a step, over its value as `result` and by its own names. `by_agent` is what its
-    /// agent has called.
+    /// `expect:` of a step, and of its skill where that is nothing but an agent: it is the agent that
+    /// has to keep it, and that can be asked again. `by_agent` is what it has called.
     pub(crate) fn check_step(
         &self,
         at: At,
         value: &Value,
         by_agent: &[String],
     ) -> Result<(), Failure> {
+        let checked = self.check_value(at, value, by_agent);
+        if self.is_agent(at) {
+            // Nothing is in doubt: what an agent has called is known call by call.
+            return checked.and_then(|()| self.check_answer(at, value, by_agent));
+        }
+        // The call itself has happened.
+        checked.map_err(Failure::in_doubt)
+    }
+
+    /// `expect:` of a step, over its value as `result` and by its own names.
+    fn check_value(&self, at: At, value: &Value, by_agent: &[String]) -> Result<(), Failure> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
         let Some(view) = self
             .view(at.frame, Some(at))
@@ -132,9 +148,36 @@ impl Machine {
             _ => false,
         };
         let what = format!("the result of `{}`", self.path(at));
-        // The call itself has happened.
-        let checked = planned.expect.check(&what, is_called, &scope);
-        checked.map_err(Failure::in_doubt)
+        planned.expect.check(&what, is_called, &scope)
+    }
+
+    /// `expect:` of a skill that is nothing but its agent, over what it will return.
+    fn check_answer(&self, at: At, value: &Value, by_agent: &[String]) -> Result<(), Failure> {
+        let plan = &self.frames[at.frame].plan;
+        let step = &plan.steps[at.step].step;
+        let wrapped = step.output.as_ref().map(|name| json!({ name: value }));
+        let names = match wrapped {
+            None => &["outputs", step.id.as_str()][..],
+            Some(_) => &["outputs"],
+        };
+        // Steps are to be seen only when they have ended, and what a step tolerates its skill does not.
+        let later = step.on_error == OnError::Continue
+            || plan.expect.mentions("steps")
+            || !names.contains(&step.id.as_str()) && plan.expect.mentions(&step.id);
+        let Some(view) = self
+            .view(at.frame, None)
+            .filter(|_| plan.is_agent_alone() && !later)
+        else {
+            return Ok(());
+        };
+        let scope = Beside {
+            view: &view,
+            value: wrapped.as_ref().unwrap_or(value),
+            names,
+            fields: true,
+        };
+        let is_called = |tool: &str| by_agent.iter().any(|other| is_same(other, tool));
+        plan.expect.check("the outputs", is_called, &scope)
     }
 }
 

@@ -61,6 +61,9 @@ impl Machine {
         if !fits {
             return Err(misplaced(&ended.path, "ends without having begun"));
         }
+        if ended.error.is_some() {
+            tried.failure.clone_from(&ended.error);
+        }
         if let TryState::Inside { frame, .. } = tried.state {
             self.frames[frame].left = true;
             self.timed.retain(|timed| *timed != frame);

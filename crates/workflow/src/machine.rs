@@ -357,6 +357,13 @@ impl Machine {
         at.is_ok_and(|at| self.frames[at.frame].plan.results_wrapped)
     }
 
+    /// Why a step or an item failed the last time it was tried.
+    pub fn failed_before(&self, path: &Path) -> Option<&Failure> {
+        let at = self.locate(path).ok()?;
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        tries.get(at.item.unwrap_or(0))?.failure.as_ref()
+    }
+
     /// What an agent step says about its agent.
     pub fn agent(&self, path: &Path) -> Option<AgentStep> {
         let at = self.locate(path).ok()?;

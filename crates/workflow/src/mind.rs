@@ -104,6 +104,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
         What::Unable { .. }
         | What::Asked { .. }
         | What::Reminded { .. }
+        | What::Rejected { .. }
         | What::Finished(_)
         | What::Reopened => return None,
     };
@@ -116,7 +117,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
 
 fn told(how: Interpretation) -> &'static str {
     match how {
-        Interpretation::Text => "tool_answered",
+        Interpretation::Text | Interpretation::Made => "tool_answered",
         Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
             "tool_refused"
         }

@@ -173,6 +173,13 @@ impl Plan {
             .any(|step| matches!(step.action, Action::Compute { .. }))
     }
 
+    /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
+    pub(crate) fn is_agent_alone(&self) -> bool {
+        let agent = |planned: &Planned| matches!(planned.work, Work::Agent { .. });
+        let alone = self.steps.first().filter(|_| self.steps.len() == 1);
+        alone.is_some_and(|only| agent(only) && only.list.is_none()) && self.outputs.is_none()
+    }
+
     /// Names of secrets that the skill may pass to its tools.
     pub fn secrets(&self) -> &[String] {
         &self.secrets

@@ -141,6 +141,12 @@ impl Machine {
             if matches!(**call, Call::Condition))
     }
 
+    /// Whether the try is that of an agent.
+    pub(crate) fn is_agent(&self, at: At) -> bool {
+        matches!(self.try_state(at), Some(TryState::Calling { call, .. })
+            if matches!(**call, Call::Agent { .. }))
+    }
+
     pub(crate) fn try_state(&self, at: At) -> Option<&TryState> {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         tries.get(at.item.unwrap_or(0)).map(|tried| &tried.state)
@@ -208,19 +214,28 @@ impl Machine {
     }
 
     /// What follows a result that is not as expected. The call has happened: one that must not be
-    /// repeated is not, and where the step asks for another try it may bring another result.
+    /// repeated is not, and where the step asks for another try it may bring another result. An agent
+    /// repeats nothing: it goes on, and is told what was missing.
     fn after_breach(&self, now: Timestamp, at: At, breach: &Failure) -> Next {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         if self.stopped_in(at.frame).is_some() {
             return Next::Fail;
         }
-        if self.effects_of(at) == Effects::Once {
+        if self.effects_of(at) == Effects::Once && !self.is_agent(at) {
             return give_up(step, Next::Fail);
         }
         let heal = self.remedy(at, breach);
         let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
+        let retry = || {
+            let retry = self.retry(now, at)?;
+            // A model that is told what was missing has nothing to wait for.
+            Some(match self.is_agent(at) {
+                true => Next::Retry { at: now },
+                false => retry,
+            })
+        };
         again
-            .or_else(|| self.retry(now, at))
+            .or_else(retry)
             .unwrap_or_else(|| give_up(step, Next::Fail))
     }
 

@@ -163,6 +163,8 @@ pub(crate) struct Try {
     /// Remedies for this very try, and those with the ones of its nested steps.
     pub(crate) heals: u32,
     pub(crate) heals_inside: u32,
+    /// Why it failed the last time.
+    pub(crate) failure: Option<Failure>,
     /// What the condition came to for this item.
     pub(crate) judged: Option<bool>,
     /// The frame of the nested skill it runs.

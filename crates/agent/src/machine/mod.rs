@@ -12,6 +12,7 @@ mod apply;
 mod breaker;
 mod calls;
 mod commands;
+mod reject;
 mod settle;
 mod shown;
 mod state;

@@ -152,8 +152,8 @@ impl News {
             What::Told {
                 name, how, text, ..
             } => match how {
-                // A page costs nothing, and is not worth a line.
-                Interpretation::Text => None,
+                // What costs nothing is not worth a line.
+                Interpretation::Text | Interpretation::Made => None,
                 Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
                     Some(Live::Refused {
                         tool: name.clone(),
@@ -184,6 +184,7 @@ impl News {
             | What::Question { .. }
             | What::Answered { .. }
             | What::Reminded { .. }
+            | What::Rejected { .. }
             | What::Reopened => None,
         }
     }

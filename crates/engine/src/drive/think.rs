@@ -121,12 +121,16 @@ impl Driver {
         self.tasks.push(task.boxed());
     }
 
-    /// Takes up what an agent was about when it was cut off.
+    /// Takes up what an agent was about when it was cut off. One that has answered is tried again
+    /// because of its answer.
     fn go_on(&mut self, path: &Path) {
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
         };
-        let reopened = thinking.machine.retry();
+        let mut reopened = thinking.machine.retry();
+        if let Some(failure) = self.machine.failed_before(path) {
+            reopened.extend(thinking.machine.reject(failure));
+        }
         let mut cut_off = Vec::new();
         let mut again = Vec::new();
         for thought in thinking.machine.outstanding() {

@@ -30,7 +30,8 @@ pub(crate) fn place_of(event: &Event, only_ends: bool) -> Option<(String, u32, O
         What::Asked { turn }
         | What::Replied { turn, .. }
         | What::Silent { turn, .. }
-        | What::Reminded { turn, .. } => (*turn, None),
+        | What::Reminded { turn, .. }
+        | What::Rejected { turn, .. } => (*turn, None),
         What::Began(_) | What::Unable { .. } => (0, None),
         What::Finished(_) | What::Reopened => (u32::MAX, None),
     };
@@ -65,6 +66,7 @@ fn agent_line(event: &AgentEvent) -> Option<String> {
         } => replied(*turn, reply, model),
         What::Silent { turn, failure } => format!("{turn} no answer: {}", said(failure)),
         What::Reminded { turn, text } => format!("{turn} reminded: {text}"),
+        What::Rejected { turn, text, .. } => format!("{turn} rejected: {text}"),
         What::Finished(finished) => finish(finished, event.agent.is_root()),
         What::Reopened => "reopened".to_owned(),
         of_call => call_line(of_call)?,
@@ -176,6 +178,7 @@ fn word(how: Interpretation) -> &'static str {
         Interpretation::Refused => "REFUSED",
         Interpretation::Mistaken => "mistaken",
         Interpretation::Declined => "declined",
+        Interpretation::Made => "made before",
     }
 }
 
