@@ -226,16 +226,13 @@ impl Machine {
         }
         let heal = self.remedy(at, breach);
         let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
-        let retry = || {
-            let retry = self.retry(now, at)?;
-            // A model that is told what was missing has nothing to wait for.
-            Some(match self.is_agent(at) {
-                true => Next::Retry { at: now },
-                false => retry,
-            })
+        // A model that is told what was missing has nothing to wait for.
+        let at_once = |retry| match retry {
+            Next::Retry { .. } if self.is_agent(at) => Next::Retry { at: now },
+            other => other,
         };
         again
-            .or_else(retry)
+            .or_else(|| self.retry(now, at).map(at_once))
             .unwrap_or_else(|| give_up(step, Next::Fail))
     }
 
