@@ -125,7 +125,7 @@ impl Performer {
                 }
                 None => self.tool(&request, tool, args, &mut writes).await,
             },
-            Call::Compute | Call::Condition => self.python(&request).await,
+            Call::Compute | Call::Condition | Call::Expect { .. } => self.python(&request).await,
             // Agents and skills are more than a call, and have a way of their own.
             Call::Agent { .. } | Call::Skill { .. } => not_a_call(),
         };
@@ -218,7 +218,7 @@ impl Performer {
             return Err(Failure::new(FailureClass::Other, "there is no code to run"));
         };
         let kind = match &*request.call {
-            Call::Condition => Kind::Condition,
+            Call::Condition | Call::Expect { .. } => Kind::Condition,
             _ => Kind::Block,
         };
         let job = Job {

@@ -169,8 +169,9 @@ impl Plan {
 
     /// True when a step runs Python, so that a worker is worth warming.
     pub fn has_compute(&self) -> bool {
-        self.steps()
-            .any(|step| matches!(step.action, Action::Compute { .. }))
+        let compute = |step: &Step| matches!(step.action, Action::Compute { .. });
+        let mut expects = self.steps.iter().map(|planned| &planned.expect);
+        self.steps().any(compute) || self.expect.is_beyond() || expects.any(Expected::is_beyond)
     }
 
     /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.

@@ -32,9 +32,12 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 self.journal.write(writes);
-                self.ended((&path, attempt), result, now, |machine, result| {
+                let event = self.ended((&path, attempt), result, now, |machine, result| {
                     machine.settle(&path, attempt, result, now, ms, cached)
-                })
+                });
+                // What an agent answered may have been judged.
+                self.note_said(&path, &event, now);
+                event
             }
             Done::Thought {
                 path,

@@ -198,14 +198,14 @@ impl Driver {
         self.record(event);
     }
 
-    /// What an agent said joins its conversation, unless it is about to go on.
-    fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
+    /// What an agent said joins its conversation, unless it is about to go on or to be judged.
+    pub(super) fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
         let (Event::Ended(ended), Some(thinking)) = (event, self.agents.get(path)) else {
             return;
         };
         if !matches!(
             ended.next,
-            Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_)
+            Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
             let said = crate::agent::said(&thinking.machine, &self.run, failure, now);
