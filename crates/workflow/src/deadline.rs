@@ -96,8 +96,8 @@ impl Machine {
     }
 
     /// A call that was cut off because the time is up failed for that reason.
-    pub(crate) fn as_stopped(&self, at: Option<At>, failure: Failure) -> Failure {
-        let stopped = at.and_then(|at| self.stopped_in(at.frame));
+    pub(crate) fn as_stopped(&self, frame: Option<usize>, failure: Failure) -> Failure {
+        let stopped = frame.and_then(|frame| self.stopped_in(frame));
         match stopped {
             Some(stopped)
                 if failure.class == FailureClass::Cancelled

@@ -116,14 +116,17 @@ impl Machine {
     /// `expect:` of a skill, over its outputs and by their names.
     pub(crate) fn check_outputs(&self, index: usize, outputs: &Value) -> Result<(), Unmet> {
         let frame = &self.frames[index];
-        let kept = frame.plan.is_kept_by_agent() && frame.steps[0].phase == Phase::Success;
         match &frame.verdict {
             Verdict::Met => return Ok(()),
             Verdict::Unmet(failure) => return Err(failure.clone().into()),
             Verdict::Open | Verdict::Asked { .. } => {}
         }
         // What was held against the answer of the agent need not be looked at again.
-        let Some(scope) = self.output_scope(index, outputs).filter(|_| !kept) else {
+        let kept = frame.plan.is_kept_by_agent() && frame.steps[0].phase == Phase::Success;
+        if kept || frame.plan.expect.is_empty() {
+            return Ok(());
+        }
+        let Some(scope) = self.output_scope(index, outputs) else {
             return Ok(());
         };
         let is_called = |tool: &str| frame.called.iter().any(|other| is_same(other, tool));
@@ -136,7 +139,7 @@ impl Machine {
     pub(crate) fn check_step(
         &self,
         at: At,
-        value: &Value,
+        value: &Arc<Value>,
         by_agent: &[String],
     ) -> Result<(), Unmet> {
         self.check_value(at, value, by_agent)?;
@@ -147,10 +150,12 @@ impl Machine {
     }
 
     /// `expect:` of a step.
-    fn check_value(&self, at: At, value: &Value, by_agent: &[String]) -> Result<(), Unmet> {
+    fn check_value(&self, at: At, value: &Arc<Value>, by_agent: &[String]) -> Result<(), Unmet> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
-        let scope = self.step_scope(at, value);
-        let Some(scope) = scope.filter(|_| !planned.expect.is_empty()) else {
+        if planned.expect.is_empty() {
+            return Ok(());
+        }
+        let Some(scope) = self.step_scope(at, value) else {
             return Ok(());
         };
         let is_called = |tool: &str| match self.try_state(at) {
@@ -173,12 +178,14 @@ impl Machine {
     pub(crate) fn check_answer(
         &self,
         at: At,
-        value: &Value,
+        value: &Arc<Value>,
         by_agent: &[String],
     ) -> Result<(), Unmet> {
         let plan = &self.frames[at.frame].plan;
-        let scope = self.answer_scope(at, value);
-        let Some(scope) = scope.filter(|_| plan.is_kept_by_agent()) else {
+        if plan.expect.is_empty() || !plan.is_kept_by_agent() {
+            return Ok(());
+        }
+        let Some(scope) = self.answer_scope(at, value) else {
             return Ok(());
         };
         let is_called = |tool: &str| by_agent.iter().any(|other| is_same(other, tool));
@@ -187,27 +194,27 @@ impl Machine {
     }
 
     /// What the post-condition of a step sees: its value as `result` and by its own names.
-    pub(crate) fn step_scope(&self, at: At, value: &Value) -> Option<Beside<'_>> {
+    pub(crate) fn step_scope(&self, at: At, value: &Arc<Value>) -> Option<Beside<'_>> {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let output = step.output.as_deref().unwrap_or("result");
         Some(Beside {
             view: self.view(at.frame, Some(at))?,
-            value: Arc::new(value.clone()),
+            value: Arc::clone(value),
             names: vec!["result", &step.id, output],
             fields: false,
         })
     }
 
     /// What the post-condition of a skill sees of an answer that will be all it returns.
-    pub(crate) fn answer_scope(&self, at: At, value: &Value) -> Option<Beside<'_>> {
+    pub(crate) fn answer_scope(&self, at: At, value: &Arc<Value>) -> Option<Beside<'_>> {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let (value, names) = match &step.output {
-            None => (value.clone(), vec!["outputs", step.id.as_str()]),
-            Some(name) => (json!({ name: value }), vec!["outputs"]),
+            None => (Arc::clone(value), vec!["outputs", step.id.as_str()]),
+            Some(name) => (Arc::new(json!({ name: **value })), vec!["outputs"]),
         };
         Some(Beside {
             view: self.view(at.frame, None)?,
-            value: Arc::new(value),
+            value,
             names,
             fields: true,
         })

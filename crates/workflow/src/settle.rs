@@ -61,18 +61,14 @@ impl Machine {
         (ms, cached): (u64, bool),
         called: Vec<String>,
     ) -> Event {
-        if let Some(frame) = self.frame_of(path) {
-            let at = At {
-                frame,
-                step: 0,
-                item: None,
-            };
-            let result = result.map_err(|failure| self.as_stopped(Some(at), failure));
+        let at = self.locate(path).ok();
+        let outputs = self.frame_of(path);
+        let frame = at.map(|at| at.frame).or(outputs);
+        let result = result.map_err(|failure| self.as_stopped(frame, failure));
+        if let Some(frame) = outputs {
             return self.judge_outputs(frame, attempt, result, now, ms);
         }
-        let at = self.locate(path).ok();
         let judging = at.is_some_and(|at| self.is_judging(at));
-        let result = result.map_err(|failure| self.as_stopped(at, failure));
         let held = at.and_then(|at| self.verifying(at));
         let (called, cached, ms) = match held {
             Some(held) => (held.called.clone(), held.cached, held.ms + ms),
@@ -87,8 +83,9 @@ impl Machine {
                     (None, Some(full), give_up(step, Next::Fail))
                 }
                 Ok(()) => {
+                    let value = Arc::new(value);
                     let checked = self.check_step(at, &value, &called);
-                    self.concluded(at, &Arc::new(value), checked, now)
+                    self.concluded(at, &value, checked, now)
                 }
             },
             (Ok(value), None) => (Some(Arc::new(value)), None, Next::Done),
