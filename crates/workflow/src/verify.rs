@@ -23,8 +23,8 @@ pub(crate) type End = (Option<Arc<Value>>, Option<Failure>, Next);
 impl Machine {
     /// The value that a try is verifying.
     pub(crate) fn verifying(&self, at: At) -> Option<&Arc<Held>> {
-        let tries = &self.frames[at.frame].steps[at.step].tries;
-        let tried = tries.get(at.item.unwrap_or(0))?;
+        let state = &self.frames[at.frame].steps[at.step];
+        let tried = state.tries.get(at.item.unwrap_or(0))?;
         let asked = matches!(&tried.state, TryState::Calling { call, .. }
             if matches!(**call, Call::Expect { .. }));
         tried.held.as_ref().filter(|_| asked)
@@ -32,8 +32,8 @@ impl Machine {
 
     /// The intent to have a value judged that is kept.
     pub(crate) fn verify(&self, at: At) -> Option<Event> {
-        let tries = &self.frames[at.frame].steps[at.step].tries;
-        let tried = tries.get(at.item.unwrap_or(0))?;
+        let state = &self.frames[at.frame].steps[at.step];
+        let tried = state.tries.get(at.item.unwrap_or(0))?;
         let of = tried.held.as_ref()?.of;
         Some(Event::Begun(Begun {
             path: self.path(at),
