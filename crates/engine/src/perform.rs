@@ -6,7 +6,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deft_compute::{Job, Kind, Session};
+use deft_compute::{Error as ComputeError, Job, Kind, Session};
 use deft_model::{Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
@@ -248,6 +248,9 @@ impl Performer {
             Err(error) => {
                 let mut failure = Failure::new(error.class(), error.to_string());
                 failure.hint = error.hint().map(str::to_owned);
+                // A result that nobody could judge is neither good nor bad.
+                let judging = matches!(*request.call, Call::Expect { .. });
+                failure.blocked = judging && matches!(error, ComputeError::Unavailable { .. });
                 Err(failure)
             }
         }

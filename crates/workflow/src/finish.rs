@@ -75,6 +75,7 @@ impl Machine {
         let outcome = match failure.class {
             FailureClass::Cancelled => Outcome::Cancelled,
             FailureClass::Interrupted => Outcome::Interrupted,
+            _ if failure.blocked => Outcome::Blocked,
             _ => Outcome::Error,
         };
         let step = None;

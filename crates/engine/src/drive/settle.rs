@@ -101,7 +101,7 @@ impl Driver {
         settle: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
     ) -> Event {
         match (result, self.next_look(now)) {
-            (Err(failure), Some(until)) if failure.blocked => {
+            (Err(failure), Some(until)) if failure.blocked && !path.is_outputs() => {
                 self.blocked_by = Some(failure.message.clone());
                 self.machine.postponed(path, attempt, failure, until)
             }
