@@ -41,6 +41,11 @@ impl Address {
         ))
     }
 
+    /// The turn of the step's own agent in which it, or the first above it, was sent out.
+    pub(crate) fn first_turn(&self) -> Option<u32> {
+        self.0.split_once('.')?.0.parse().ok()
+    }
+
     /// How many agents are above it.
     pub fn depth(&self) -> usize {
         match self.0.as_str() {
@@ -209,6 +214,16 @@ pub enum What {
         /// What.
         text: String,
     },
+    /// It answered, and the answer is not what its step promises. It is told so and goes on: what it
+    /// has called stays called.
+    Rejected {
+        /// The turn of the answer.
+        turn: u32,
+        /// What was promised.
+        failure: Failure,
+        /// What the model is told.
+        text: String,
+    },
     /// It is over.
     Finished(Finished),
     /// It failed and goes on where it was: the model is asked again, or the call that could not be
@@ -241,6 +256,9 @@ pub enum Interpretation {
     /// It called a tool that it had not been offered yet. Nothing was done; it is told how the tool
     /// is called.
     Described,
+    /// It was made before the last answer was rejected, and is not made again: the text is what it
+    /// gave.
+    Made,
 }
 
 /// How an agent ended.

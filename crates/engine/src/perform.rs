@@ -6,7 +6,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deft_compute::{Job, Kind, Session};
+use deft_compute::{Error as ComputeError, Job, Kind, Session};
 use deft_model::{Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
@@ -125,7 +125,7 @@ impl Performer {
                 }
                 None => self.tool(&request, tool, args, &mut writes).await,
             },
-            Call::Compute | Call::Condition => self.python(&request).await,
+            Call::Compute | Call::Condition | Call::Expect { .. } => self.python(&request).await,
             // Agents and skills are more than a call, and have a way of their own.
             Call::Agent { .. } | Call::Skill { .. } => not_a_call(),
         };
@@ -218,7 +218,7 @@ impl Performer {
             return Err(Failure::new(FailureClass::Other, "there is no code to run"));
         };
         let kind = match &*request.call {
-            Call::Condition => Kind::Condition,
+            Call::Condition | Call::Expect { .. } => Kind::Condition,
             _ => Kind::Block,
         };
         let job = Job {
@@ -248,6 +248,9 @@ impl Performer {
             Err(error) => {
                 let mut failure = Failure::new(error.class(), error.to_string());
                 failure.hint = error.hint().map(str::to_owned);
+                // A result that nobody could judge is neither good nor bad.
+                let judging = matches!(*request.call, Call::Expect { .. });
+                failure.blocked = judging && matches!(error, ComputeError::Unavailable { .. });
                 Err(failure)
             }
         }

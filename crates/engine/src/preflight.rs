@@ -9,7 +9,7 @@ use deft_compute::{Job, Kind};
 use deft_model::Object;
 use deft_schedule::parse_duration;
 use deft_skillfile::Check;
-use deft_template::{Condition, Lookup, Scope};
+use deft_template::{Condition, EvalKind, Lookup, Scope};
 use deft_tools::{Call, Found};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -91,7 +91,10 @@ impl Inner {
             } => {
                 let result = self.ask_tool(tool, args.clone()).await?;
                 let (go, what) = match condition {
-                    Some(text) => (holds(text, result)?, format!("`{text}` is not true")),
+                    Some(text) => {
+                        let holds = self.holds(text, result).await?;
+                        (holds, format!("`{text}` is not true"))
+                    }
                     None => (!is_empty(&result), format!("`{tool}` found nothing")),
                 };
                 Ok((!go).then_some(what))
@@ -131,23 +134,37 @@ impl Inner {
     }
 
     async fn compute_check(&self, code: &str) -> Result<bool, String> {
+        let value = self.python(Kind::Block, code, Object::new()).await?;
+        Ok(!is_empty(&value))
+    }
+
+    /// Whether a condition holds; the worker says so where it takes a full Python.
+    async fn holds(&self, condition: &str, result: Value) -> Result<bool, String> {
+        let parsed = Condition::parse(condition).map_err(|error| error.message)?;
+        let result = Result1(Arc::new(result));
+        match parsed.is_true(&result) {
+            Ok(holds) => Ok(holds),
+            Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
+                let result = Arc::unwrap_or_clone(result.0);
+                let scope = Object::from_iter([("result".to_owned(), result)]);
+                let verdict = self.python(Kind::Condition, condition, scope).await?;
+                Ok(verdict == Value::Bool(true))
+            }
+            Err(error) => Err(error.message),
+        }
+    }
+
+    async fn python(&self, kind: Kind, code: &str, scope: Object) -> Result<Value, String> {
         let job = Job {
             now: self.now(),
             zone: self.options.zone.clone(),
-            ..Job::new(Kind::Block, code, Object::new())
+            ..Job::new(kind, code, scope)
         };
         let mut session = self.parts.compute.session();
         let output = session.run(job, None).await;
         let output = output.map_err(|error| error.to_string())?;
-        Ok(!is_empty(&output.value))
+        Ok(output.value)
     }
-}
-
-fn holds(condition: &str, result: Value) -> Result<bool, String> {
-    let condition = Condition::parse(condition).map_err(|error| error.message)?;
-    condition
-        .is_true(&Result1(Arc::new(result)))
-        .map_err(|error| error.message)
 }
 
 /// Whether a tool has found nothing: an empty list, wherever it is, a zero, or words that say so.

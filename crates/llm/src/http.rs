@@ -24,6 +24,12 @@ pub(crate) type Shared = Arc<OnceLock<Result<Client, String>>>;
 /// How long the end of a connection is waited for behind the end of an answer.
 const LINGER: Duration = Duration::from_millis(50);
 
+/// What to look at when nobody is there.
+const UNREACHED: &str = "is the model server running, and is `base_url` right?";
+
+/// What to look at when somebody was there.
+const HUNG_UP: &str = "is the model server still running? its log may say why it hung up";
+
 /// A model behind HTTP.
 pub(crate) struct Http {
     pub(crate) options: ModelOptions,
@@ -169,18 +175,14 @@ fn host(url: &Url) -> String {
 fn transport(error: &reqwest::Error, host: &str) -> Failed {
     if error.is_timeout() {
         let message = format!("no connection to `{host}` in time");
-        return Failed::passing(FailureClass::Timeout, message);
+        return Failed::passing(FailureClass::Timeout, message).hint(UNREACHED);
     }
-    let message = if error.is_connect() {
-        format!("`{host}` cannot be reached: {}", cause(error))
-    } else {
-        format!("the connection to `{host}` broke: {}", cause(error))
-    };
-    let failed = Failed::passing(FailureClass::Network, message);
     if error.is_connect() {
-        return failed.hint("is the model server running, and is `base_url` right?");
+        let message = format!("`{host}` cannot be reached: {}", cause(error));
+        return Failed::passing(FailureClass::Network, message).hint(UNREACHED);
     }
-    failed
+    let message = format!("the connection to `{host}` broke: {}", cause(error));
+    Failed::passing(FailureClass::Network, message).hint(HUNG_UP)
 }
 
 /// The innermost cause, which alone says something.

@@ -55,23 +55,6 @@ pub(crate) fn check_condition(node: &Node, file: &str, sink: &mut Sink) -> Optio
     }
 }
 
-/// Compiles a condition that is checked where no full Python is at hand. What can be known to need
-/// one is told here, and not at night.
-pub(crate) fn check_post_condition(node: &Node, file: &str, sink: &mut Sink) {
-    let Some(condition) = check_condition(node, file, sink) else {
-        return;
-    };
-    if let Some((what, span)) = condition.beyond() {
-        let message = format!("{what} takes a full Python, which a post-condition does not have");
-        sink.report(
-            Rule::InvalidCondition,
-            locate(file, node, span.clone()),
-            message,
-        )
-        .help("work it out in a `compute` step, and expect what that returns");
-    }
-}
-
 /// Python would take the braces for a set of sets.
 fn is_template(text: &str) -> bool {
     let text = text.trim();

@@ -187,7 +187,7 @@ pub(crate) fn expect(outer: &Fields<'_>, sink: &mut Sink) -> Option<Expect> {
     };
     fields.check_keys(&[EXPECT], outer.severity, sink);
     if let Some(node) = fields.node("that") {
-        expressions::check_post_condition(node, fields.file, sink);
+        expressions::check_condition(node, fields.file, sink);
     }
     if let Some(node) = fields.node("schema") {
         check_schema(node, outer, sink);

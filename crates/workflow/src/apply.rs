@@ -51,8 +51,14 @@ impl Machine {
                 self.asked(at, path, question)
             }
             Event::Answered { path, answer, by } => self.answered(at, path, *answer, by),
-            Event::Begun(begun) => self.begun(at, begun),
-            Event::Ended(ended) => self.ended(at, ended),
+            Event::Begun(begun) => match self.frame_of(&begun.path) {
+                Some(frame) => self.outputs_begun(at, frame, begun),
+                None => self.begun(at, begun),
+            },
+            Event::Ended(ended) => match self.frame_of(&ended.path) {
+                Some(frame) => self.outputs_ended(frame, ended),
+                None => self.ended(at, ended),
+            },
             Event::Agent { path, .. } => self.thought(path),
             Event::Healed {
                 path, error, next, ..

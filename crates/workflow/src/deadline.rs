@@ -83,8 +83,9 @@ impl Machine {
 
     /// True when a step has to stop, alone or with the whole run.
     pub fn is_stopping(&self, path: &Path) -> bool {
-        self.locate(path)
-            .is_ok_and(|at| self.stopped_in(at.frame).is_some())
+        let at = self.locate(path).ok().map(|at| at.frame);
+        let frame = at.or_else(|| self.frame_of(path));
+        frame.is_some_and(|frame| self.stopped_in(frame).is_some())
     }
 
     /// True when a step waits for an instant.
@@ -95,8 +96,8 @@ impl Machine {
     }
 
     /// A call that was cut off because the time is up failed for that reason.
-    pub(crate) fn as_stopped(&self, at: Option<At>, failure: Failure) -> Failure {
-        let stopped = at.and_then(|at| self.stopped_in(at.frame));
+    pub(crate) fn as_stopped(&self, frame: Option<usize>, failure: Failure) -> Failure {
+        let stopped = frame.and_then(|frame| self.stopped_in(frame));
         match stopped {
             Some(stopped)
                 if failure.class == FailureClass::Cancelled

@@ -178,7 +178,7 @@ impl Machine {
     fn begin(&self, now: Timestamp, at: At, facts: &dyn Facts) -> Event {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
-        if let Some(event) = self.go_on(now, at) {
+        if let Some(event) = self.verify(at).or_else(|| self.go_on(now, at)) {
             return event;
         }
         let Some(view) = self.view(at.frame, Some(at)) else {

@@ -251,6 +251,11 @@ pub enum Call {
     Compute,
     /// The condition of the step, where it needs the worker.
     Condition,
+    /// The condition that a result must meet, where it needs the worker.
+    Expect {
+        /// Who expects it.
+        of: Whose,
+    },
     /// A model.
     Agent {
         /// Rendered instructions.
@@ -263,6 +268,16 @@ pub enum Call {
         /// Rendered inputs.
         args: Object,
     },
+}
+
+/// Who expects something of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// The step.
+    Step,
+    /// Its skill.
+    Skill,
 }
 
 /// How a call ended and what follows.
@@ -302,6 +317,11 @@ pub enum Next {
     Done,
     /// The worker has judged the condition of the step, which now begins or is left out.
     Judged,
+    /// The value is there, and the worker has to say whether it is as expected.
+    Verify {
+        /// Who expects it.
+        of: Whose,
+    },
     /// It is tried again at an instant.
     Retry {
         /// When.

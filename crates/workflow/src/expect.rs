@@ -1,19 +1,21 @@
 //! Post-conditions: whether a run or a step may call itself a success (`expect:`).
 //!
 //! What they come to is part of the event that ends the step or the run, so a replay checks
-//! nothing. It is not decided here what a breach means for whoever waits.
+//! nothing. It is not decided here what a breach means for whoever waits; what only the worker can
+//! judge is in `verify.rs`.
 
 use std::sync::Arc;
 
-use deft_model::{Expect, Failure, FailureClass};
+use deft_model::{Expect, Failure, FailureClass, Object, OnError};
 use deft_template::{Condition, EvalError, EvalKind, Lookup, Scope, SyntaxError};
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::event::Call;
+use crate::event::{Call, Whose};
 use crate::machine::Machine;
-use crate::scope::View;
-use crate::state::{At, TryState};
+use crate::plan::Plan;
+use crate::scope::{View, mentions};
+use crate::state::{At, Phase, TryState, Verdict};
 
 /// How many problems with a value are told at once.
 const MOST_PROBLEMS: usize = 3;
@@ -54,8 +56,24 @@ impl Expected {
         self.schema.is_some()
     }
 
+    fn mentions(&self, name: &str) -> bool {
+        let mut names = self.that.iter().flat_map(Condition::names);
+        names.any(|used| used.name == name)
+    }
+
     fn is_empty(&self) -> bool {
         self.called.is_empty() && self.that.is_none() && self.schema.is_none()
+    }
+
+    /// True when it is known to need the worker.
+    pub(crate) fn is_beyond(&self) -> bool {
+        let mut that = self.that.iter();
+        that.any(|that| that.beyond().is_some())
+    }
+
+    /// The expression.
+    pub(crate) fn that(&self) -> &str {
+        self.that.as_ref().map_or("", Condition::source).trim()
     }
 
     /// Checks a value. `what` says what it is, `is_called` which tools have done their part.
@@ -64,13 +82,13 @@ impl Expected {
         what: &str,
         is_called: impl Fn(&str) -> bool,
         scope: &Beside<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Unmet> {
         if let Some(tool) = self.called.iter().find(|tool| !is_called(tool)) {
             let message = format!("expected a successful call of `{tool}`, and there was none");
-            return Err(Failure::new(FailureClass::Invalid, message));
+            return Err(Failure::new(FailureClass::Invalid, message).into());
         }
         if let Some(schema) = &self.schema {
-            check_schema(what, schema, scope.value)?;
+            check_schema(what, schema, &scope.value)?;
         }
         match &self.that {
             Some(that) => check_that(that, scope),
@@ -79,46 +97,66 @@ impl Expected {
     }
 }
 
+/// Why a value cannot be called a success.
+#[derive(Debug)]
+pub(crate) enum Unmet {
+    /// It is not as expected.
+    Breach(Failure),
+    /// Only the worker can say.
+    Beyond(Whose),
+}
+
+impl From<Failure> for Unmet {
+    fn from(failure: Failure) -> Self {
+        Self::Breach(failure)
+    }
+}
+
 impl Machine {
     /// `expect:` of a skill, over its outputs and by their names.
-    pub(crate) fn check_outputs(
-        &self,
-        index: usize,
-        view: &View<'_>,
-        outputs: &Value,
-    ) -> Result<(), Failure> {
+    pub(crate) fn check_outputs(&self, index: usize, outputs: &Value) -> Result<(), Unmet> {
         let frame = &self.frames[index];
-        let scope = Beside {
-            view,
-            value: outputs,
-            names: &["outputs"],
-            fields: true,
+        match &frame.verdict {
+            Verdict::Met => return Ok(()),
+            Verdict::Unmet(failure) => return Err(failure.clone().into()),
+            Verdict::Open | Verdict::Asked { .. } => {}
+        }
+        // What was held against the answer of the agent need not be looked at again.
+        let kept = frame.plan.is_kept_by_agent() && frame.steps[0].phase == Phase::Success;
+        if kept || frame.plan.expect.is_empty() {
+            return Ok(());
+        }
+        let Some(scope) = self.output_scope(index, outputs) else {
+            return Ok(());
         };
         let is_called = |tool: &str| frame.called.iter().any(|other| is_same(other, tool));
-        frame.plan.expect.check("the outputs", is_called, &scope)
+        let checked = frame.plan.expect.check("the outputs", is_called, &scope);
+        checked.map_err(|unmet| unmet.of(Whose::Skill))
     }
 
-    /// `expect:` of a step, over its value as `result` and by its own names. `by_agent` is what its
-    /// agent has called.
+    /// `expect:` of a step, and of its skill where that is nothing but an agent: it is the agent that
+    /// has to keep it, and that can be asked again. `by_agent` is what it has called.
     pub(crate) fn check_step(
         &self,
         at: At,
-        value: &Value,
+        value: &Arc<Value>,
         by_agent: &[String],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Unmet> {
+        self.check_value(at, value, by_agent)?;
+        if self.is_agent(at) {
+            self.check_answer(at, value, by_agent)?;
+        }
+        Ok(())
+    }
+
+    /// `expect:` of a step.
+    fn check_value(&self, at: At, value: &Arc<Value>, by_agent: &[String]) -> Result<(), Unmet> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
-        let Some(view) = self
-            .view(at.frame, Some(at))
-            .filter(|_| !planned.expect.is_empty())
-        else {
+        if planned.expect.is_empty() {
             return Ok(());
-        };
-        let output = planned.step.output.as_deref().unwrap_or("result");
-        let scope = Beside {
-            view: &view,
-            value,
-            names: &["result", &planned.step.id, output],
-            fields: false,
+        }
+        let Some(scope) = self.step_scope(at, value) else {
+            return Ok(());
         };
         let is_called = |tool: &str| match self.try_state(at) {
             Some(TryState::Calling { call, .. }) => match &**call {
@@ -132,9 +170,88 @@ impl Machine {
             _ => false,
         };
         let what = format!("the result of `{}`", self.path(at));
-        // The call itself has happened.
         let checked = planned.expect.check(&what, is_called, &scope);
-        checked.map_err(Failure::in_doubt)
+        checked.map_err(|unmet| unmet.of(Whose::Step))
+    }
+
+    /// `expect:` of a skill that is nothing but its agent, over what it will return.
+    pub(crate) fn check_answer(
+        &self,
+        at: At,
+        value: &Arc<Value>,
+        by_agent: &[String],
+    ) -> Result<(), Unmet> {
+        let plan = &self.frames[at.frame].plan;
+        if plan.expect.is_empty() || !plan.is_kept_by_agent() {
+            return Ok(());
+        }
+        let Some(scope) = self.answer_scope(at, value) else {
+            return Ok(());
+        };
+        let is_called = |tool: &str| by_agent.iter().any(|other| is_same(other, tool));
+        let checked = plan.expect.check("the outputs", is_called, &scope);
+        checked.map_err(|unmet| unmet.of(Whose::Skill))
+    }
+
+    /// What the post-condition of a step sees: its value as `result` and by its own names.
+    pub(crate) fn step_scope(&self, at: At, value: &Arc<Value>) -> Option<Beside<'_>> {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        let output = step.output.as_deref().unwrap_or("result");
+        Some(Beside {
+            view: self.view(at.frame, Some(at))?,
+            value: Arc::clone(value),
+            names: vec!["result", &step.id, output],
+            fields: false,
+        })
+    }
+
+    /// What the post-condition of a skill sees of an answer that will be all it returns.
+    pub(crate) fn answer_scope(&self, at: At, value: &Arc<Value>) -> Option<Beside<'_>> {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        let (value, names) = match &step.output {
+            None => (Arc::clone(value), vec!["outputs", step.id.as_str()]),
+            Some(name) => (Arc::new(json!({ name: **value })), vec!["outputs"]),
+        };
+        Some(Beside {
+            view: self.view(at.frame, None)?,
+            value,
+            names,
+            fields: true,
+        })
+    }
+
+    /// What the post-condition of a skill sees of its outputs.
+    pub(crate) fn output_scope(&self, frame: usize, outputs: &Value) -> Option<Beside<'_>> {
+        Some(Beside {
+            view: self.view(frame, None)?,
+            value: Arc::new(outputs.clone()),
+            names: vec!["outputs"],
+            fields: true,
+        })
+    }
+}
+
+impl Unmet {
+    /// The same, with who expects it.
+    fn of(self, whose: Whose) -> Self {
+        match self {
+            Self::Beyond(_) => Self::Beyond(whose),
+            Self::Breach(failure) => Self::Breach(failure),
+        }
+    }
+}
+
+impl Plan {
+    /// True when what the skill expects is held against the answer of its agent, which can be asked
+    /// again. Steps are to be seen only when they have ended, and what a step tolerates its skill does
+    /// not: both are held against the outputs.
+    pub(crate) fn is_kept_by_agent(&self) -> bool {
+        let Some(planned) = self.steps.first().filter(|_| self.is_agent_alone()) else {
+            return false;
+        };
+        let step = &planned.step;
+        let unseen = step.output.is_some() && self.expect.mentions(&step.id);
+        !(unseen || self.expect.mentions("steps") || step.on_error == OnError::Continue)
     }
 }
 
@@ -166,25 +283,25 @@ fn check_schema(what: &str, schema: &Validator, value: &Value) -> Result<(), Fai
     Err(Failure::new(FailureClass::Invalid, message))
 }
 
-fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), Failure> {
-    let source = that.source().trim();
+fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), Unmet> {
     match that.is_true(scope) {
         Ok(true) => Ok(()),
-        Ok(false) => {
-            let message = format!("expected `{source}`, and it is false");
-            Err(Failure::new(FailureClass::Invalid, message))
+        Ok(false) => Err(untrue(that.source()).into()),
+        Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
+            // Whose it is, the caller knows.
+            Err(Unmet::Beyond(Whose::Step))
         }
         Err(error) => {
-            let failure = invalid(&format!("expected `{source}`"), &error);
-            // There is no worker at this point, and what takes one is not always to be seen before.
-            let beyond = matches!(error.kind, EvalKind::Unsupported) && failure.hint.is_none();
-            Err(if beyond {
-                failure.hint("work it out in a `compute` step, and expect what that returns")
-            } else {
-                failure
-            })
+            let source = that.source().trim();
+            Err(invalid(&format!("expected `{source}`"), &error).into())
         }
     }
+}
+
+/// An expression that is not true.
+pub(crate) fn untrue(source: &str) -> Failure {
+    let message = format!("expected `{}`, and it is false", source.trim());
+    Failure::new(FailureClass::Invalid, message)
 }
 
 pub(crate) fn invalid(what: &str, error: &EvalError) -> Failure {
@@ -195,20 +312,36 @@ pub(crate) fn invalid(what: &str, error: &EvalError) -> Failure {
 }
 
 /// The names a post-condition sees: what it is about, then everything else.
-struct Beside<'a> {
-    view: &'a View<'a>,
-    value: &'a Value,
-    names: &'a [&'a str],
+pub(crate) struct Beside<'a> {
+    view: View<'a>,
+    value: Arc<Value>,
+    names: Vec<&'a str>,
     /// The fields of the value are names too.
     fields: bool,
+}
+
+impl Beside<'_> {
+    /// The names that a text mentions, for code that is run elsewhere.
+    pub(crate) fn mentioned_in(&self, code: &str) -> Object {
+        let mut map = self.view.mentioned_in(code);
+        let own = self.names.iter().map(|name| (*name, &*self.value));
+        let fields = self.value.as_object().filter(|_| self.fields);
+        let fields = fields.into_iter().flatten();
+        for (name, value) in own.chain(fields.map(|(name, value)| (name.as_str(), value))) {
+            if mentions(code, name) {
+                map.insert(name.to_owned(), value.clone());
+            }
+        }
+        map
+    }
 }
 
 impl Scope for Beside<'_> {
     fn get(&self, name: &str) -> Lookup {
         let field = self.value.get(name).filter(|_| self.fields);
-        let value = field.or_else(|| self.names.contains(&name).then_some(self.value));
-        match value {
-            Some(value) => Lookup::Value(Arc::new(value.clone())),
+        match field {
+            Some(field) => Lookup::Value(Arc::new(field.clone())),
+            None if self.names.contains(&name) => Lookup::Value(Arc::clone(&self.value)),
             None => self.view.get(name),
         }
     }

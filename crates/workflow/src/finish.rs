@@ -10,12 +10,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Event, Finished, RunError};
-use crate::expect::invalid;
+use crate::expect::{Unmet, invalid};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::progress::elapsed;
 use crate::scope::View;
-use crate::state::{At, FatalKind, TryState};
+use crate::state::{At, FatalKind, TryState, Verdict};
 
 impl Machine {
     pub(crate) fn decide_leave(&self, now: Timestamp, index: usize) -> Option<Event> {
@@ -24,7 +24,14 @@ impl Machine {
         if frame.left || frame.open > 0 || !(self.is_complete(index) || stuck) {
             return None;
         }
-        let result = self.result(index);
+        if matches!(frame.verdict, Verdict::Asked { .. }) {
+            return None;
+        }
+        let result = match self.result(index) {
+            Ok(outputs) => Ok(outputs),
+            Err(None) => return Some(self.verify_outputs(index)),
+            Err(Some(failed)) => Err(failed),
+        };
         let Some(parent) = frame.parent else {
             return Some(self.finish(now, result));
         };
@@ -52,16 +59,31 @@ impl Machine {
         failure
     }
 
-    /// What a frame comes to: its outputs, or why it failed.
-    fn result(&self, index: usize) -> Result<Value, (Outcome, RunError)> {
-        let frame = &self.frames[index];
-        if self.is_complete(index) {
-            // A stop that came too late to keep anything from being done changes nothing.
-            return self.outputs(index).map_err(|failure| {
-                let step = None;
-                (Outcome::Error, RunError { failure, step })
-            });
+    /// What a frame comes to: its outputs, or why it failed; neither where only the worker can say.
+    fn result(&self, index: usize) -> Result<Value, Option<(Outcome, RunError)>> {
+        if !self.is_complete(index) {
+            return Err(Some(self.why_incomplete(index)));
         }
+        // A stop that came too late to keep anything from being done changes nothing, unless the
+        // worker would have to be asked.
+        let failure = match (self.outputs(index), self.stopped_in(index)) {
+            (Ok(outputs), _) => return Ok(outputs),
+            (Err(Unmet::Breach(failure)), _) => failure,
+            (Err(Unmet::Beyond(_)), Some(stopped)) => stopped.clone(),
+            (Err(Unmet::Beyond(_)), None) => return Err(None),
+        };
+        let outcome = match failure.class {
+            FailureClass::Cancelled => Outcome::Cancelled,
+            FailureClass::Interrupted => Outcome::Interrupted,
+            _ if failure.blocked => Outcome::Blocked,
+            _ => Outcome::Error,
+        };
+        let step = None;
+        Err(Some((outcome, RunError { failure, step })))
+    }
+
+    fn why_incomplete(&self, index: usize) -> (Outcome, RunError) {
+        let frame = &self.frames[index];
         match (self.stopped_in(index), &frame.failure) {
             (None, Some(fatal)) => {
                 let outcome = match fatal.kind {
@@ -72,7 +94,7 @@ impl Machine {
                 };
                 let failure = fatal.failure.clone();
                 let step = Some(self.path(self.innermost(fatal.at)));
-                Err((outcome, RunError { failure, step }))
+                (outcome, RunError { failure, step })
             }
             (stopped, _) => {
                 let failure = stopped.cloned().unwrap_or_else(|| {
@@ -84,7 +106,7 @@ impl Machine {
                     _ => Outcome::Error,
                 };
                 let step = None;
-                Err((outcome, RunError { failure, step }))
+                (outcome, RunError { failure, step })
             }
         }
     }
@@ -98,12 +120,19 @@ impl Machine {
         inner.map_or(at, |fatal| self.innermost(fatal.at))
     }
 
-    fn outputs(&self, index: usize) -> Result<Value, Failure> {
+    fn outputs(&self, index: usize) -> Result<Value, Unmet> {
+        let outputs = self.rendered(index)?;
+        self.check_outputs(index, &outputs)?;
+        Ok(outputs)
+    }
+
+    /// What a frame returns.
+    pub(crate) fn rendered(&self, index: usize) -> Result<Value, Failure> {
         let frame = &self.frames[index];
         let Some(view) = self.view(index, None) else {
             return Ok(Value::Null);
         };
-        let outputs = match &frame.plan.outputs {
+        Ok(match &frame.plan.outputs {
             Some(outputs) => {
                 let mut map = Object::with_capacity(outputs.len());
                 for (name, tree) in outputs {
@@ -114,9 +143,7 @@ impl Machine {
                 Value::Object(map)
             }
             None => unnamed(&frame.plan, &view),
-        };
-        self.check_outputs(index, &view, &outputs)?;
-        Ok(outputs)
+        })
     }
 
     fn finish(&self, now: Timestamp, result: Result<Value, (Outcome, RunError)>) -> Event {

@@ -19,6 +19,10 @@ impl Machine {
     pub(crate) fn begun(&mut self, now: Timestamp, begun: &Begun) -> Result<(), Diverged> {
         let at = self.locate(&begun.path)?;
         let judging = matches!(*begun.call, Call::Condition);
+        let verifying = matches!(*begun.call, Call::Expect { .. });
+        if verifying != self.tried(at)?.held.is_some() {
+            return Err(misplaced(&begun.path, "begins without the value it has"));
+        }
         if !matches!(self.tried(at)?.state, TryState::Idle | TryState::Ready) {
             return Err(misplaced(&begun.path, "begins while it is going on"));
         }
@@ -35,7 +39,9 @@ impl Machine {
         if !judging {
             tried.judged = Some(true);
         }
-        tried.inner = None;
+        if !verifying {
+            tried.inner = None;
+        }
         tried.attempts = begun.attempt;
         tried.state = TryState::Calling {
             call: Arc::clone(&begun.call),
@@ -61,18 +67,31 @@ impl Machine {
         if !fits {
             return Err(misplaced(&ended.path, "ends without having begun"));
         }
+        if ended.error.is_some() {
+            tried.failure.clone_from(&ended.error);
+        }
         if let TryState::Inside { frame, .. } = tried.state {
             self.frames[frame].left = true;
             self.timed.retain(|timed| *timed != frame);
         }
         match (&ended.error, &ended.next) {
-            (Some(failure), _) => self.follow(now, at, failure, ended.attempt, &ended.next),
+            (Some(failure), next) => {
+                self.follow(now, at, failure, ended.attempt, next)?;
+                // A value that is not as expected is gone; one that nobody has judged is kept.
+                if failure.class == FailureClass::Invalid {
+                    self.tried(at)?.held = None;
+                }
+                Ok(())
+            }
+            (None, Next::Verify { of }) => self.hold(now, at, *of, ended),
             (None, Next::Judged) => self.judged(now, at, ended.value.as_deref()),
             (None, _) => {
                 self.note_called(at, &ended.called);
                 let value = ended.value.clone().unwrap_or_default();
                 self.results = self.results.saturating_add(size(&value));
-                self.tried(at)?.state = TryState::Ended(Ok(value));
+                let tried = self.tried(at)?;
+                tried.held = None;
+                tried.state = TryState::Ended(Ok(value));
                 self.try_over(now, at)
             }
         }
@@ -121,7 +140,7 @@ impl Machine {
 
     /// Lets a try begin once more. A step starts over with its condition and its question, whose
     /// results are kept; an item of a loop goes straight on, or ends with a run that is stopped.
-    fn again(&mut self, now: Timestamp, at: At) -> Result<(), Diverged> {
+    pub(crate) fn again(&mut self, now: Timestamp, at: At) -> Result<(), Diverged> {
         self.tried(at)?.state = TryState::Ready;
         if at.item.is_none() {
             return self.reopen(at);
@@ -143,7 +162,7 @@ impl Machine {
         next: &Next,
     ) -> Result<(), Diverged> {
         match next {
-            Next::Done | Next::Judged | Next::Tolerate => {
+            Next::Done | Next::Judged | Next::Verify { .. } | Next::Tolerate => {
                 self.tried(at)?.state = TryState::Ended(Err(failure.clone()));
                 self.try_over(now, at)
             }
@@ -238,8 +257,11 @@ impl Machine {
         kind: FatalKind,
     ) -> Result<(), Diverged> {
         let tried = self.tried(at)?;
-        let harmless =
-            matches!(&tried.state, TryState::Calling { effects, .. } if *effects != Effects::Once);
+        let harmless = match (&tried.state, &tried.held) {
+            (TryState::Calling { .. }, Some(held)) => held.effects != Effects::Once,
+            (TryState::Calling { effects, .. }, None) => *effects != Effects::Once,
+            _ => false,
+        };
         tried.state = TryState::Failed(failure.clone());
         self.fail(Fatal {
             at,

@@ -32,12 +32,14 @@ mod settle;
 mod size;
 mod state;
 mod tree;
+mod verify;
 mod view;
 mod views;
 
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use event::{
-    Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, Prepared, RunError, Started,
+    Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, Prepared, RunError,
+    Started, Whose,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
 pub use machine::{Action, AgentStep, Code, Diverged, Facts, Machine, Rules};

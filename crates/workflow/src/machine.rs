@@ -118,6 +118,8 @@ pub struct Machine {
     pub(crate) leaving: VecDeque<usize>,
     /// Tries whose action has not been taken yet.
     pub(crate) fresh: Vec<At>,
+    /// Frames whose outputs the worker has to judge, as long as nobody has taken that up.
+    pub(crate) fresh_outputs: Vec<usize>,
     /// Frames that are going on and must end in time.
     pub(crate) timed: Vec<usize>,
     pub(crate) stopped: Option<Failure>,
@@ -158,6 +160,7 @@ fn same_frame((one, two): (&Frame, &Frame)) -> bool {
         && (one.limit, one.asking, one.paused_at) == (two.limit, two.asking, two.paused_at)
         && one.stopped == two.stopped
         && one.called == two.called
+        && (&one.verdict, one.asked) == (&two.verdict, two.asked)
 }
 
 impl Machine {
@@ -173,6 +176,7 @@ impl Machine {
             todo: VecDeque::new(),
             leaving: VecDeque::new(),
             fresh: Vec::new(),
+            fresh_outputs: Vec::new(),
             timed: Vec::new(),
             stopped: None,
             results: 0,
@@ -193,6 +197,7 @@ impl Machine {
             machine.apply(at, event)?;
         }
         machine.fresh.clear();
+        machine.fresh_outputs.clear();
         Ok(machine)
     }
 
@@ -233,7 +238,12 @@ impl Machine {
     /// Actions that have come up since this was last asked.
     pub fn take_actions(&mut self) -> Vec<Action> {
         let fresh = std::mem::take(&mut self.fresh);
-        fresh.into_iter().filter_map(|at| self.action(at)).collect()
+        let outputs = std::mem::take(&mut self.fresh_outputs);
+        let outputs = outputs
+            .into_iter()
+            .filter_map(|frame| self.output_action(frame));
+        let steps = fresh.into_iter().filter_map(|at| self.action(at));
+        steps.chain(outputs).collect()
     }
 
     /// Every action that has begun and not ended, in the order of the steps.
@@ -251,6 +261,7 @@ impl Machine {
                     actions.extend(self.action(At { frame, step, item }));
                 }
             }
+            actions.extend(self.output_action(frame));
         }
         actions
     }
@@ -294,7 +305,7 @@ impl Machine {
     }
 
     /// Names a call: the run and the path with its items, never the attempt.
-    fn key(&self, path: &Path) -> String {
+    pub(crate) fn key(&self, path: &Path) -> String {
         let run = self
             .origin
             .as_ref()
@@ -331,6 +342,9 @@ impl Machine {
     /// What a compute step or a condition of it needs: the source, the names it mentions, and
     /// the recorded start.
     pub fn code(&self, path: &Path) -> Option<Code> {
+        if let Some(frame) = self.frame_of(path) {
+            return self.output_code(frame);
+        }
         let at = self.locate(path).ok()?;
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
@@ -338,6 +352,9 @@ impl Machine {
         let TryState::Calling { call, at: now, .. } = &tried.state else {
             return None;
         };
+        if let Call::Expect { of } = **call {
+            return self.expect_code(at, of, tried.held.as_ref()?, *now);
+        }
         let source = match (&**call, &planned.step.action) {
             (Call::Condition, _) => planned.condition.as_ref().map(Condition::source)?,
             (_, StepAction::Compute { code }) => code.as_str(),
@@ -355,6 +372,13 @@ impl Machine {
     pub fn is_of_record(&self, path: &Path) -> bool {
         let at = self.locate(path);
         at.is_ok_and(|at| self.frames[at.frame].plan.results_wrapped)
+    }
+
+    /// Why a step or an item failed the last time it was tried.
+    pub fn failed_before(&self, path: &Path) -> Option<&Failure> {
+        let at = self.locate(path).ok()?;
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        tries.get(at.item.unwrap_or(0))?.failure.as_ref()
     }
 
     /// What an agent step says about its agent.

@@ -105,6 +105,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
         | What::Asked { .. }
         | What::Offered { .. }
         | What::Reminded { .. }
+        | What::Rejected { .. }
         | What::Finished(_)
         | What::Reopened => return None,
     };
@@ -117,7 +118,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
 
 fn told(how: Interpretation) -> &'static str {
     match how {
-        Interpretation::Text => "tool_answered",
+        Interpretation::Text | Interpretation::Made => "tool_answered",
         Interpretation::Refused
         | Interpretation::Mistaken
         | Interpretation::Declined

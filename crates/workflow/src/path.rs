@@ -1,7 +1,7 @@
 //! Where in a run something happens.
 //!
 //! A path is written `step`, `step[2]` for an item of a loop, and `outer/step` inside a nested
-//! skill. One that could begin only when its step was tried again says so: `outer~2/step`.
+//! skill. `(outputs)` stands for what a skill returns. One that could begin only when its step was tried again says so: `outer~2/step`.
 
 use std::fmt;
 
@@ -12,7 +12,20 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Path(String);
 
+/// Stands in the place of a step; none can be called so.
+const OUTPUTS: &str = "(outputs)";
+
 impl Path {
+    /// The path of what the skill below a prefix returns.
+    pub(crate) fn of_outputs(prefix: &str) -> Self {
+        Self::new(prefix, OUTPUTS, None)
+    }
+
+    /// True when it is what a skill returns, and not a step.
+    pub fn is_outputs(&self) -> bool {
+        self.0.ends_with(OUTPUTS)
+    }
+
     /// The path of a step, or of one item of it, below a prefix such as `outer/`.
     pub(crate) fn new(prefix: &str, step: &str, item: Option<usize>) -> Self {
         let mut text = String::with_capacity(prefix.len() + step.len() + 6);

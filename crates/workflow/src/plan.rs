@@ -169,8 +169,16 @@ impl Plan {
 
     /// True when a step runs Python, so that a worker is worth warming.
     pub fn has_compute(&self) -> bool {
-        self.steps()
-            .any(|step| matches!(step.action, Action::Compute { .. }))
+        let compute = |step: &Step| matches!(step.action, Action::Compute { .. });
+        let mut expects = self.steps.iter().map(|planned| &planned.expect);
+        self.steps().any(compute) || self.expect.is_beyond() || expects.any(Expected::is_beyond)
+    }
+
+    /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
+    pub(crate) fn is_agent_alone(&self) -> bool {
+        let agent = |planned: &Planned| matches!(planned.work, Work::Agent { .. });
+        let alone = self.steps.first().filter(|_| self.steps.len() == 1);
+        alone.is_some_and(|only| agent(only) && only.list.is_none()) && self.outputs.is_none()
     }
 
     /// Names of secrets that the skill may pass to its tools.

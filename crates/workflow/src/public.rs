@@ -122,7 +122,7 @@ pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static
 /// Retries of a step are not new steps.
 fn step_started(begun: &Begun) -> Option<(&'static str, Object)> {
     let (_, _, item) = begun.path.parts();
-    if matches!(*begun.call, Call::Condition) {
+    if matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
         return None;
     }
     let mut fields = json!({ "step_id": begun.path, "step_type": call_kind(&begun.call) });
@@ -135,7 +135,7 @@ fn step_started(begun: &Begun) -> Option<(&'static str, Object)> {
             fields["skill_id"] = json!(skill);
             fields["args"] = json!(args);
         }
-        Call::Compute | Call::Condition | Call::Agent { .. } => {}
+        Call::Compute | Call::Condition | Call::Expect { .. } | Call::Agent { .. } => {}
     }
     fields["attempt"] = json!(begun.attempt);
     let kind = match (begun.attempt, item) {
@@ -160,8 +160,10 @@ fn step_ended(ended: &Ended) -> Option<(&'static str, Object)> {
             json!({ "step_id": ended.path, "failure_type": heal.class, "action": heal.tool,
                 "args": heal.args, "error": error }),
         ),
-        // Only its condition has been judged.
-        Next::Judged => None,
+        // Only its condition has been judged, or its result is about to be.
+        Next::Judged | Next::Verify { .. } => None,
+        // How the skill ended says it.
+        _ if ended.path.is_outputs() => None,
         Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {
             let kind = match item {
                 None => "step_completed",
@@ -205,6 +207,7 @@ fn call_kind(call: &Call) -> &'static str {
         Call::Tool { .. } => "tool",
         Call::Compute => "compute",
         Call::Condition => "condition",
+        Call::Expect { .. } => "expect",
         Call::Agent { .. } => "agent",
         Call::Skill { .. } => "skill",
     }

@@ -9,7 +9,7 @@ use crate::Path;
 use crate::machine::{Diverged, Machine, Todo};
 use crate::order::Waits;
 use crate::progress::misplaced;
-use crate::state::{At, Phase, TryState};
+use crate::state::{At, Phase, TryState, Verdict};
 
 impl Machine {
     pub(crate) fn resumed(&mut self, now: Timestamp) {
@@ -18,6 +18,7 @@ impl Machine {
         self.todo.clear();
         self.leaving.clear();
         self.fresh.clear();
+        self.fresh_outputs.clear();
         if self.origin.is_some() {
             self.reset_frame(now, 0);
         }
@@ -58,6 +59,8 @@ impl Machine {
         self.frames[frame].in_doubt = false;
         self.frames[frame].left = false;
         self.frames[frame].stopped = None;
+        self.frames[frame].verdict = Verdict::Open;
+        self.frames[frame].asked = 0;
         for step in 0..self.frames[frame].steps.len() {
             let item = None;
             let at = At { frame, step, item };

@@ -290,7 +290,7 @@ pub(crate) fn seconds(ms: u64) -> f64 {
 }
 
 /// True when a name stands in a text as a word of its own.
-fn mentions(code: &str, name: &str) -> bool {
+pub(crate) fn mentions(code: &str, name: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(name).any(|(at, _)| {
         let before = code[..at].chars().next_back();

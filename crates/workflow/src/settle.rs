@@ -15,6 +15,7 @@ use crate::machine::Machine;
 use crate::plan::Remedy;
 use crate::size::size;
 use crate::state::{At, TryState};
+use crate::verify::unjudged;
 
 /// The first wait before a retry; each later one is twice as long, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -22,7 +23,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// How often a call that may be repeated is begun again after it was cut off. One that takes the
 /// whole process with it each time must not do so for ever.
-const MOST_CUT_OFFS: u32 = 5;
+pub(crate) const MOST_CUT_OFFS: u32 = 5;
 
 impl Machine {
     /// The event for what came of a call. It says what follows, and is to be stored and applied.
@@ -61,24 +62,33 @@ impl Machine {
         called: Vec<String>,
     ) -> Event {
         let at = self.locate(path).ok();
+        let outputs = self.frame_of(path);
+        let frame = at.map(|at| at.frame).or(outputs);
+        let result = result.map_err(|failure| self.as_stopped(frame, failure));
+        if let Some(frame) = outputs {
+            return self.judge_outputs(frame, attempt, result, now, ms);
+        }
         let judging = at.is_some_and(|at| self.is_judging(at));
-        let result = result.map_err(|failure| self.as_stopped(at, failure));
+        let held = at.and_then(|at| self.verifying(at));
+        let (called, cached, ms) = match held {
+            Some(held) => (held.called.clone(), held.cached, held.ms + ms),
+            None => (called, cached, ms),
+        };
         let (value, error, next) = match (result, at) {
-            (Ok(value), _) if judging => (Some(value), None, Next::Judged),
+            (Ok(value), _) if judging => (Some(Arc::new(value)), None, Next::Judged),
+            (result, Some(at)) if let Some(held) = held => self.judge_value(at, held, result, now),
             (Ok(value), Some(at)) => match self.check_room(at, &value) {
                 Err(full) => {
                     let step = &self.frames[at.frame].plan.steps[at.step].step;
                     (None, Some(full), give_up(step, Next::Fail))
                 }
-                Ok(()) => match self.check_step(at, &value, &called) {
-                    Ok(()) => (Some(value), None, Next::Done),
-                    Err(breach) => {
-                        let next = self.after_breach(now, at, &breach);
-                        (None, Some(breach), next)
-                    }
-                },
+                Ok(()) => {
+                    let value = Arc::new(value);
+                    let checked = self.check_step(at, &value, &called);
+                    self.concluded(at, &value, checked, now)
+                }
             },
-            (Ok(value), None) => (Some(value), None, Next::Done),
+            (Ok(value), None) => (Some(Arc::new(value)), None, Next::Done),
             (Err(failure), Some(at)) => {
                 let next = self.next(now, at, &failure, true);
                 (None, Some(failure), next)
@@ -88,7 +98,7 @@ impl Machine {
         Event::Ended(Ended {
             path: path.clone(),
             attempt,
-            value: value.map(Arc::new),
+            value,
             error,
             next,
             cached,
@@ -141,6 +151,13 @@ impl Machine {
             if matches!(**call, Call::Condition))
     }
 
+    /// Whether the try is that of an agent.
+    pub(crate) fn is_agent(&self, at: At) -> bool {
+        let held = self.verifying(at).is_some_and(|held| held.by_agent);
+        held || matches!(self.try_state(at), Some(TryState::Calling { call, .. })
+            if matches!(**call, Call::Agent { .. }))
+    }
+
     pub(crate) fn try_state(&self, at: At) -> Option<&TryState> {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         tries.get(at.item.unwrap_or(0)).map(|tried| &tried.state)
@@ -169,6 +186,10 @@ impl Machine {
             .hint("look whether it did; `deft runs resume` tries it once more")
             .in_doubt();
         let at = self.locate(path).ok();
+        let failure = match at.and_then(|at| self.verifying(at)) {
+            None if !path.is_outputs() => failure,
+            _ => unjudged(path),
+        };
         match at.and_then(|at| self.try_state(at)) {
             Some(TryState::Healing { .. }) => self.healed(path, Err(failure), now, 0),
             _ => self.settle(path, attempt, Err(failure), now, 0, false),
@@ -208,19 +229,27 @@ impl Machine {
     }
 
     /// What follows a result that is not as expected. The call has happened: one that must not be
-    /// repeated is not, and where the step asks for another try it may bring another result.
-    fn after_breach(&self, now: Timestamp, at: At, breach: &Failure) -> Next {
+    /// repeated is not, and where the step asks for another try it may bring another result. An agent
+    /// repeats nothing: it goes on, and is told what was missing.
+    pub(crate) fn after_breach(&self, now: Timestamp, at: At, breach: &Failure) -> Next {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         if self.stopped_in(at.frame).is_some() {
             return Next::Fail;
         }
-        if self.effects_of(at) == Effects::Once {
+        let held = self.verifying(at).map(|held| held.effects);
+        let effects = held.unwrap_or_else(|| self.effects_of(at));
+        if effects == Effects::Once && !self.is_agent(at) {
             return give_up(step, Next::Fail);
         }
         let heal = self.remedy(at, breach);
         let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
+        // A model that is told what was missing has nothing to wait for.
+        let at_once = |retry| match retry {
+            Next::Retry { .. } if self.is_agent(at) => Next::Retry { at: now },
+            other => other,
+        };
         again
-            .or_else(|| self.retry(now, at))
+            .or_else(|| self.retry(now, at).map(at_once))
             .unwrap_or_else(|| give_up(step, Next::Fail))
     }
 
@@ -249,7 +278,7 @@ impl Machine {
         }
     }
 
-    fn next(&self, now: Timestamp, at: At, failure: &Failure, may_heal: bool) -> Next {
+    pub(crate) fn next(&self, now: Timestamp, at: At, failure: &Failure, may_heal: bool) -> Next {
         // What somebody stopped is not tolerated either.
         if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
             return Next::Fail;

@@ -9,7 +9,7 @@ use deft_model::{Effects, Failure, Object};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Call, Heal, Operation, Started};
+use crate::event::{Answer, Call, Heal, Operation, Started, Whose};
 use crate::plan::Plan;
 
 /// The steps of the skill, or of a skill that one of its steps runs.
@@ -42,6 +42,9 @@ pub(crate) struct Frame {
     pub(crate) paused_at: Option<Timestamp>,
     /// Tools that were called with success, here and inside.
     pub(crate) called: HashSet<String>,
+    /// Whether its outputs are as expected, where the worker has to say, and how often it was asked.
+    pub(crate) verdict: Verdict,
+    pub(crate) asked: u32,
     pub(crate) left: bool,
 }
 
@@ -163,10 +166,41 @@ pub(crate) struct Try {
     /// Remedies for this very try, and those with the ones of its nested steps.
     pub(crate) heals: u32,
     pub(crate) heals_inside: u32,
+    /// What it came to, as long as the worker has not said whether that is as expected.
+    pub(crate) held: Option<Arc<Held>>,
+    /// Why it failed the last time.
+    pub(crate) failure: Option<Failure>,
     /// What the condition came to for this item.
     pub(crate) judged: Option<bool>,
     /// The frame of the nested skill it runs.
     pub(crate) inner: Option<usize>,
+}
+
+/// A value that may not be as expected.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Held {
+    pub(crate) of: Whose,
+    pub(crate) value: Arc<Value>,
+    /// The tools that were called with success.
+    pub(crate) called: Vec<String>,
+    /// What repeating the call would do, and whether it was an agent.
+    pub(crate) effects: Effects,
+    pub(crate) by_agent: bool,
+    pub(crate) cached: bool,
+    pub(crate) ms: u64,
+}
+
+/// What the worker says of the outputs of a frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Verdict {
+    /// Nothing yet.
+    #[default]
+    Open,
+    Asked {
+        at: Timestamp,
+    },
+    Met,
+    Unmet(Failure),
 }
 
 impl Try {
@@ -257,6 +291,8 @@ impl Frame {
             asking: 0,
             paused_at: None,
             called: HashSet::new(),
+            verdict: Verdict::Open,
+            asked: 0,
             left: false,
         }
     }

@@ -163,7 +163,7 @@ impl StepView {
             Next::Heal(heal) => {
                 self.wait(StepStatus::Running, format!("mending with `{}`", heal.tool));
             }
-            Next::Retry { .. } | Next::Wait { .. } | Next::Judged => {
+            Next::Retry { .. } | Next::Wait { .. } | Next::Judged | Next::Verify { .. } => {
                 self.status = StepStatus::Running;
             }
             Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {

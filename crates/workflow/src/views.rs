@@ -25,7 +25,7 @@ enum About {
     Step(String),
     /// An item of this step.
     Item(String),
-    /// A step of a nested skill inside an item, which is not shown.
+    /// A step of a nested skill inside an item, or what a skill returns: neither is shown.
     Inside,
 }
 
@@ -33,7 +33,7 @@ fn about(path: &Path) -> About {
     let path = Path::from_text(path.without_attempts());
     let (prefix, step, item) = path.parts();
     match item {
-        _ if prefix.contains('[') => About::Inside,
+        _ if prefix.contains('[') || path.is_outputs() => About::Inside,
         Some(_) => About::Item(format!("{prefix}{step}")),
         None => About::Step(path.as_str().to_owned()),
     }
@@ -156,7 +156,7 @@ impl<'a> Views<'a> {
             view.status = StepStatus::Running;
             view.reason = None;
             view.started_at.get_or_insert(at);
-            if !matches!(*begun.call, Call::Condition) {
+            if !matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
                 view.attempts += 1;
             }
         });
@@ -168,7 +168,11 @@ impl<'a> Views<'a> {
             About::Item(step) => {
                 let over = !matches!(
                     ended.next,
-                    Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_) | Next::Judged
+                    Next::Retry { .. }
+                        | Next::Wait { .. }
+                        | Next::Heal(_)
+                        | Next::Judged
+                        | Next::Verify { .. }
                 );
                 if let (Some(items), true) = (&mut self.view(step).items, over) {
                     items.done += 1;
@@ -181,6 +185,7 @@ impl<'a> Views<'a> {
                 view.error = ended.error.as_ref().map(step_error);
                 match (&ended.error, &ended.next) {
                     (None, Next::Judged) => view.status = StepStatus::Pending,
+                    (None, Next::Verify { .. }) => {}
                     (None, _) => view.succeed(at, ended.value.clone()),
                     (Some(_), next) => view.follow(at, next),
                 }

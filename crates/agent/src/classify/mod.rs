@@ -5,6 +5,7 @@
 //!
 //! Not here: where playbooks come from, their texts, a model's opinion about what is meant.
 
+mod numbers;
 mod words;
 
 use std::cmp::Reverse;
@@ -14,6 +15,7 @@ use std::fmt;
 use aho_corasick::AhoCorasick;
 use deft_model::{Role, Skill};
 
+use numbers::{Numbered, pattern};
 pub(crate) use words::{fold, in_word};
 
 /// The longest stretch of a message that is looked at, in bytes: what calls for a playbook is said
@@ -127,6 +129,8 @@ pub struct Classifier {
     automaton: AhoCorasick,
     /// For each pattern, which playbooks have it, with the place in their list.
     owners: Vec<Vec<(usize, usize)>>,
+    /// For each pattern, whether a number may stand in it.
+    numbered: Vec<bool>,
 }
 
 impl fmt::Debug for Classifier {
@@ -145,14 +149,17 @@ impl Classifier {
         let mut patterns: Vec<String> = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut owners: Vec<Vec<(usize, usize)>> = Vec::new();
+        let mut numbered: Vec<bool> = Vec::new();
         for (owner, playbook) in playbooks.iter().enumerate() {
             for (place, keyword) in playbook.keywords.iter().enumerate() {
                 let folded = fold(keyword);
                 if folded.is_empty() {
                     continue;
                 }
+                let (folded, number) = pattern(folded);
                 let pattern = *known.entry(folded).or_insert_with_key(|folded| {
                     patterns.push(folded.clone());
+                    numbered.push(number);
                     owners.push(Vec::new());
                     patterns.len() - 1
                 });
@@ -166,6 +173,7 @@ impl Classifier {
             playbooks,
             automaton,
             owners,
+            numbered,
         })
     }
 
@@ -200,15 +208,32 @@ impl Classifier {
     /// The patterns in a text, each once, in the order in which they begin there.
     fn found(&self, text: &str) -> Vec<usize> {
         let mut seen: HashMap<usize, (usize, usize)> = HashMap::new();
-        for hit in self.automaton.find_overlapping_iter(text) {
-            let pattern = hit.pattern().as_usize();
-            if !seen.contains_key(&pattern) && words::is_whole(text, hit.start(), hit.end()) {
-                seen.insert(pattern, (hit.start(), hit.end()));
+        for (pattern, start, end) in self.hits(text, false) {
+            seen.entry(pattern).or_insert((start, end));
+        }
+        if self.numbered.contains(&true) {
+            let numbers = Numbered::of(text);
+            for (pattern, start, end) in self.hits(&numbers.text, true) {
+                let place = (numbers.original(start), numbers.original(end));
+                seen.entry(pattern).or_insert(place);
             }
         }
         let mut patterns: Vec<usize> = seen.keys().copied().collect();
         patterns.sort_by_key(|pattern| (seen[pattern], *pattern));
         patterns
+    }
+
+    /// Where patterns are in a text as words of their own: those with a number, or those without.
+    fn hits<'a>(
+        &'a self,
+        text: &'a str,
+        numbered: bool,
+    ) -> impl Iterator<Item = (usize, usize, usize)> + 'a {
+        let hits = self.automaton.find_overlapping_iter(text);
+        let hits = hits.map(|hit| (hit.pattern().as_usize(), hit.start(), hit.end()));
+        hits.filter(move |(pattern, start, end)| {
+            self.numbered[*pattern] == numbered && words::is_whole(text, *start, *end)
+        })
     }
 
     fn describe(&self, owner: usize, keywords: &[&str]) -> Match {

@@ -46,6 +46,11 @@ impl Machine {
             } => self.has_returned(agent, (*turn, *call), value.as_ref(), error.as_ref(), *ms),
             What::Offered { turn, tools } => self.offered(agent, *turn, tools),
             What::Reminded { turn, text } => self.reminded(agent, *turn, text),
+            What::Rejected {
+                turn,
+                failure,
+                text,
+            } => self.rejected(agent, *turn, failure, text),
             What::Finished(finished) => {
                 let agent = self.living(agent)?;
                 self.agents[agent].finished = Some(finished.clone());
@@ -236,6 +241,7 @@ impl Machine {
         self.turn(address, turn, replied)?.reminder = Some(Reminder {
             text: text.to_owned(),
             required,
+            rejected: None,
         });
         let agent = &mut self.agents[place];
         agent.reminded_of_calls |= required;
@@ -351,7 +357,7 @@ fn can_begin(state: &CallState) -> bool {
     )
 }
 
-fn misplaced(address: &Address, what: &str) -> Diverged {
+pub(super) fn misplaced(address: &Address, what: &str) -> Diverged {
     if address.is_root() {
         Diverged(format!("the agent {what}"))
     } else {

@@ -9,6 +9,7 @@ use deft_model::{CallArgs, Effects, Failure, ModelReply, StopReason, ToolCall};
 use serde_json::Value;
 
 use super::settle::returned;
+use super::shown::plain;
 use super::state::{Agent, Call, CallState, Target, Turn, Want};
 use super::turn::{ask, failed, of, out_of_steps, spoken};
 use super::{Machine, breaker, child, commands, looked_up, ordinal, words};
@@ -18,6 +19,7 @@ use crate::setup::Dispatch;
 
 /// The calls of the last turn of an agent.
 struct Calls<'a> {
+    machine: &'a Machine,
     agent: &'a Agent,
     turn: &'a Turn,
     reply: &'a ModelReply,
@@ -34,7 +36,12 @@ impl Machine {
         if let Some(event) = self.decide_below(agent, turn, facts) {
             return Some(event);
         }
-        let calls = Calls { agent, turn, reply };
+        let calls = Calls {
+            machine: self,
+            agent,
+            turn,
+            reply,
+        };
         calls.decide(facts).map(|what| of(agent, what))
     }
 
@@ -116,24 +123,17 @@ impl Calls<'_> {
                     approve,
                     skill,
                 } => {
-                    if approve {
-                        return running.is_empty().then(|| What::Question {
-                            turn: self.number(),
-                            call: ordinal(index),
-                            message: words::question(skill.as_ref().unwrap_or(&tool), &args),
-                            tool,
-                            args,
-                            effects,
-                            skill,
-                        });
-                    }
                     let target = Target::Tool {
                         tool,
                         args,
                         effects,
                         skill,
                     };
-                    self.go(index, target, running)
+                    match self.machine.made_before(&target) {
+                        Some(value) => Some(self.told(index, Interpretation::Made, plain(value))),
+                        None if approve => self.question(index, target, running),
+                        None => self.go(index, target, running),
+                    }
                 }
                 Resolved::Dispatch(dispatch) => Some(self.dispatch(index, dispatch)),
                 Resolved::Blocked(failure) => {
@@ -147,6 +147,27 @@ impl Calls<'_> {
     fn open(&self, index: usize, facts: &dyn Facts) -> Option<What> {
         let want = self.turn.want(index, self.agent.setup.mode)?;
         looked_up::called(self.agent, want, facts)
+    }
+
+    /// Asks a person, alone.
+    fn question(&self, index: usize, target: Target, running: &[&Call]) -> Option<What> {
+        match target {
+            Target::Tool {
+                tool,
+                args,
+                effects,
+                skill,
+            } if running.is_empty() => Some(What::Question {
+                turn: self.number(),
+                call: ordinal(index),
+                message: words::question(skill.as_ref().unwrap_or(&tool), &args),
+                tool,
+                args,
+                effects,
+                skill,
+            }),
+            Target::Tool { .. } | Target::Dispatch(_) => None,
+        }
     }
 
     /// The calls before one that run together with it, as far as only their order decides. Two that are

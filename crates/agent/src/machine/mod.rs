@@ -13,6 +13,7 @@ mod breaker;
 mod calls;
 mod commands;
 mod looked_up;
+mod reject;
 mod settle;
 mod shown;
 mod state;

@@ -21,6 +21,9 @@ pub const RESULT_TAG: &str = "result";
 /// Tools of the host, by their names in the router, that give pages of skills.
 pub const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
 
+/// Stands behind the result of a call that was made before.
+const MADE: &str = "[this was done before your last answer, and was not done again]";
+
 /// How a call ended, as the model reads it, and whether it failed. At most so many characters of the
 /// result itself are shown.
 pub(super) fn shown(name: &str, call: &Call, end: &End, most: usize) -> (String, bool) {
@@ -30,6 +33,13 @@ pub(super) fn shown(name: &str, call: &Call, end: &End, most: usize) -> (String,
             how: Interpretation::Text,
             text,
         } => (cut(text, most).join(""), false),
+        End::Told {
+            how: Interpretation::Made,
+            text,
+        } => {
+            let result = framed(name, text, false, most);
+            (format!("{result}\n{MADE}"), false)
+        }
         End::Told { how, text } => (framed(name, &told(*how, text), true, most), true),
         End::Value(value) => (framed(name, &plain(value), false, most), false),
         End::Failed(failure) => (framed(name, &failed(failure), true, most), true),
@@ -47,7 +57,7 @@ pub(super) fn not_made(name: &str) -> String {
 
 fn told(how: Interpretation, text: &str) -> String {
     match how {
-        Interpretation::Text => text.to_owned(),
+        Interpretation::Text | Interpretation::Made => text.to_owned(),
         Interpretation::Refused => format!("refused: {text}"),
         Interpretation::Mistaken => format!("error (invalid): {text}"),
         Interpretation::Declined => format!("declined: {text}"),
@@ -55,7 +65,7 @@ fn told(how: Interpretation, text: &str) -> String {
     }
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -29,6 +29,8 @@ pub(crate) struct Agent {
     pub steps_from: usize,
     /// Calls before this place do not count for the loop breaker: turn and call.
     pub watched_from: (usize, usize),
+    /// Calls of the turns before this one are not made again: an answer was rejected behind them.
+    pub rejected_at: usize,
     /// How long its model and its calls took, one after the other.
     pub ms: u64,
     pub finished: Option<Finished>,
@@ -57,6 +59,8 @@ pub(crate) struct Reminder {
     pub text: String,
     /// The model has to call something then.
     pub required: bool,
+    /// What its answer was to be, if it was rejected.
+    pub rejected: Option<Failure>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -157,6 +161,7 @@ impl Agent {
             reminded_to_speak: false,
             steps_from: 0,
             watched_from: (0, 0),
+            rejected_at: 0,
             ms: 0,
             finished: None,
         }
@@ -242,6 +247,11 @@ impl Turn {
             TurnState::Replied(reply) => Some(reply),
             TurnState::Asked | TurnState::Silent(_) => None,
         }
+    }
+
+    /// What its answer was to be, if it was rejected.
+    pub(crate) fn rejected(&self) -> Option<&Failure> {
+        self.reminder.as_ref()?.rejected.as_ref()
     }
 
     pub(crate) fn replied(&mut self, reply: &ModelReply, commands: &[Written]) {

@@ -87,7 +87,8 @@ pub(super) fn ask(agent: &Agent) -> What {
 pub(super) fn out_of_steps(agent: &Agent) -> What {
     let reply = agent.turns.last().and_then(Turn::reply);
     let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();
-    failed(text, words::out_of_steps(agent.turns.len()))
+    let rejected = agent.turns.iter().rev().find_map(Turn::rejected);
+    failed(text, words::out_of_steps(agent.turns.len(), rejected))
 }
 
 pub(super) fn failed(text: String, failure: Failure) -> What {

@@ -6,6 +6,7 @@ use deft_model::{CallArgs, Failure, FailureClass, ModelReply, Object, StopReason
 
 use super::breaker::Made;
 use super::state::{Target, Want};
+use crate::prompt::neutralise;
 use crate::setup::{Mode, Setup};
 
 /// Said to a model that said nothing.
@@ -162,6 +163,13 @@ pub(super) fn too_many(most: u32) -> String {
 
 /// The reminder of calls that must be made, by the names the model knows.
 pub(super) fn must_call(setup: &Setup, missing: &[&str]) -> String {
+    format!(
+        "You are not done. {}. Do that now, or say what keeps you from it.",
+        still_to_call(setup, missing)
+    )
+}
+
+fn still_to_call(setup: &Setup, missing: &[&str]) -> String {
     let name = |tool: &&str| {
         let offer = setup.tools.iter().find(|offer| offer.tool == *tool);
         let known = offer.filter(|_| setup.mode == Mode::Tools);
@@ -171,8 +179,7 @@ pub(super) fn must_call(setup: &Setup, missing: &[&str]) -> String {
     };
     let names: Vec<String> = missing.iter().map(name).collect();
     format!(
-        "You are not done. Still to be called with success before you answer: {}. Do that now, or \
-         say what keeps you from it.",
+        "Still to be called with success before you answer: {}",
         list(names.iter().map(String::as_str))
     )
 }
@@ -188,14 +195,33 @@ pub(super) fn no_answer(reply: &ModelReply) -> Failure {
     }
 }
 
-pub(super) fn out_of_steps(steps: usize) -> Failure {
+/// Said to a model whose answer is not what its step promises.
+pub(super) fn rejected(setup: &Setup, failure: &Failure, missing: &[&str]) -> String {
+    let (why, _) = neutralise(&failure.message);
+    let calls = match missing {
+        [] => String::new(),
+        missing => format!("{}. ", still_to_call(setup, missing)),
+    };
+    format!(
+        "Your answer was not accepted: {why}. {calls}Put that right, then give your whole answer \
+         again. What you have called with success is done and is not done again."
+    )
+}
+
+pub(super) fn out_of_steps(steps: usize, rejected: Option<&Failure>) -> Failure {
     let steps = match steps {
         1 => "1 step".to_owned(),
         steps => format!("{steps} steps"),
     };
     Failure::new(
         FailureClass::Limit,
-        format!("the agent was stopped after {steps} without an answer"),
+        match rejected {
+            None => format!("the agent was stopped after {steps} without an answer"),
+            Some(failure) => format!(
+                "the agent was stopped after {steps} without an answer that was accepted: {}",
+                failure.message
+            ),
+        },
     )
     .hint("raise `max_steps`, or give it less to do")
 }

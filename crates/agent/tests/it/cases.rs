@@ -13,6 +13,7 @@ fn cases() {
         let mut driver = Driver::new(script.setup, script.world);
         driver.crashes = script.crashes;
         driver.retries = script.retries;
+        driver.rejections = script.rejections;
         driver.late = script.late;
         driver.stop = script.stop;
         driver.run();

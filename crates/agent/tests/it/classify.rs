@@ -112,7 +112,10 @@ fn a_reminder_brings_the_tools_that_store_it() {
         &MatchLimits::default(),
     );
     assert_eq!(found.tools(), ["get_tool_catalog", "memory_store_skill"]);
-    assert_eq!(found.matched[0].why(), "matched \"remind me\"");
+    assert_eq!(
+        found.matched[0].why(),
+        "matched \"remind me\", \"in <n> minutes\""
+    );
 }
 
 #[test]

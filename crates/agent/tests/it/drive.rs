@@ -1,6 +1,8 @@
 //! Drives a machine as the engine does. After every event the machine is compared with one that is
 //! rebuilt from the log, and its outstanding actions with those that were handed out.
 
+use std::collections::VecDeque;
+
 use deft_agent::{Action, Address, Event, Machine, Setup, What};
 use deft_model::{Failure, Message};
 
@@ -17,6 +19,8 @@ pub(crate) struct Driver {
     pub performed: Vec<Action>,
     pub crashes: Vec<usize>,
     pub retries: usize,
+    /// What is wrong with the answers, one after the other.
+    pub rejections: VecDeque<Failure>,
     /// Which of the pending actions ends next: the first, or the last.
     pub late: bool,
     pub stop: Option<(usize, Failure)>,
@@ -34,6 +38,7 @@ impl Driver {
             performed: Vec::new(),
             crashes: Vec::new(),
             retries: 0,
+            rejections: VecDeque::new(),
             late: false,
             stop: None,
             pending: Vec::new(),
@@ -54,6 +59,14 @@ impl Driver {
             self.pending.extend(self.machine.take_actions());
             self.check();
             if self.machine.finished().is_some() {
+                if self.succeeded()
+                    && let Some(failure) = self.rejections.pop_front()
+                {
+                    let rejected = self.machine.reject(&failure);
+                    assert_eq!(rejected.len(), 1);
+                    self.stored(&rejected);
+                    continue;
+                }
                 if self.retries == 0 {
                     return;
                 }

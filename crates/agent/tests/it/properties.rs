@@ -4,10 +4,10 @@
 
 pub(crate) mod chance;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use deft_agent::{Action, Event, Machine, Mode, What};
-use deft_model::{Effects, Message};
+use deft_model::{Effects, Failure, FailureClass, Message};
 use proptest::prelude::*;
 
 use crate::drive::Driver;
@@ -16,6 +16,12 @@ use chance::{MAX_STEPS, agent};
 fn driver(seed: u64, cmd: bool) -> Driver {
     let (setup, world) = agent(seed, if cmd { Mode::Cmd } else { Mode::Tools });
     Driver::new(setup, world)
+}
+
+/// So many answers are not what the step promises.
+fn rejected(times: usize) -> VecDeque<Failure> {
+    let failure = Failure::new(FailureClass::Invalid, "expected 7");
+    vec![failure; times].into()
 }
 
 /// How a call stands in a log, and how often the agent was reopened since.
@@ -69,6 +75,40 @@ fn repeated(log: &[Event]) -> Vec<String> {
     repeated
 }
 
+/// Calls that were made with success before an answer was rejected, and again behind it.
+fn made_again(log: &[Event]) -> Vec<String> {
+    let mut open: HashMap<String, String> = HashMap::new();
+    let (mut made, mut before) = (Vec::new(), Vec::new());
+    let mut again = Vec::new();
+    for event in log {
+        match &event.what {
+            What::Called {
+                turn,
+                call,
+                tool,
+                args,
+                effects: Effects::Once | Effects::Idempotent,
+                ..
+            } => {
+                let what = format!("{tool} {args:?}");
+                if before.contains(&what) {
+                    again.push(what.clone());
+                }
+                open.insert(format!("{} {turn}.{call}", event.agent), what);
+            }
+            What::Returned {
+                turn,
+                call,
+                error: None,
+                ..
+            } => made.extend(open.remove(&format!("{} {turn}.{call}", event.agent))),
+            What::Rejected { .. } => before.append(&mut made),
+            _ => {}
+        }
+    }
+    again
+}
+
 /// Every call of a reply is followed by its result, in order.
 fn is_whole(messages: &[Message]) -> bool {
     let mut open: Vec<&str> = Vec::new();
@@ -102,16 +142,19 @@ proptest! {
         seed: u64,
         cmd: bool,
         retries in 0_usize..3,
+        rejections in 0_usize..3,
         crashes in prop::collection::vec(1_usize..60, 0..3),
         stop in prop::option::of(1_usize..60),
     ) {
         let mut driver = driver(seed, cmd);
         driver.retries = retries;
+        driver.rejections = rejected(rejections);
         driver.crashes = crashes;
-        let late = deft_model::Failure::new(deft_model::FailureClass::Timeout, "too late");
+        let late = Failure::new(FailureClass::Timeout, "too late");
         driver.stop = stop.map(|at| (at, late));
         driver.run();
         prop_assert_eq!(repeated(&driver.log), Vec::<String>::new());
+        prop_assert_eq!(made_again(&driver.log), Vec::<String>::new());
         for messages in requests(&driver) {
             prop_assert!(is_whole(messages), "{messages:#?}");
         }
@@ -120,8 +163,9 @@ proptest! {
     }
 
     #[test]
-    fn the_model_is_asked_so_often_and_no_more(seed: u64, cmd: bool) {
+    fn the_model_is_asked_so_often_and_no_more(seed: u64, cmd: bool, rejections in 0_usize..3) {
         let mut driver = driver(seed, cmd);
+        driver.rejections = rejected(rejections);
         driver.run();
         let mut asked: HashMap<String, u32> = HashMap::new();
         for event in &driver.log {
@@ -154,8 +198,14 @@ proptest! {
 
     /// What is decided follows from what is stored: from any point of the log, the same comes next.
     #[test]
-    fn any_prefix_goes_on_as_it_did(seed: u64, cmd: bool, retries in 0_usize..2) {
+    fn any_prefix_goes_on_as_it_did(
+        seed: u64,
+        cmd: bool,
+        retries in 0_usize..2,
+        rejections in 0_usize..2,
+    ) {
         let mut driver = driver(seed, cmd);
+        driver.rejections = rejected(rejections);
         driver.retries = retries;
         driver.run();
         for at in 0..=driver.log.len() {
@@ -175,6 +225,7 @@ proptest! {
     ) {
         let mut driver = driver(seed, cmd);
         driver.retries = 1;
+        driver.rejections = rejected(1);
         driver.run();
         let mut log = driver.log;
         for (kind, one, two) in damage {

@@ -24,6 +24,7 @@
 //! stop 4 timeout too late        the agent is ended from outside when so many events are stored
 //! crash 4                        the process dies when so many events are stored
 //! retry                          the step is tried again
+//! reject expected 7              the next answer is not what the step promises
 //! ```
 
 use std::collections::{HashMap, VecDeque};
@@ -42,6 +43,7 @@ pub(crate) struct Script {
     pub world: World,
     pub crashes: Vec<usize>,
     pub retries: usize,
+    pub rejections: VecDeque<Failure>,
     pub late: bool,
     pub stop: Option<(usize, Failure)>,
 }
@@ -86,6 +88,7 @@ impl Script {
             world: World::default(),
             crashes: Vec::new(),
             retries: 0,
+            rejections: VecDeque::new(),
             late: false,
             stop: None,
         };
@@ -152,6 +155,10 @@ impl Script {
                 self.stop = Some((at.parse().unwrap(), failure(rest)));
             }
             "retry" => self.retries += 1,
+            "reject" => {
+                let failure = Failure::new(FailureClass::Invalid, rest);
+                self.rejections.push_back(failure);
+            }
             other => panic!("nobody knows what `{other}` means"),
         }
     }

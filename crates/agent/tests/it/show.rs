@@ -117,6 +117,7 @@ fn line(event: &Event) -> String {
             format!("{turn} offered {tools:?}")
         }
         What::Reminded { turn, text } => format!("{turn} reminded {text:?}"),
+        What::Rejected { turn, failure, .. } => format!("{turn} rejected {failure}"),
         What::Finished(finished) => match &finished.error {
             None => format!("finished {:?}", finished.text),
             Some(failure) => format!("finished {:?}: {}", finished.text, failed(failure)),

@@ -109,8 +109,7 @@ impl ModelConfig {
     fn key(&self, reference: &str, secrets: &dyn SecretSource) -> Result<String, Failure> {
         let secret = secrets.secret(reference).map_err(|reason| {
             let name = &self.name;
-            let message =
-                format!("the model `{name}` has no key: `{reference}` is not there: {reason}");
+            let message = format!("it has no key: `{reference}` is not there: {reason}");
             let hint = format!("set it, or change `llm.{name}.api_key`");
             Failure::new(FailureClass::Auth, message)
                 .hint(hint)
@@ -121,7 +120,7 @@ impl ModelConfig {
 
     fn lacks(&self, key: &str, example: &str) -> Failure {
         let name = &self.name;
-        let message = format!("the model `{name}` is not complete: `llm.{name}.{key}` is not set");
+        let message = format!("it is not complete: `llm.{name}.{key}` is not set");
         Failure::new(FailureClass::Invalid, message)
             .hint(format!("`deft config set llm.{name}.{key} {example}`"))
             .blocked()

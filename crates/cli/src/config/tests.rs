@@ -218,15 +218,15 @@ fn a_model_that_cannot_be_asked_says_why() {
     for (text, why) in [
         (
             "[llm.a]\nmodel = \"m\"\n",
-            "the model `a` is not complete: `llm.a.provider` is not set",
+            "it is not complete: `llm.a.provider` is not set",
         ),
         (
             "[llm.a]\nprovider = \"openai\"\n",
-            "the model `a` is not complete: `llm.a.model` is not set",
+            "it is not complete: `llm.a.model` is not set",
         ),
         (
             "[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:NO\"\n",
-            "the model `a` has no key: `env:NO` is not there: the variable is not set",
+            "it has no key: `env:NO` is not there: the variable is not set",
         ),
     ] {
         let config = config(text);

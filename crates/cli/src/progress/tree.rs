@@ -178,6 +178,7 @@ impl Tree {
             Next::Tolerate => (Mark::Tolerated, error.unwrap_or_default()),
             Next::Fail | Next::Interrupt | Next::Block => (Mark::Failed, error.unwrap_or_default()),
             Next::Judged => (Mark::Pending, String::new()),
+            Next::Verify { .. } => (Mark::Running, String::new()),
             Next::Done if cached => (Mark::Done, "cached".to_owned()),
             Next::Done => (Mark::Done, took.unwrap_or_default()),
         };
@@ -185,7 +186,15 @@ impl Tree {
     }
 
     fn item_ended(&mut self, path: &Path, next: &Next) -> Option<String> {
-        if matches!(next, Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_)) {
+        let goes_on = matches!(
+            next,
+            Next::Retry { .. }
+                | Next::Wait { .. }
+                | Next::Heal(_)
+                | Next::Judged
+                | Next::Verify { .. }
+        );
+        if goes_on {
             return None;
         }
         let parent = path.as_str().rsplit_once('[').map(|(parent, _)| parent)?;
@@ -203,7 +212,7 @@ impl Tree {
 
     /// The line of a step; a nested one gets its line below the step that runs its skill.
     fn line(&mut self, path: &Path) -> Option<&mut Line> {
-        if self.is_item(path) {
+        if self.is_item(path) || path.is_outputs() {
             return None;
         }
         self.line_at(path.as_str())

@@ -152,9 +152,9 @@ impl News {
             What::Told {
                 name, how, text, ..
             } => match how {
-                // A page costs nothing, and is not worth a line; a tool that was looked up by calling
+                // What costs nothing is not worth a line; a tool that was looked up by calling
                 // it is called again.
-                Interpretation::Text | Interpretation::Described => None,
+                Interpretation::Text | Interpretation::Made | Interpretation::Described => None,
                 Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
                     Some(Live::Refused {
                         tool: name.clone(),
@@ -186,6 +186,7 @@ impl News {
             | What::Answered { .. }
             | What::Offered { .. }
             | What::Reminded { .. }
+            | What::Rejected { .. }
             | What::Reopened => None,
         }
     }

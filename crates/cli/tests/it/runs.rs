@@ -246,6 +246,44 @@ fn a_run_can_be_left_queued_and_cancelled() {
     assert_eq!(world.code(&["runs", "cancel", id]), 0);
 }
 
+/// What a result must be may take a full Python: the worker says so, and its verdict is in the record.
+#[test]
+fn what_is_expected_may_take_a_full_python() {
+    for (step, skill, outcome, said) in [
+        (
+            "hash(str(result)) == hash(b'x')",
+            "True",
+            "error",
+            "and it is false",
+        ),
+        ("complex(len(result), 1).imag == 1", "True", "success", ""),
+        (
+            "result",
+            "abs(complex(len(outputs))) > 99",
+            "error",
+            "and it is false",
+        ),
+        ("result", "hash(undefined) > 0", "error", "NameError"),
+        (
+            "hash(str(result)) != 0",
+            "10 ** 60 > len(outputs)",
+            "success",
+            "",
+        ),
+    ] {
+        let world = World::new();
+        let skill = format!(
+            "name: checked\ndescription: d\nexpect: {{that: \"{skill}\"}}\nsteps:\n  - {{id: a, tool: time.now, expect: {{that: \"{step}\"}}}}\n"
+        );
+        world.write("home/skills/checked.yaml", skill);
+        let run = world.json(&["run", "checked", "--json"]);
+        assert_eq!(run["outcome"], outcome, "{step}: {run:#}");
+        let error = run["error"]["message"].as_str().unwrap_or_default();
+        assert!(error.contains(said), "{step}: {error}");
+        assert_eq!(run["steps"].as_array().unwrap().len(), 1, "{run:#}");
+    }
+}
+
 #[test]
 fn failures_have_a_class_a_place_and_a_hint() {
     for (step, class, message) in [

@@ -131,6 +131,8 @@ fn answer(what: &str, turn: usize) -> ModelReply {
         ),
         ("errand", 3) => wants(turn, &[("look", n(6)), ("sign", n(2))]),
         ("errand", 4) => wants(turn, &[("act", n(3)), ("look", n(7)), ("look", n(8))]),
+        // What is not accepted is done again as far as the engine lets it.
+        ("Your", 0) => wants(turn, &[("act", n(1)), ("look", n(9)), ("put", n(1))]),
         ("help", 0) => wants(turn, &[("look", n(1)), ("put", n(2))]),
         ("help", 1) | ("chat", 0) => wants(turn, &[("look", n(3)), ("act", n(4))]),
         _ => ModelReply {

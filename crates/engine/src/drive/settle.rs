@@ -32,9 +32,12 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 self.journal.write(writes);
-                self.ended((&path, attempt), result, now, |machine, result| {
+                let event = self.ended((&path, attempt), result, now, |machine, result| {
                     machine.settle(&path, attempt, result, now, ms, cached)
-                })
+                });
+                // What an agent answered may have been judged.
+                self.note_said(&path, &event, now);
+                event
             }
             Done::Thought {
                 path,
@@ -98,7 +101,7 @@ impl Driver {
         settle: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
     ) -> Event {
         match (result, self.next_look(now)) {
-            (Err(failure), Some(until)) if failure.blocked => {
+            (Err(failure), Some(until)) if failure.blocked && !path.is_outputs() => {
                 self.blocked_by = Some(failure.message.clone());
                 self.machine.postponed(path, attempt, failure, until)
             }

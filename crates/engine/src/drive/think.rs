@@ -121,12 +121,16 @@ impl Driver {
         self.tasks.push(task.boxed());
     }
 
-    /// Takes up what an agent was about when it was cut off.
+    /// Takes up what an agent was about when it was cut off. One that has answered is tried again
+    /// because of its answer.
     fn go_on(&mut self, path: &Path) {
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
         };
-        let reopened = thinking.machine.retry();
+        let mut reopened = thinking.machine.retry();
+        if let Some(failure) = self.machine.failed_before(path) {
+            reopened.extend(thinking.machine.reject(failure));
+        }
         let mut cut_off = Vec::new();
         let mut again = Vec::new();
         for thought in thinking.machine.outstanding() {
@@ -194,14 +198,14 @@ impl Driver {
         self.record(event);
     }
 
-    /// What an agent said joins its conversation, unless it is about to go on.
-    fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
+    /// What an agent said joins its conversation, unless it is about to go on or to be judged.
+    pub(super) fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
         let (Event::Ended(ended), Some(thinking)) = (event, self.agents.get(path)) else {
             return;
         };
         if !matches!(
             ended.next,
-            Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_)
+            Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
             let said = crate::agent::said(&thinking.machine, &self.run, failure, now);

@@ -31,7 +31,8 @@ pub(crate) fn place_of(event: &Event, only_ends: bool) -> Option<(String, u32, O
         | What::Replied { turn, .. }
         | What::Silent { turn, .. }
         | What::Offered { turn, .. }
-        | What::Reminded { turn, .. } => (*turn, None),
+        | What::Reminded { turn, .. }
+        | What::Rejected { turn, .. } => (*turn, None),
         What::Began(_) | What::Unable { .. } => (0, None),
         What::Finished(_) | What::Reopened => (u32::MAX, None),
     };
@@ -70,6 +71,7 @@ fn agent_line(event: &AgentEvent) -> Option<String> {
             format!("{turn} offered: {}", names.join(", "))
         }
         What::Reminded { turn, text } => format!("{turn} reminded: {text}"),
+        What::Rejected { turn, text, .. } => format!("{turn} rejected: {text}"),
         What::Finished(finished) => finish(finished, event.agent.is_root()),
         What::Reopened => "reopened".to_owned(),
         of_call => call_line(of_call)?,
@@ -186,6 +188,7 @@ fn word(how: Interpretation) -> &'static str {
         Interpretation::Mistaken => "mistaken",
         Interpretation::Declined => "declined",
         Interpretation::Described => "described",
+        Interpretation::Made => "made before",
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use deft_model::{Effects, Outcome, RunStatus};
 use deft_store::{RunFilter, RunRow, Sqlite, SqliteOptions, Store};
 use deft_testkit::{Arguments, Kind, Script, server_binary, witness};
-use deft_workflow::{Event, Next};
+use deft_workflow::{Call, Event, Next};
 use serde_json::json;
 
 const KILLS: usize = 300;
@@ -26,7 +26,7 @@ const SKILLS: [(&str, &str); 4] = [
     ),
     (
         "careful",
-        "name: careful\ndescription: d\nmax_heals: 50\nsteps:\n  - {id: think, compute: \"result = 1\"}\n  - {id: a, tool: put, condition: \"10 ** 60 > 1\"}\n  - {id: b, tool: wobbly, heal: [{when: auth, tool: mend}]}\n  - {id: c, tool: act}\n  - {id: d, tool: put}\nconfirmations:\n  - {step: c, message: Really?}\n",
+        "name: careful\ndescription: d\nmax_heals: 50\nexpect: {that: \"10 ** 60 > 1\"}\nsteps:\n  - {id: think, compute: \"result = 1\"}\n  - {id: a, tool: put, condition: \"10 ** 60 > 1\"}\n  - {id: b, tool: wobbly, heal: [{when: auth, tool: mend}]}\n  - {id: c, tool: act, expect: {that: \"hash(result) != 10 ** 60\"}}\n  - {id: d, tool: put}\nconfirmations:\n  - {step: c, message: Really?}\n",
     ),
     (
         "mixed",
@@ -142,7 +142,12 @@ async fn nothing_is_lost_or_repeated_over_300_kills() {
         "only {in_flight} of {kills} kills hit a run"
     );
     assert!(report.success > 0 && report.interrupted > 0, "{report:?}");
-    let seldom = [report.thoughts, report.mended, report.answered];
+    let seldom = [
+        report.thoughts,
+        report.judged,
+        report.mended,
+        report.answered,
+    ];
     assert!(seldom.into_iter().all(|times| times > 10), "{report:?}");
 }
 
@@ -153,8 +158,10 @@ struct Report {
     interrupted: usize,
     calls: usize,
     repeated: usize,
-    /// Blocks of code that ended well, remedies that did, and questions that were answered.
+    /// Blocks of code that ended well, results that were judged, remedies that did, and questions that
+    /// were answered.
     thoughts: usize,
+    judged: usize,
     mended: usize,
     answered: usize,
 }
@@ -200,6 +207,10 @@ async fn check_run(
     let mut answered: HashSet<String> = HashSet::new();
     for event in &events {
         match event {
+            // Judging a result again does no harm; making its call again would.
+            Event::Begun(intent) if matches!(*intent.call, Call::Expect { .. }) => {
+                report.judged += 1;
+            }
             Event::Begun(intent) => {
                 let path = intent.path.to_string();
                 assert!(

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use deft_agent::{Address, Event as AgentEvent, Machine as Agent, What};
+use deft_agent::{Address, Event as AgentEvent, Interpretation, Machine as Agent, What};
 use deft_model::{Effects, Message, Outcome, RunStatus};
 use deft_store::{
     Conversations, Ledger, RunFilter, RunRow, SpentFilter, Sqlite, SqliteOptions, Store,
@@ -40,12 +40,14 @@ impl World {
                 "name: {name}\ndescription: d\ninputs:\n  - {{name: n, type: string, required: true}}\nsteps:\n  - {{id: before, tool: put}}\n  - {{id: mind, agent: \"errand {{{{ inputs.n }}}}\", tools: {TOOLS}{more}}}\n  - {{id: after, tool: act}}\n"
             )
         };
-        // One tries again by itself when its model is gone; the other is resumed by hand.
-        for (name, more) in [("patient", ", on_error: \"retry:3\""), ("proud", "")] {
+        // One tries again by itself when its model is gone or its answer is not accepted, as the first
+        // one never is; the other is resumed by hand.
+        let patient = ", on_error: \"retry:3\", expect: {that: \"'Your' in result\"}";
+        for (name, more) in [("patient", patient), ("proud", "")] {
             fs::write(skills.join(format!("{name}.yaml")), steps(name, more)).unwrap();
         }
         let native = format!(
-            "---\nname: native\ndescription: d\nmetadata:\n  required_tools: {TOOLS}\n---\nerrand\n"
+            "---\nname: native\ndescription: d\nmetadata:\n  required_tools: {TOOLS}\n  expect: {{\"that\": \"10 ** 60 > 1\"}}\n---\nerrand\n"
         );
         fs::write(skills.join("native/SKILL.md"), native).unwrap();
         let tool =
@@ -139,6 +141,8 @@ async fn agents_lose_and_repeat_nothing_over_120_kills() {
         report.chats,
         report.silent,
         report.refused,
+        report.rejected,
+        report.made,
     ];
     assert!(seldom.into_iter().all(|times| times > 1), "{report:?}");
 }
@@ -159,6 +163,9 @@ struct Report {
     sent_out: usize,
     resumed: usize,
     reopened: usize,
+    /// Answers that were not accepted, and calls that were not made again behind them.
+    rejected: usize,
+    made: usize,
 }
 
 /// When calls were made, by their keys.
@@ -262,10 +269,44 @@ fn count(events: &[AgentEvent], report: &mut Report) -> usize {
             What::Answered { .. } => report.answered += 1,
             What::Dispatched { .. } => report.sent_out += 1,
             What::Reopened => report.reopened += 1,
+            What::Rejected { .. } => report.rejected += 1,
+            What::Told { how, .. } => report.made += usize::from(*how == Interpretation::Made),
             _ => {}
         }
     }
+    check_rejected(events);
     replies
+}
+
+/// What was done before an answer was rejected is not begun again.
+fn check_rejected(events: &[AgentEvent]) {
+    let mut open = HashMap::new();
+    let mut done = Vec::new();
+    let mut before = HashSet::new();
+    for event in events {
+        match &event.what {
+            What::Called {
+                turn,
+                call,
+                tool,
+                args,
+                effects: Effects::Once | Effects::Idempotent,
+                ..
+            } => {
+                let what = format!("{tool} {args:?}");
+                assert!(!before.contains(&what), "{what} was begun again");
+                open.insert((event.agent.clone(), *turn, *call), what);
+            }
+            What::Returned {
+                turn,
+                call,
+                error: None,
+                ..
+            } => done.extend(open.remove(&(event.agent.clone(), *turn, *call))),
+            What::Rejected { .. } => before.extend(done.drain(..)),
+            _ => {}
+        }
+    }
 }
 
 /// The conversation has everything that was said, once, and no call without its result.

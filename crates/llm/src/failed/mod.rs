@@ -59,6 +59,7 @@ impl Failed {
     pub(crate) fn cut() -> Self {
         let message = "the answer was cut off before its end";
         Self::passing(FailureClass::Network, message)
+            .hint("the model server, or a proxy before it, hung up; its log may say why")
     }
 
     /// An answer in which there is none.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, FailureClass, Object};
-use deft_workflow::{Action, Call, Event, Machine, Path, Plan, Rules, Started, check_inputs};
+use deft_workflow::{
+    Action, Call, Event, Machine, Path, Plan, Rules, Started, Whose, check_inputs,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -317,12 +319,15 @@ impl Driver {
                     return;
                 }
                 let mut name = stable(&path);
-                if *call == Call::Condition {
-                    name += "?";
+                match &*call {
+                    Call::Condition => name += "?",
+                    Call::Expect { of: Whose::Step } => name += "!",
+                    Call::Expect { of: Whose::Skill } => name += "!!",
+                    _ => {}
                 }
                 let made = self.world.result(&name);
                 let made = made.unwrap_or_else(|| match &*call {
-                    Call::Condition => Ok(Value::Bool(true)),
+                    Call::Condition | Call::Expect { .. } => Ok(Value::Bool(true)),
                     _ => Ok(Value::from(format!("{name} is done"))),
                 });
                 self.end(&path, attempt, made);
@@ -350,6 +355,7 @@ impl Driver {
             Call::Tool { tool, args } => format!("tool {tool} {}", Value::Object(args.clone())),
             Call::Compute => format!("compute over {}", scope()),
             Call::Condition => format!("condition over {}", scope()),
+            Call::Expect { of } => format!("expect of {of:?} over {}", scope()).to_lowercase(),
             Call::Agent { instructions } => format!("agent {instructions:?}"),
             Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
         }

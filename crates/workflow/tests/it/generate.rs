@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{
-    Action, Body, Choice, Confirmation, Effects, FailureClass, Heal, Loop, Object, OnError, Step,
-    Workflow,
+    Action, Body, Choice, Confirmation, Effects, Expect, FailureClass, Heal, Loop, Object, OnError,
+    Step, Workflow,
 };
 use deft_workflow::Plan;
 use proptest::prelude::*;
@@ -20,11 +20,13 @@ pub(crate) struct Generated {
     pub root: Workflow,
     pub inner: Vec<Workflow>,
     pub max_heals: u32,
+    /// What the skills expect of their outputs.
+    pub expect: u8,
 }
 
 impl Generated {
     pub(crate) fn plan(&self) -> Arc<Plan> {
-        compile("root", &self.root, self.max_heals)
+        self.compile("root", &self.root)
     }
 
     pub(crate) fn skills(&self) -> HashMap<String, Arc<Plan>> {
@@ -32,7 +34,7 @@ impl Generated {
         inner
             .map(|(at, workflow)| {
                 let id = format!("inner{at}");
-                let plan = compile(&id, workflow, self.max_heals);
+                let plan = self.compile(&id, workflow);
                 (id, plan)
             })
             .collect()
@@ -40,6 +42,17 @@ impl Generated {
 }
 
 impl Generated {
+    fn compile(&self, id: &str, workflow: &Workflow) -> Arc<Plan> {
+        let text = format!(
+            "name: {id}\ndescription: x\nmax_heals: {}\nsteps: [{{id: a, tool: log}}]\n",
+            self.max_heals
+        );
+        let mut skill = skill(&text, "generated.yaml");
+        skill.body = Body::Steps(Box::new(workflow.clone()));
+        Arc::make_mut(&mut skill.policy).expect = expect(self.expect, "outputs");
+        Arc::new(Plan::compile(&skill, &format!("rev-{id}")).unwrap())
+    }
+
     /// The same workflow with little time for nested skills; `seed` says which.
     pub(crate) fn hurried(mut self, seed: u64) -> Self {
         let workflows = std::iter::once(&mut self.root).chain(&mut self.inner);
@@ -53,25 +66,31 @@ impl Generated {
     }
 }
 
-fn compile(id: &str, workflow: &Workflow, max_heals: u32) -> Arc<Plan> {
-    let text = format!(
-        "name: {id}\ndescription: x\nmax_heals: {max_heals}\nsteps: [{{id: a, tool: log}}]\n"
-    );
-    let mut skill = skill(&text, "generated.yaml");
-    skill.body = Body::Steps(Box::new(workflow.clone()));
-    Arc::new(Plan::compile(&skill, &format!("rev-{id}")).unwrap())
+fn expect(kind: u8, value: &str) -> Option<Expect> {
+    let that = match kind {
+        0 => format!("{value} != None"),
+        // Beyond what is judged in the process.
+        1 => format!("{value} != 10 ** 60"),
+        _ => return None,
+    };
+    Some(Expect {
+        that: Some(that),
+        ..Expect::default()
+    })
 }
 
 pub(crate) fn generated() -> impl Strategy<Value = Generated> {
     let skills = |names: &'static [&'static str], most| workflow(names, most);
     let inner = (skills(&["nowhere"], 3), skills(&["inner0", "nowhere"], 3));
-    (skills(&["inner0", "inner1", "nowhere"], 7), inner, 0_u32..4).prop_map(
-        |(root, (first, second), max_heals)| Generated {
+    let root = skills(&["inner0", "inner1", "nowhere"], 7);
+    (root, inner, 0_u32..4, 0_u8..8).prop_map(|(root, (first, second), max_heals, expect)| {
+        Generated {
             root,
             inner: vec![first, second],
             max_heals,
-        },
-    )
+            expect,
+        }
+    })
 }
 
 fn workflow(skills: &'static [&'static str], most: usize) -> impl Strategy<Value = Workflow> {
@@ -122,6 +141,7 @@ struct Draft {
     heals: bool,
     max_heals: Option<u32>,
     asked: bool,
+    expect: u8,
     reads: usize,
 }
 
@@ -146,13 +166,13 @@ fn draft(skills: &'static [&'static str]) -> impl Strategy<Value = Draft> {
         prop::bool::weighted(0.3),
         prop::option::weighted(0.2, 0_u32..3),
         prop::bool::weighted(0.12),
-        0_usize..8,
+        (0_u8..8, 0_usize..8),
     );
     (what, when, how).prop_map(
         |(
             (action, skill, condition, on_error),
             (repeat, group, depends),
-            (effects, heals, max_heals, asked, reads),
+            (effects, heals, max_heals, asked, (expect, reads)),
         )| Draft {
             action,
             skill,
@@ -165,6 +185,7 @@ fn draft(skills: &'static [&'static str]) -> impl Strategy<Value = Draft> {
             heals,
             max_heals,
             asked,
+            expect,
             reads,
         },
     )
@@ -203,6 +224,7 @@ fn step(at: usize, draft: &Draft) -> Step {
         6 if draft.repeat.is_some() => Some("item < 10 ** 60".to_owned()),
         _ => None,
     };
+    step.expect = expect(draft.expect, "result");
     step.on_error = draft.on_error;
     step.repeat = draft.repeat.map(|(length, concurrency)| Loop {
         over: match length {

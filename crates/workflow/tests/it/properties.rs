@@ -3,7 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use deft_workflow::{Event, Machine, Next, Path, Rules, StepStatus, dry_run, public, step_views};
+use deft_model::FailureClass;
+use deft_workflow::{
+    Begun, Call, Event, Machine, Next, Path, Rules, StepStatus, dry_run, public, step_views,
+};
 use proptest::prelude::*;
 
 use crate::drive::{Driver, Outcome};
@@ -21,15 +24,28 @@ fn driver(generated: &Generated, seed: u64, pick: Pick) -> Driver {
     Driver::new(generated.plan(), Rules::default(), world)
 }
 
-/// Calls that ended for good and were begun again.
+/// The intent to have a value judged, which may be judged again.
+fn is_verdict(begun: &Begun) -> bool {
+    matches!(*begun.call, Call::Expect { .. })
+}
+
+/// Calls that ended for good and were begun again. A value that nobody has judged is not for good,
+/// but its call is.
 fn repeated(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     let mut done: HashSet<&Path> = HashSet::new();
     let mut repeated = Vec::new();
     for (_, event) in events {
         match event {
-            Event::Ended(ended) if matches!(ended.next, Next::Done | Next::Tolerate) => {
-                done.insert(&ended.path);
-            }
+            Event::Ended(ended) => match (&ended.next, &ended.error) {
+                (Next::Done | Next::Tolerate | Next::Verify { .. }, _) => {
+                    done.insert(&ended.path);
+                }
+                (_, Some(error)) if error.class == FailureClass::Invalid => {
+                    done.remove(&ended.path);
+                }
+                _ => {}
+            },
+            Event::Begun(begun) if is_verdict(begun) => {}
             Event::Begun(begun) if done.contains(&begun.path) => repeated.push(&begun.path),
             _ => {}
         }
@@ -44,6 +60,7 @@ fn doubted(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     let mut begun_again = Vec::new();
     for (_, event) in events {
         match event {
+            Event::Begun(begun) if is_verdict(begun) => {}
             Event::Begun(begun) => {
                 if doubted.contains(&begun.path) {
                     begun_again.push(&begun.path);
@@ -97,7 +114,7 @@ proptest! {
         driver.resumes = resumes;
         driver.stop = stop.map(|after| Stop {
             after,
-            class: deft_model::FailureClass::Cancelled,
+            class: FailureClass::Cancelled,
             late: vec!["s0".to_owned(), "s1[0]".to_owned()],
         });
         driver.start(deft_model::Object::new());

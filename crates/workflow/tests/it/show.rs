@@ -155,6 +155,7 @@ fn call(call: &Call) -> String {
         Call::Tool { tool, args } => format!("{tool} {}", Value::Object(args.clone())),
         Call::Compute => "compute".to_owned(),
         Call::Condition => "condition".to_owned(),
+        Call::Expect { of } => format!("expect of {of:?}").to_lowercase(),
         Call::Agent { instructions } => format!("agent {instructions:?}"),
         Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
     }
@@ -184,6 +185,7 @@ fn follows(start: Timestamp, next: &Next) -> String {
             heal.tool,
             Value::Object(heal.args.clone())
         ),
+        Next::Verify { of } => format!("verify for {of:?}").to_lowercase(),
         other => format!("{other:?}").to_lowercase(),
     }
 }

@@ -132,7 +132,7 @@ fn invent(number: u64, key: &str) -> Made {
         5 => FailureClass::Other,
         6 => return Ok(serde_json::json!([1, number % 100])),
         7 => return Ok(Value::Null),
-        _ if key.ends_with('?') => return Ok(Value::Bool(!number.is_multiple_of(3))),
+        _ if key.ends_with(['?', '!']) => return Ok(Value::Bool(!number.is_multiple_of(3))),
         _ => return Ok(Value::from(format!("{key} {}", number % 100))),
     };
     let mut failure = Failure::new(class, format!("{key} failed"));

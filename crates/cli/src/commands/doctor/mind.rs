@@ -24,7 +24,10 @@ fn check_models(home: &Home, found: &mut Findings) {
     for model in &config.models {
         match model.options(&secrets) {
             Ok(_) => found.good("models.ready", format!("`{}` can be asked", model.name)),
-            Err(failure) => found.bad("models.ready", failure.message, failure.hint),
+            Err(failure) => {
+                let message = format!("model `{}`: {}", model.name, failure.message);
+                found.bad("models.ready", message, failure.hint);
+            }
         }
         found.about(&model.name);
     }

@@ -60,8 +60,8 @@ impl Tree {
                 how,
                 text,
             } => match how {
-                // A page costs nothing, and is not worth a line.
-                Interpretation::Text => None,
+                // What costs nothing is not worth a line.
+                Interpretation::Text | Interpretation::Made => None,
                 Interpretation::Described => {
                     let note = "looked up first".to_owned();
                     self.mark(&place(*turn, *call), Some(name), Mark::Tolerated, note)

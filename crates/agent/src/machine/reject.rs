@@ -1,0 +1,125 @@
+//! What follows an answer that is not what the step of an agent promises: it is told why and asked
+//! again, and what it has done stays done.
+//!
+//! Not here: what a step promises and how often it is tried (`workflow`).
+
+use deft_model::{Effects, Failure};
+use serde_json::Value;
+
+use super::apply::misplaced;
+use super::state::{Agent, End, Reminder, Target};
+use super::{Diverged, Machine, ordinal, words};
+use crate::event::{Address, Event, What};
+
+impl Machine {
+    /// Lets an agent go on whose answer is not what its step promises: it is told why, and is asked
+    /// again. The event is applied already, like that of [`retry`](Self::retry). None for an agent
+    /// that has not answered.
+    pub fn reject(&mut self, failure: &Failure) -> Vec<Event> {
+        let Some(root) = self.agents.first() else {
+            return Vec::new();
+        };
+        let event = Event {
+            agent: Address::root(),
+            what: What::Rejected {
+                turn: ordinal(root.turns.len()),
+                failure: failure.clone(),
+                text: words::rejected(&root.setup, failure, &self.missing(root)),
+            },
+        };
+        let applied = self.apply(&event).is_ok();
+        applied.then_some(event).into_iter().collect()
+    }
+
+    /// What a call gave that was made before the last answer was rejected, by any of the agents. Reading
+    /// again does no harm and may bring something new; everything else is done once.
+    pub(super) fn made_before(&self, wanted: &Target) -> Option<&Value> {
+        let until = self.agents.first().map_or(0, |root| root.rejected_at);
+        let repeatable = match wanted {
+            Target::Tool { effects, .. } => *effects == Effects::None,
+            Target::Dispatch(_) => true,
+        };
+        if until == 0 || repeatable {
+            return None;
+        }
+        let made = self.agents.iter().flat_map(|agent| {
+            let turns = match agent.address.first_turn() {
+                None => until,
+                Some(turn) if turn as usize <= until => usize::MAX,
+                Some(_) => 0,
+            };
+            agent.made(turns)
+        });
+        let same = made.filter(|(target, _)| target.is_same(wanted));
+        same.last().map(|(_, value)| value)
+    }
+
+    /// Only the agent of the step answers to its promises.
+    pub(super) fn rejected(
+        &mut self,
+        address: &Address,
+        turn: u32,
+        failure: &Failure,
+        text: &str,
+    ) -> Result<(), Diverged> {
+        let root = self.agents.first().filter(|_| address.is_root());
+        let root = root.filter(|root| root.has_answered() && root.turns.len() == turn as usize);
+        let required = match root {
+            Some(root) => !self.missing(root).is_empty(),
+            None => return Err(misplaced(address, "has not answered")),
+        };
+        let reminder = Reminder {
+            text: text.to_owned(),
+            required,
+            rejected: Some(failure.clone()),
+        };
+        if let Some(root) = self.agents.first_mut() {
+            root.reject(reminder);
+        }
+        Ok(())
+    }
+}
+
+impl Agent {
+    /// It has ended with an answer.
+    fn has_answered(&self) -> bool {
+        self.finished.as_ref().is_some_and(|it| it.error.is_none())
+    }
+
+    /// Goes on behind an answer: see [`What::Rejected`](crate::What::Rejected). Its steps count on, and
+    /// so do the circles it may go in.
+    fn reject(&mut self, reminder: Reminder) {
+        self.finished = None;
+        self.rejected_at = self.turns.len();
+        self.reminded_of_calls |= reminder.required;
+        if let Some(turn) = self.turns.last_mut() {
+            turn.reminder = Some(reminder);
+        }
+    }
+
+    /// The calls of its first turns that have given a value, with what they came down to.
+    fn made(&self, turns: usize) -> impl Iterator<Item = (&Target, &Value)> {
+        let calls = self.turns.iter().take(turns).flat_map(|turn| &turn.calls);
+        calls.filter_map(|call| match (&call.target, call.end()) {
+            (Some(target), Some(End::Value(value))) => Some((target, value)),
+            _ => None,
+        })
+    }
+}
+
+impl Target {
+    /// Whether both do the same outside.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Tool { tool, args, .. },
+                Self::Tool {
+                    tool: also,
+                    args: like,
+                    ..
+                },
+            ) => tool == also && args == like,
+            (Self::Tool { .. } | Self::Dispatch(_), _) => false,
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Post-conditions that only the worker can judge: a value is kept until it has, and what it says is
+//! recorded like the end of any call, so that a replay needs no worker.
+//!
+//! Not here: what post-conditions are about and what can be said of them without it (`expect.rs`).
+
+use std::sync::Arc;
+
+use deft_model::{Effects, Failure, FailureClass};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::Path;
+use crate::event::{Begun, Call, Ended, Event, Next, Whose};
+use crate::expect::{Unmet, untrue};
+use crate::machine::{Action, Code, Diverged, Machine};
+use crate::progress::misplaced;
+use crate::settle::MOST_CUT_OFFS;
+use crate::state::{At, Held, TryState, Verdict};
+
+/// What a try comes to.
+pub(crate) type End = (Option<Arc<Value>>, Option<Failure>, Next);
+
+impl Machine {
+    /// The value that a try is verifying.
+    pub(crate) fn verifying(&self, at: At) -> Option<&Arc<Held>> {
+        let state = &self.frames[at.frame].steps[at.step];
+        let tried = state.tries.get(at.item.unwrap_or(0))?;
+        let asked = matches!(&tried.state, TryState::Calling { call, .. }
+            if matches!(**call, Call::Expect { .. }));
+        tried.held.as_ref().filter(|_| asked)
+    }
+
+    /// The intent to have a value judged that is kept.
+    pub(crate) fn verify(&self, at: At) -> Option<Event> {
+        let state = &self.frames[at.frame].steps[at.step];
+        let tried = state.tries.get(at.item.unwrap_or(0))?;
+        let of = tried.held.as_ref()?.of;
+        Some(Event::Begun(Begun {
+            path: self.path(at),
+            // The try is the same.
+            attempt: tried.attempts,
+            call: Arc::new(Call::Expect { of }),
+            effects: Effects::None,
+        }))
+    }
+
+    /// What follows from what the worker said of a value. An expression that cannot be worked out is
+    /// not met; a worker that was cut off has said nothing.
+    pub(crate) fn judge_value(
+        &self,
+        at: At,
+        held: &Held,
+        verdict: Result<Value, Failure>,
+        now: Timestamp,
+    ) -> End {
+        let plan = &self.frames[at.frame].plan;
+        let source = match held.of {
+            Whose::Step => plan.steps[at.step].expect.that(),
+            Whose::Skill => plan.expect.that(),
+        };
+        let checked = match verdict {
+            Ok(Value::Bool(true)) if held.of == Whose::Step && held.by_agent => {
+                self.check_answer(at, &held.value, &held.called)
+            }
+            Ok(Value::Bool(true)) => Ok(()),
+            Ok(_) => Err(untrue(source).into()),
+            Err(failure) if self.is_cut_off(at.frame, &failure) => {
+                let failure = certain(failure);
+                let next = self.next(now, at, &failure, false);
+                return (None, Some(failure), next);
+            }
+            Err(failure) => Err(raised(source, failure).into()),
+        };
+        self.concluded(at, &held.value, checked, now)
+    }
+
+    /// What a value comes to that was checked.
+    pub(crate) fn concluded(
+        &self,
+        at: At,
+        value: &Arc<Value>,
+        checked: Result<(), Unmet>,
+        now: Timestamp,
+    ) -> End {
+        match checked {
+            Ok(()) => (Some(Arc::clone(value)), None, Next::Done),
+            Err(Unmet::Beyond(of)) => (Some(Arc::clone(value)), None, Next::Verify { of }),
+            Err(Unmet::Breach(breach)) => {
+                // The call itself has happened; of an agent it is known what did.
+                let breach = if self.is_agent(at) {
+                    breach
+                } else {
+                    breach.in_doubt()
+                };
+                let next = self.after_breach(now, at, &breach);
+                (None, Some(breach), next)
+            }
+        }
+    }
+
+    fn is_cut_off(&self, frame: usize, failure: &Failure) -> bool {
+        let cut_off = matches!(
+            failure.class,
+            FailureClass::Cancelled | FailureClass::Interrupted
+        );
+        cut_off || failure.blocked || self.stopped_in(frame).is_some()
+    }
+
+    /// Keeps a value until it is judged.
+    pub(crate) fn hold(
+        &mut self,
+        now: Timestamp,
+        at: At,
+        of: Whose,
+        ended: &Ended,
+    ) -> Result<(), Diverged> {
+        let value = ended.value.clone().unwrap_or_default();
+        let tried = self.tried(at)?;
+        let held = match (&tried.state, &tried.held) {
+            (TryState::Calling { .. }, Some(held)) => Held {
+                of,
+                ms: ended.ms,
+                ..Held::clone(held)
+            },
+            (TryState::Calling { call, effects, .. }, None) => {
+                let tool = match &**call {
+                    Call::Tool { tool, .. } => Some(tool.clone()),
+                    _ => None,
+                };
+                Held {
+                    of,
+                    value,
+                    called: tool.into_iter().chain(ended.called.clone()).collect(),
+                    effects: *effects,
+                    by_agent: matches!(**call, Call::Agent { .. }),
+                    cached: ended.cached,
+                    ms: ended.ms,
+                }
+            }
+            // What a nested skill has done must not be repeated, and its tools are known already.
+            (TryState::Inside { .. }, _) => Held {
+                of,
+                value,
+                called: Vec::new(),
+                effects: Effects::Once,
+                by_agent: false,
+                cached: false,
+                ms: ended.ms,
+            },
+            _ => return Err(misplaced(&ended.path, "has nothing to be judged")),
+        };
+        tried.held = Some(Arc::new(held));
+        self.again(now, at)
+    }
+
+    /// What the worker needs to judge a value.
+    pub(crate) fn expect_code(
+        &self,
+        at: At,
+        of: Whose,
+        held: &Held,
+        now: Timestamp,
+    ) -> Option<Code> {
+        let plan = &self.frames[at.frame].plan;
+        let (source, scope) = match of {
+            Whose::Step => (
+                plan.steps[at.step].expect.that(),
+                self.step_scope(at, &held.value)?,
+            ),
+            Whose::Skill => (plan.expect.that(), self.answer_scope(at, &held.value)?),
+        };
+        Some(Code {
+            source: source.to_owned(),
+            scope: scope.mentioned_in(source),
+            now,
+        })
+    }
+}
+
+/// What skills return.
+impl Machine {
+    /// The frame whose outputs a path stands for.
+    pub(crate) fn frame_of(&self, path: &Path) -> Option<usize> {
+        if !path.is_outputs() {
+            return None;
+        }
+        match path.parts().0 {
+            "" => (!self.frames.is_empty()).then_some(0),
+            prefix => self.prefixes.get(prefix).copied(),
+        }
+    }
+
+    /// The intent to have the outputs of a frame judged.
+    pub(crate) fn verify_outputs(&self, index: usize) -> Event {
+        let frame = &self.frames[index];
+        Event::Begun(Begun {
+            path: Path::of_outputs(&frame.prefix),
+            attempt: frame.asked + 1,
+            call: Arc::new(Call::Expect { of: Whose::Skill }),
+            effects: Effects::None,
+        })
+    }
+
+    /// The event for what the worker said of the outputs of a frame.
+    pub(crate) fn judge_outputs(
+        &self,
+        index: usize,
+        attempt: u32,
+        verdict: Result<Value, Failure>,
+        now: Timestamp,
+        ms: u64,
+    ) -> Event {
+        let frame = &self.frames[index];
+        let source = frame.plan.expect.that();
+        let (error, next) = match verdict {
+            Ok(Value::Bool(true)) => (None, Next::Done),
+            Ok(_) => (Some(untrue(source)), Next::Fail),
+            Err(failure) if self.is_cut_off(index, &failure) => {
+                let again = failure.class == FailureClass::Interrupted && attempt <= MOST_CUT_OFFS;
+                let next = if again {
+                    Next::Retry { at: now }
+                } else {
+                    Next::Fail
+                };
+                (Some(certain(failure)), next)
+            }
+            Err(failure) => (Some(raised(source, failure)), Next::Fail),
+        };
+        Event::Ended(Ended {
+            path: Path::of_outputs(&frame.prefix),
+            attempt,
+            value: None,
+            error,
+            next,
+            cached: false,
+            called: Vec::new(),
+            ms,
+        })
+    }
+
+    pub(crate) fn outputs_begun(
+        &mut self,
+        now: Timestamp,
+        index: usize,
+        begun: &Begun,
+    ) -> Result<(), Diverged> {
+        let frame = &mut self.frames[index];
+        if frame.verdict != Verdict::Open || frame.left {
+            return Err(misplaced(&begun.path, "are judged already"));
+        }
+        frame.verdict = Verdict::Asked { at: now };
+        frame.asked = begun.attempt;
+        self.fresh_outputs.push(index);
+        Ok(())
+    }
+
+    pub(crate) fn outputs_ended(&mut self, index: usize, ended: &Ended) -> Result<(), Diverged> {
+        let frame = &mut self.frames[index];
+        let asked = matches!(frame.verdict, Verdict::Asked { .. });
+        if !asked || frame.asked != ended.attempt {
+            return Err(misplaced(&ended.path, "are judged unasked"));
+        }
+        frame.verdict = match (&ended.error, &ended.next) {
+            (None, _) => Verdict::Met,
+            (Some(_), Next::Retry { .. }) => Verdict::Open,
+            (Some(failure), _) => Verdict::Unmet(failure.clone()),
+        };
+        self.leaving.push_back(index);
+        Ok(())
+    }
+
+    pub(crate) fn output_action(&self, index: usize) -> Option<Action> {
+        let frame = &self.frames[index];
+        if !matches!(frame.verdict, Verdict::Asked { .. }) || frame.left {
+            return None;
+        }
+        let path = Path::of_outputs(&frame.prefix);
+        Some(Action::Call {
+            key: self.key(&path),
+            path,
+            attempt: frame.asked,
+            call: Arc::new(Call::Expect { of: Whose::Skill }),
+            effects: Effects::None,
+            timeout: None,
+            cache: None,
+        })
+    }
+
+    pub(crate) fn output_code(&self, index: usize) -> Option<Code> {
+        let frame = &self.frames[index];
+        let Verdict::Asked { at } = frame.verdict else {
+            return None;
+        };
+        let outputs = self.rendered(index).ok()?;
+        let source = frame.plan.expect.that();
+        Some(Code {
+            source: source.to_owned(),
+            scope: self.output_scope(index, &outputs)?.mentioned_in(source),
+            now: at,
+        })
+    }
+}
+
+/// A worker that was cut off: what it judges is there, and nothing is in doubt.
+pub(crate) fn unjudged(path: &Path) -> Failure {
+    let message = format!("the judging of `{path}` was cut off");
+    Failure::new(FailureClass::Interrupted, message)
+}
+
+/// Judging changes nothing, so it leaves nothing in doubt.
+fn certain(mut failure: Failure) -> Failure {
+    failure.in_doubt = false;
+    failure
+}
+
+/// An expression that could not be worked out.
+fn raised(source: &str, failure: Failure) -> Failure {
+    let message = format!("expected `{source}`: {}", failure.message);
+    Failure {
+        hint: failure.hint,
+        ..Failure::new(FailureClass::Invalid, message)
+    }
+}
