@@ -100,7 +100,7 @@ pub enum What {
         commands: Vec<Written>,
         /// What it cost, if that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost_usd: Option<f64>,
+        cost_usd: Option<Usd>,
         /// How long it took.
         ms: u64,
     },

@@ -92,6 +92,7 @@ fn models() -> Models {
         price: Some(Price {
             input: 1.0,
             cached: None,
+            cache_write: None,
             output: 2.0,
         }),
         extra: Object::new(),

@@ -66,7 +66,7 @@ impl<'a> Tries<'a> {
             match self.model(options, behind).await {
                 Ok(reply) => {
                     return Ok(Answer {
-                        cost_usd: options.price.map(|price| price.of(&reply)),
+                        cost: options.price.map(|price| price.of(reply.usage)),
                         reply,
                         model: options.name.clone(),
                         tries: self.count,

@@ -24,10 +24,9 @@ impl Machine {
                 turn,
                 reply,
                 commands,
-                cost_usd,
                 ms,
                 ..
-            } => self.has_replied(agent, *turn, reply, commands, *cost_usd, *ms),
+            } => self.has_replied(agent, *turn, reply, commands, *ms),
             What::Silent { turn, failure } => {
                 let turn = self.turn(agent, *turn, |state| *state == TurnState::Asked)?;
                 turn.state = TurnState::Silent(failure.clone());
@@ -177,18 +176,12 @@ impl Machine {
         turn: u32,
         reply: &ModelReply,
         commands: &[Written],
-        cost_usd: Option<f64>,
         ms: u64,
     ) -> Result<(), Diverged> {
         let asked = |state: &TurnState| *state == TurnState::Asked;
         self.turn(address, turn, asked)?.replied(reply, commands);
         let place = self.living(address)?;
         self.agents[place].ms = self.agents[place].ms.saturating_add(ms);
-        let spent = &mut self.spent;
-        spent.llm_calls += 1;
-        spent.input_tokens = spent.input_tokens.saturating_add(reply.usage.input);
-        spent.output_tokens = spent.output_tokens.saturating_add(reply.usage.output);
-        spent.cost_usd += cost_usd.unwrap_or_default();
         Ok(())
     }
 

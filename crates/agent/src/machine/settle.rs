@@ -28,7 +28,7 @@ impl Machine {
         turn: u32,
         reply: ModelReply,
         model: String,
-        cost_usd: Option<f64>,
+        cost_usd: Option<Usd>,
         ms: u64,
     ) -> Event {
         let writes = |setup: &Setup| setup.mode == Mode::Cmd;

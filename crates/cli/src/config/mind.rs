@@ -66,7 +66,7 @@ impl ModelConfig {
                 .count("concurrency")
                 .and_then(|most| usize::try_from(most).ok())
                 .unwrap_or(4),
-            price: self.price(),
+            price: self.price(provider),
             extra: self.extra(),
         })
     }
@@ -90,11 +90,14 @@ impl ModelConfig {
     }
 
     /// A price that is half known is half a price: what is not given costs nothing.
-    fn price(&self) -> Option<Price> {
+    fn price(&self, provider: ProviderKind) -> Option<Price> {
         let (input, output) = (self.decimal("price_input"), self.decimal("price_output"));
         (input.is_some() || output.is_some()).then(|| Price {
             input: input.unwrap_or_default(),
             cached: self.decimal("price_cached"),
+            cache_write: Some(self.decimal("price_cache_write").unwrap_or_else(|| {
+                input.unwrap_or_default() * provider.cache_write_factor()
+            })),
             output: output.unwrap_or_default(),
         })
     }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 const USAGE: TokenUsage = TokenUsage {
     input: 7,
     cached: 0,
+    cache_write: 0,
     output: 3,
     estimated: false,
 };
@@ -46,6 +47,7 @@ pub(crate) fn models(home: &Path) -> Models {
         price: Some(Price {
             input: 1.0,
             cached: None,
+            cache_write: None,
             output: 2.0,
         }),
         extra: Object::new(),

@@ -46,6 +46,7 @@ pub(crate) fn model(name: &str, url: &str) -> ModelOptions {
         price: Some(Price {
             input: 1.0,
             cached: None,
+            cache_write: None,
             output: 2.0,
         }),
         extra: Object::new(),

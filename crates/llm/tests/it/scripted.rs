@@ -72,6 +72,7 @@ pub(crate) fn answer() -> ModelReply {
         usage: TokenUsage {
             input: 1_000_000,
             cached: 400_000,
+            cache_write: 0,
             output: 100_000,
             estimated: false,
         },

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use deft_llm::{Answer, Ask, Delta, ModelOptions, Price};
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, Usd};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -110,6 +110,7 @@ async fn the_next_model_answers_and_is_paid() {
     let price = Price {
         input: 3.0,
         cached: Some(0.5),
+        cache_write: None,
         output: 15.0,
     };
     let second = ModelOptions {
@@ -128,7 +129,7 @@ async fn the_next_model_answers_and_is_paid() {
     let expected = Answer {
         reply: answer(),
         model: "second".to_owned(),
-        cost_usd: Some(0.6 * 3.0 + 0.4 * 0.5 + 0.1 * 15.0),
+        cost: Some(Usd::from_dollars(0.6 * 3.0 + 0.4 * 0.5 + 0.1 * 15.0)),
         tries: 3,
     };
     assert_eq!(result, Ok(expected));
@@ -138,7 +139,7 @@ async fn the_next_model_answers_and_is_paid() {
 async fn without_a_price_there_is_no_cost() {
     let world = world(vec![(model("main"), vec![Does::Answers(0)])]);
     assert_eq!(
-        world.ask(None).await.0.map(|answer| answer.cost_usd),
+        world.ask(None).await.0.map(|answer| answer.cost),
         Ok(None)
     );
 }
