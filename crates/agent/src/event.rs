@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use deft_model::{Effects, Failure, ModelReply, Object};
+use deft_model::{Effects, Failure, ModelReply, Object, Usd};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

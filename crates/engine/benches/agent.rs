@@ -144,7 +144,7 @@ fn engine(home: &Path, store: Arc<dyn Store>) -> Engine {
     options.sessions = None;
     options.max_running = None;
     // So much is asked here that the agent would be paused for it.
-    options.agent.budget.spike_tokens = Some(u64::MAX);
+    options.agent.budgets.all.spike_tokens = Some(u64::MAX);
     Engine::new(parts, options).unwrap()
 }
 

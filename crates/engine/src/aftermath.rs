@@ -78,7 +78,7 @@ pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> De
             alert(&mut decision, row, ended, Kind::of(ended.outcome));
             close_one_shot(&mut decision, terms, ended);
         }
-        Outcome::Cancelled => close_one_shot(&mut decision, terms, ended),
+        Outcome::Cancelled | Outcome::Skipped => close_one_shot(&mut decision, terms, ended),
         _ => {}
     }
     decision

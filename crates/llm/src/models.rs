@@ -3,6 +3,7 @@
 //! Not here: retries and fallbacks (`tries.rs`), what it costs (`price.rs`).
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, ModelReply, ModelRequest, Usd};
@@ -26,6 +27,8 @@ pub struct Ask<'a> {
     pub deadline: Option<Duration>,
     /// Ends it.
     pub cancel: CancellationToken,
+    /// Counts requests as they are made, also those that nobody answers.
+    pub tries: Option<&'a AtomicU32>,
 }
 
 /// What came of it.

@@ -143,6 +143,9 @@ impl<'a> Tries<'a> {
             heard(Delta::Again);
         }
         self.count += 1;
+        if let Some(tries) = self.ask.tries {
+            tries.fetch_add(1, Ordering::Relaxed);
+        }
         let noting = |delta: Delta| {
             self.heard.store(true, Ordering::SeqCst);
             if let Some(heard) = self.ask.heard {

@@ -1,7 +1,7 @@
 //! How an event changes a machine. Nothing is decided here, and nothing is asked of anybody, so a
 //! replay is the agent that lived. Events that do not fit the state are refused.
 
-use deft_model::{Failure, FailureClass, ModelReply};
+use deft_model::{Failure, ModelReply};
 use serde_json::Value;
 
 use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
@@ -30,10 +30,6 @@ impl Machine {
             What::Silent { turn, failure } => {
                 let turn = self.turn(agent, *turn, |state| *state == TurnState::Asked)?;
                 turn.state = TurnState::Silent(failure.clone());
-                // What nobody may pay for is not asked.
-                if failure.class != FailureClass::Budget {
-                    self.spent.llm_calls += 1;
-                }
                 Ok(())
             }
             What::Returned {

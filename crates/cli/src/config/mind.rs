@@ -95,9 +95,10 @@ impl ModelConfig {
         (input.is_some() || output.is_some()).then(|| Price {
             input: input.unwrap_or_default(),
             cached: self.decimal("price_cached"),
-            cache_write: Some(self.decimal("price_cache_write").unwrap_or_else(|| {
-                input.unwrap_or_default() * provider.cache_write_factor()
-            })),
+            cache_write: Some(
+                self.decimal("price_cache_write")
+                    .unwrap_or_else(|| input.unwrap_or_default() * provider.cache_write_factor()),
+            ),
             output: output.unwrap_or_default(),
         })
     }

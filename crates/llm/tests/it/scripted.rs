@@ -155,6 +155,7 @@ impl World {
             heard: None,
             deadline: deadline.map(Duration::from_secs),
             cancel: CancellationToken::new(),
+            tries: None,
         };
         let result = self.models.ask(ask).await;
         (result, start.elapsed())

@@ -2,7 +2,7 @@
 //! exact and cost nothing.
 
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use deft_llm::{Answer, Ask, Delta, ModelOptions, Price};
@@ -138,10 +138,7 @@ async fn the_next_model_answers_and_is_paid() {
 #[tokio::test(start_paused = true)]
 async fn without_a_price_there_is_no_cost() {
     let world = world(vec![(model("main"), vec![Does::Answers(0)])]);
-    assert_eq!(
-        world.ask(None).await.0.map(|answer| answer.cost),
-        Ok(None)
-    );
+    assert_eq!(world.ask(None).await.0.map(|answer| answer.cost), Ok(None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,11 +231,38 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
         heard: Some(&note),
         deadline: None,
         cancel: CancellationToken::new(),
+        tries: None,
     };
     world.models.ask(ask).await.expect("an answer");
     let said = || Delta::Text("Hel".to_owned());
     let expected = [said(), Delta::Again, said(), Delta::Again];
     assert_eq!(heard.into_inner().expect("nobody panicked"), expected);
+}
+
+/// What was asked is counted, whatever came of it.
+#[tokio::test(start_paused = true)]
+async fn requests_are_counted_with_and_without_an_answer() {
+    let passing = || Does::Fails(after(1));
+    let lasting = || Does::Fails(lasting(FailureClass::Auth));
+    for (does, answered, counted) in [
+        (vec![Does::Answers(0)], true, 1),
+        (vec![passing(), Does::Answers(0)], true, 2),
+        (vec![passing(), passing(), passing()], false, 3),
+        (vec![passing(), lasting()], false, 2),
+    ] {
+        let world = world(vec![(model("main"), does)]);
+        let (request, tries) = (request(), AtomicU32::new(0));
+        let ask = Ask {
+            model: "main",
+            request: &request,
+            heard: None,
+            deadline: None,
+            cancel: CancellationToken::new(),
+            tries: Some(&tries),
+        };
+        let result = world.models.ask(ask).await;
+        assert_eq!((result.is_ok(), tries.into_inner()), (answered, counted));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -262,6 +286,7 @@ async fn cancelling_ends_it_at_once() {
             heard: None,
             deadline: None,
             cancel: cancel.clone(),
+            tries: None,
         };
         let start = Instant::now();
         let ending = async {

@@ -9,8 +9,9 @@ use super::row::{self, micros, run_columns};
 use super::{admit, append, claim, ledger};
 use crate::{CancelState, Error, Finish, NewEvent, RunRow, common};
 
-/// Ends a run. What that means for its skill is stored before.
-pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fault> {
+/// Ends a run. What that means for its skill is stored before. Says what models took for it.
+pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<String>, Fault> {
+    let usage = ledger::of_run(db, n)?;
     db.prepare_cached(
         "UPDATE run SET status = 'done', outcome = ?2, outputs = ?3, error = ?4, usage = ?5, \
          finished_at = ?6, finish_ordinal = finish_ordinal + 1, turn = NULL, owner = NULL, \
@@ -21,11 +22,12 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fau
         finish.outcome.word(),
         finish.outputs,
         finish.error,
-        finish.usage,
+        usage,
         micros(finish.at),
     ])?;
     close_questions(db, n, finish.at)?;
-    ledger::release(db, n)
+    ledger::release(db, n)?;
+    Ok(usage)
 }
 
 /// Nobody needs answers any more to what a run has asked.
@@ -99,7 +101,6 @@ fn cancelled(by: &str, at: Timestamp) -> Finish {
         outcome: Outcome::Cancelled,
         outputs: None,
         error: Some(common::cancelled(by)),
-        usage: None,
         aftermath: None,
         at,
     }
