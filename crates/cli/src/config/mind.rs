@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deft_engine::{AgentOptions, DayBudget};
+use deft_engine::{AgentOptions, Budgets, DayBudget};
 use deft_llm::{ModelOptions, Price, ProviderKind};
 use deft_model::{Choice as _, Exhausted, Failure, FailureClass, Object};
 use deft_tools::SecretSource;
@@ -196,6 +196,23 @@ impl Config {
     /// How agents behave.
     pub(crate) fn agents(&self) -> AgentOptions {
         let agent = &self.agent;
+        AgentOptions {
+            default: agent.default.clone(),
+            llm: agent.llm.clone(),
+            approve: agent.approve.clone(),
+            tools: agent.tools.clone(),
+            user: agent.user.clone(),
+            max_steps: agent.max_steps,
+            may_schedule: agent.may_schedule,
+            max_depth: agent.max_depth,
+            fan_out: agent.fan_out,
+            history_tokens: self.history_tokens,
+            budgets: self.budgets(),
+        }
+    }
+
+    /// What agents may spend.
+    pub(crate) fn budgets(&self) -> Budgets {
         let day = |limits: &Allowance| DayBudget {
             tokens: limits.tokens_per_day,
             usd: limits.usd_per_day,
@@ -210,19 +227,9 @@ impl Config {
             };
             (name.clone(), budget)
         });
-        AgentOptions {
-            default: agent.default.clone(),
-            llm: agent.llm.clone(),
-            approve: agent.approve.clone(),
-            tools: agent.tools.clone(),
-            user: agent.user.clone(),
-            max_steps: agent.max_steps,
-            may_schedule: agent.may_schedule,
-            max_depth: agent.max_depth,
-            fan_out: agent.fan_out,
-            history_tokens: self.history_tokens,
-            budget: day(&self.budget.all),
-            budgets: watched.collect(),
+        Budgets {
+            all: day(&self.budget.all),
+            agents: watched.collect(),
         }
     }
 }

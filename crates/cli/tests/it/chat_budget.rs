@@ -14,7 +14,7 @@ fn scope(world: &World, name: &str) -> Value {
     found.cloned().unwrap_or_default()
 }
 
-/// Spent, refused, raised, let go on, answered.
+/// Spent, refused, raised, answered.
 #[test]
 fn a_spent_day_can_be_given_more() {
     let model = model([
@@ -46,10 +46,17 @@ fn a_spent_day_can_be_given_more() {
     assert!(refused.stderr.contains("16000"), "{refused:?}");
     assert_eq!(model.requests().len(), 1, "nothing was asked");
     assert_eq!(scope(&world, "all"), all, "nothing is held back or counted");
-    // An agent that met its limit is paused until a person says otherwise.
-    limit("90000");
+    // An agent that met its limit is paused until that allows more.
+    let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
+    assert_eq!(
+        (&paused[0]["agent"], &paused[0]["until"]),
+        (&json!("thinker"), &json!("limit")),
+        "{paused:#}"
+    );
     assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 6);
-    assert_eq!(deft(&world, &["budget", "resume", "thinker"]).code, 0);
+    limit("90000");
+    let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
+    assert_eq!(paused, json!([]), "a raised limit lifts it");
     let came = deft(&world, &["chat", "-p", "Hi"]);
     assert_eq!(
         (came.code, came.stdout.as_str()),
@@ -77,7 +84,12 @@ fn an_agent_that_uses_far_too_much_is_paused_and_let_go_on() {
     assert_eq!(deft(&world, &set).code, 0);
     assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 0);
     let paused = world.json(&["budget", "show", "--json"]);
-    assert_eq!(paused["paused"][0]["agent"], "thinker", "{paused:#}");
+    let paused = &paused["paused"][0];
+    assert_eq!(
+        (&paused["agent"], &paused["until"]),
+        (&json!("thinker"), &json!("resume")),
+        "{paused:#}"
+    );
     let refused = deft(&world, &["chat", "-p", "Hi"]);
     assert_eq!(refused.code, 6, "{refused:?}");
     assert!(

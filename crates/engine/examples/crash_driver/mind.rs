@@ -22,6 +22,20 @@ const USAGE: TokenUsage = TokenUsage {
     estimated: false,
 };
 
+/// What an answer takes of those that share a budget: less than was reserved for it, or more.
+fn spends(what: &str) -> Option<TokenUsage> {
+    let input = match what {
+        "modest" => 100,
+        "greedy" => 2000,
+        _ => return None,
+    };
+    Some(TokenUsage {
+        input,
+        output: 50,
+        ..TokenUsage::default()
+    })
+}
+
 /// So long it thinks, so that some kills find it thinking.
 const THINKS: Duration = Duration::from_millis(2);
 
@@ -70,6 +84,16 @@ impl Provider for Mind {
                 if nth % 4 == 1 && self.first(&format!("refuses-{nth}")) {
                     return Ok(refusal());
                 }
+            }
+            if let (Some(usage), Some(turns)) = (spends(what), nth) {
+                let more = u64::try_from(turn).unwrap_or(u64::MAX) < turns;
+                let mut reply = match more {
+                    true => wants(turn, &[("look", json!({ "n": turn }))]),
+                    false => ModelReply::default(),
+                };
+                reply.text = format!("turn {turn}");
+                reply.usage = usage;
+                return Ok(reply);
             }
             let mut reply = answer(what, turn);
             reply.usage = USAGE;
