@@ -127,6 +127,32 @@ metadata:
 Say it.
 ";
 
+/// By hand it is the same, and who asked for it is told.
+#[test]
+fn a_run_that_cannot_be_paid_for_is_skipped_with_the_reason() {
+    let model = model([ModelAnswer::text("Said.").usage(5100, 0, 100)]);
+    let world = home(&model, "");
+    world.write("home/skills/spends/SKILL.md", SPENDS);
+    assert_eq!(deft(&world, &["run", "spends"]).code, 0);
+    let skipped = deft(&world, &["run", "spends"]);
+    assert_eq!(
+        (skipped.code, skipped.stdout.as_str()),
+        (6, ""),
+        "{skipped:?}"
+    );
+    assert!(
+        skipped.stderr.contains("skipped") && skipped.stderr.contains("5200 of 5500 tokens"),
+        "{skipped:?}"
+    );
+    assert_eq!(model.requests().len(), 1, "nothing was asked");
+    let latest = &runs(&world, "spends")[0];
+    assert_eq!(latest["outcome"], "skipped", "{latest:#}");
+    assert_eq!(
+        latest["usage"],
+        json!({"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "llm_calls": 0})
+    );
+}
+
 #[test]
 fn a_slot_on_a_spent_day_is_skipped_with_the_reason() {
     let model = model([ModelAnswer::text("Said.").usage(5400, 0, 100)]);
