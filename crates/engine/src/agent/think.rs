@@ -251,7 +251,7 @@ impl Performer {
             Some((Answer::Yes, _)) => engine
                 .reserve(spending, job.lease, key, true)
                 .await
-                .map_err(|broke| Asked::failed(broke.failure)),
+                .map_err(|broke| Asked::Broke(broke.failure, broke.then)),
             Some(_) => Err(Asked::Broke(broke.failure, exhausted)),
             None => Err(Asked::Waits(Box::new(question))),
         }

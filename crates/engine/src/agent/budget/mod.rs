@@ -114,7 +114,7 @@ impl Inner {
         })
     }
 
-    /// Reserves what a question may cost. A person who agreed to more lifts the limits.
+    /// Reserves what a question may cost. A person who agreed to more lifts the limits that ask.
     pub(crate) async fn reserve(
         &self,
         spending: &Spending,
@@ -132,20 +132,17 @@ impl Inner {
                 return Err(Broke::simply(failure));
             }
         }
-        let unlimited = |limit: &Limit| Limit {
-            scope: limit.scope.clone(),
-            tokens: None,
-            micros: None,
-        };
-        let limits = spending.bounds.iter().map(|bound| &bound.limit);
-        let scopes = if lifted {
-            limits.map(unlimited).collect()
-        } else {
-            limits.cloned().collect()
+        let limit = |bound: &Bound| match bound.then {
+            Exhausted::Ask if lifted => Limit {
+                scope: bound.limit.scope.clone(),
+                tokens: None,
+                micros: None,
+            },
+            _ => bound.limit.clone(),
         };
         let wish = Reserve {
             key: key.to_owned(),
-            scopes,
+            scopes: spending.bounds.iter().map(limit).collect(),
             tokens: spending.tokens,
             micros: spending.cost.micros(),
             at: spending.at,
