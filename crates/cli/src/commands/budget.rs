@@ -112,9 +112,10 @@ fn words(paused: &Paused, zone: &TimeZone) -> String {
         reason,
         lifts_itself,
     } = paused;
-    let until = match lifts_itself {
-        true => "until its limit allows it to go on",
-        false => "until somebody lets it go on",
+    let until = if *lifts_itself {
+        "until its limit allows it to go on"
+    } else {
+        "until somebody lets it go on"
     };
     let since = deft_schedule::show(*since, zone);
     format!("`{agent}` is paused since {since}, {until}: {reason}")

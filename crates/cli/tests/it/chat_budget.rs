@@ -4,7 +4,7 @@ use deft_testkit::ModelAnswer;
 use serde_json::{Value, json};
 
 use crate::chat_support::{deft, home, model};
-use crate::daemon::runs;
+use crate::daemon::{Daemon, runs, wait_for};
 use crate::support::World;
 
 fn scope(world: &World, name: &str) -> Value {
@@ -126,6 +126,43 @@ metadata:
 ---
 Say it.
 ";
+
+const SAYS: &str = "\
+name: says
+description: Says something each second.
+schedule: \"* * * * * *\"
+steps:
+  - {id: mind, agent: Say it., tools: [notify]}
+";
+
+/// An agent is paused in a daemon, and goes on there when the limit in the file is raised.
+#[test]
+fn a_daemon_follows_a_raised_limit() {
+    let model = model([
+        ModelAnswer::text("One.").usage(5100, 0, 100),
+        ModelAnswer::text("Two."),
+    ]);
+    let world = home(&model, "");
+    world.write("home/skills/says.yaml", SAYS);
+    let limit = |tokens| {
+        let args = ["budget", "set", "--tokens-per-day", tokens];
+        assert_eq!(deft(&world, &args).code, 0);
+    };
+    limit("5500");
+    let mut daemon = Daemon::start(&world);
+    let refused = wait_for("a refusal", || {
+        let refused = |run: &Value| run["error"]["class"] == "budget";
+        runs(&world, "says").into_iter().find(refused)
+    });
+    assert_eq!(refused["outcome"], "error", "{refused:#}");
+    limit("90000");
+    daemon.until("budgets and messages follow it");
+    wait_for("the next answer", || {
+        let answered = |run: &Value| run["outputs"] == "Two.";
+        runs(&world, "says").into_iter().find(answered)
+    });
+    daemon.stop();
+}
 
 /// By hand it is the same, and who asked for it is told.
 #[test]

@@ -87,9 +87,10 @@ impl Provider for Mind {
             }
             if let (Some(usage), Some(turns)) = (spends(what), nth) {
                 let more = u64::try_from(turn).unwrap_or(u64::MAX) < turns;
-                let mut reply = match more {
-                    true => wants(turn, &[("look", json!({ "n": turn }))]),
-                    false => ModelReply::default(),
+                let mut reply = if more {
+                    wants(turn, &[("look", json!({ "n": turn }))])
+                } else {
+                    ModelReply::default()
                 };
                 reply.text = format!("turn {turn}");
                 reply.usage = usage;

@@ -1,5 +1,6 @@
 //! Runs that share a budget with those of another process, all at once.
 
+use std::io::Write;
 use std::path::Path;
 
 use deft_engine::{Attention, Budgets, DayBudget, Engine, Fire};
@@ -22,7 +23,7 @@ pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
     });
     // The server of the tools is there before the race begins.
     engine.router().listed().await;
-    println!("ready");
+    std::io::stdout().write_all(b"ready\n").unwrap();
     let mut go = String::new();
     std::io::stdin().read_line(&mut go).unwrap();
     let fire = |nth: usize| Fire {
