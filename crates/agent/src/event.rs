@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use deft_model::{Effects, Failure, ModelReply, Object};
+use deft_model::{Effects, Failure, ModelReply, Object, Usd};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ pub enum What {
         commands: Vec<Written>,
         /// What it cost, if that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost_usd: Option<f64>,
+        cost_usd: Option<Usd>,
         /// How long it took.
         ms: u64,
     },

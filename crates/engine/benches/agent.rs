@@ -92,6 +92,7 @@ fn models() -> Models {
         price: Some(Price {
             input: 1.0,
             cached: None,
+            cache_write: None,
             output: 2.0,
         }),
         extra: Object::new(),
@@ -143,7 +144,7 @@ fn engine(home: &Path, store: Arc<dyn Store>) -> Engine {
     options.sessions = None;
     options.max_running = None;
     // So much is asked here that the agent would be paused for it.
-    options.agent.budget.spike_tokens = Some(u64::MAX);
+    options.agent.budgets.all.spike_tokens = Some(u64::MAX);
     Engine::new(parts, options).unwrap()
 }
 

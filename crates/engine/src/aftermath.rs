@@ -79,6 +79,11 @@ pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> De
             close_one_shot(&mut decision, terms, ended);
         }
         Outcome::Cancelled => close_one_shot(&mut decision, terms, ended),
+        // Nothing comes after the only slot, and nobody would know.
+        Outcome::Skipped if terms.one_shot && ended.by_slot => {
+            alert(&mut decision, row, ended, Kind::Failure);
+            close_one_shot(&mut decision, terms, ended);
+        }
         _ => {}
     }
     decision
@@ -193,6 +198,7 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind)
     let what = match kind {
         Kind::Blocked => "could not run",
         Kind::Interrupted => "was cut off",
+        _ if ended.outcome == Outcome::Skipped => "was skipped",
         _ => "failed",
     };
     let text = format!("`{}` {what}: {}{hint}", row.text.skill, ended.summary);

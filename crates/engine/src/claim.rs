@@ -97,7 +97,6 @@ impl Engine {
             outcome: Outcome::Interrupted,
             outputs: None,
             error: serde_json::to_string(&failure).ok(),
-            usage: None,
             aftermath: None,
             at: self.inner.now(),
         };

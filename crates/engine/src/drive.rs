@@ -44,7 +44,8 @@ pub(crate) enum Driven {
 
 /// Where the turns of a run have led to.
 enum Turned {
-    Ended(Finish),
+    /// With what models took for it.
+    Ended(Finish, Option<String>),
     Parked,
 }
 
@@ -68,6 +69,8 @@ pub(crate) struct Driver {
     agent_ended: bool,
     /// What the skill wants when its budget is spent, once it is.
     exhausted: Option<Exhausted>,
+    /// The step before which the run has nothing done and which cannot be paid for.
+    unpaid: Option<Path>,
     /// Calls that are being made, waits that are running, questions nobody here can answer.
     calling: usize,
     sleeping: Vec<Timestamp>,
@@ -106,6 +109,7 @@ impl Driver {
             run: run.id.clone(),
             secrets,
             session: Arc::new(Mutex::new(None)),
+            above: Arc::default(),
             halt: CancellationToken::new(),
         };
         Self {
@@ -128,6 +132,7 @@ impl Driver {
             thoughts: Vec::new(),
             agent_ended: false,
             exhausted: None,
+            unpaid: None,
             calling: 0,
             sleeping: Vec::new(),
             unanswered: Vec::new(),
@@ -182,7 +187,9 @@ impl Driver {
             self.engine.give_back(self.lease.clone()).await;
         }
         Ok(match result? {
-            Turned::Ended(finish) => Driven::Finished(Box::new(finish::ended(self.run, finish))),
+            Turned::Ended(finish, usage) => {
+                Driven::Finished(Box::new(finish::ended(self.run, finish, usage)))
+            }
             Turned::Parked => Driven::Parked,
         })
     }
@@ -203,7 +210,6 @@ impl Driver {
                         &self.machine,
                         self.engine.options.channel_tool.as_deref(),
                     ),
-                    usage: self.usage(),
                     exhausted: self.exhausted,
                     skill: self.skill.as_ref(),
                     at: now,
@@ -211,9 +217,9 @@ impl Driver {
                 // All that is left is to store the end. Whoever takes the place is stored behind
                 // it, in the same commit where many end at once.
                 self.place = None;
-                let stored = self.engine.commit_end(&ending, &mut self.journal).await?;
+                let (stored, usage) = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
-                return Ok(Turned::Ended(stored));
+                return Ok(Turned::Ended(stored, usage));
             }
             self.note_questions(now, &fresh);
             if self.must_be_stored(&fresh) {

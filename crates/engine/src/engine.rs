@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::record::Published;
 use crate::skills::{Plans, Skills};
-use crate::{Clock, Error, Options, Owner};
+use crate::{Budgets, Clock, Error, Options, Owner};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -59,8 +59,9 @@ pub(crate) struct Inner {
     pub(crate) bells: Bells,
     pub(crate) known: crate::agent::Known,
     pub(crate) silences: crate::model_health::Silences,
-    /// The models that there are now.
+    /// The models that there are now, and what they may cost.
     models: Mutex<Models>,
+    budgets: Mutex<Arc<Budgets>>,
     /// The present of schedules, where it is not the clock's.
     pub(crate) schedule_time: OnceLock<Timestamp>,
 }
@@ -139,6 +140,7 @@ impl Engine {
         Ok(Self {
             inner: Arc::new(Inner {
                 models: Mutex::new(parts.models.clone()),
+                budgets: Mutex::new(Arc::new(options.agent.budgets.clone())),
                 options,
                 parts,
                 rules: Arc::new(rules),
@@ -177,6 +179,12 @@ impl Engine {
     /// Takes other models from now on; what is being asked is still answered.
     pub fn set_models(&self, models: Models) {
         *lock(&self.inner.models) = models;
+    }
+
+    /// Takes other limits from now on. An agent that was paused by an old one goes on if the new one
+    /// allows it.
+    pub fn set_budgets(&self, budgets: Budgets) {
+        *lock(&self.inner.budgets) = Arc::new(budgets);
     }
 
     /// Where runs are kept.
@@ -281,6 +289,10 @@ impl Inner {
 
     pub(crate) fn models(&self) -> Models {
         lock(&self.models).clone()
+    }
+
+    pub(crate) fn budgets(&self) -> Arc<Budgets> {
+        Arc::clone(&lock(&self.budgets))
     }
 
     pub(crate) fn has_listeners(&self) -> bool {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{
-    Aftermath, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
+    Aftermath, Appended, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
 };
-use deft_workflow::{Event, Finished, Machine, RunError, Usage};
+use deft_workflow::{Event, Finished, Machine, RunError};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -35,19 +35,18 @@ pub(crate) fn row(finished: &Finished, at: Timestamp) -> Finish {
             .error
             .as_ref()
             .and_then(|error| serde_json::to_string(error).ok()),
-        usage: None,
         aftermath: None,
         at,
     }
 }
 
 /// The row of a run after its end is stored, so that nobody has to read it back.
-pub(crate) fn ended(mut run: RunRow, finish: Finish) -> RunRow {
+pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
     run.status = RunStatus::Done;
     run.outcome = Some(finish.outcome);
     run.outputs = finish.outputs;
     run.error = finish.error;
-    run.usage = finish.usage;
+    run.usage = usage;
     run.finished_at = Some(finish.at);
     run.finish_ordinal += 1;
     run.owner = None;
@@ -79,8 +78,6 @@ pub(crate) struct Ending<'a> {
     pub(crate) finished: &'a Finished,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
-    /// What models have cost.
-    pub(crate) usage: Option<Usage>,
     /// What the skill wants when its budget is spent, if that is how the run ended.
     pub(crate) exhausted: Option<Exhausted>,
     /// The skill as it stood when the run began, if it is known.
@@ -95,21 +92,20 @@ pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
 }
 
 impl Inner {
-    /// Stores the end of a run with all that goes with it, then publishes it.
+    /// Stores the end of a run with all that goes with it, then publishes it. Gives back what is
+    /// stored, with what models took for it.
     pub(crate) async fn commit_end(
         &self,
         ending: &Ending<'_>,
         journal: &mut Journal,
-    ) -> Result<Finish, Error> {
+    ) -> Result<(Finish, Option<String>), Error> {
         let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
         let (mut batch, events) = journal.take(Then::Continue);
         batch.writes.extend(error_fact(ending, &pinned.skill.name));
         let own = batch.writes.clone();
         let mut known = ending.skill.cloned();
         loop {
-            let mut stored = row(ending.finished, ending.at);
-            let usage = ending.usage.as_ref();
-            stored.usage = usage.and_then(|usage| serde_json::to_string(usage).ok());
+            let stored = row(ending.finished, ending.at);
             let mut finish = stored.clone();
             if let Some((skill, change, notices)) =
                 self.aftermath(ending, &pinned, known.take()).await?
@@ -126,11 +122,13 @@ impl Inner {
             let tells = batch.writes.len() > own.len();
             batch.then = Then::Finish(finish);
             match self.append(ending.lease, batch).await {
-                Ok(first_seq) => {
+                Ok(Appended {
+                    first_seq, usage, ..
+                }) => {
                     let (id, skill) = (&ending.run.id, &ending.run.skill);
                     self.publish_all(id, skill, first_seq, events);
                     self.ring_after(moves, tells);
-                    return Ok(stored);
+                    return Ok((stored, usage));
                 }
                 // Only a change of the skill can come in between, and then everything is decided
                 // anew.
@@ -158,8 +156,8 @@ impl Inner {
         }
     }
 
-    async fn append(&self, lease: &Lease, batch: Batch) -> Result<u64, Error> {
-        Ok(self.parts.store.append(lease, batch).await?.first_seq)
+    async fn append(&self, lease: &Lease, batch: Batch) -> Result<Appended, Error> {
+        Ok(self.parts.store.append(lease, batch).await?)
     }
 
     /// What the end of a run means for its skill, if the store knows the skill.

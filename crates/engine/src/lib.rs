@@ -51,7 +51,10 @@ mod view;
 mod waiting;
 
 pub use admit::{Admission, Fire, Parent};
-pub use agent::{AGENT_TOOLS, AgentOptions, CHAT_SKILL, DayBudget, Hear, MEMORY_TOOLS, Said, Say};
+pub use agent::{
+    AGENT_TOOLS, AgentOptions, AgentPause, Budgets, CHAT_SKILL, DayBudget, Hear, MEMORY_TOOLS,
+    Said, Say,
+};
 pub use ask::{Answered, Asker, Attention, Question};
 pub use clock::{Clock, SystemClock};
 pub use courier::{Channel, Delivered, Parcel, Undelivered};

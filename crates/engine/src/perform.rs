@@ -13,10 +13,10 @@ use deft_tools::Call as ToolCall;
 use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs, size};
 use jiff::Timestamp;
 use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Came;
+use crate::agent::{Came, Payer};
 use crate::ask::Question;
 use crate::cache;
 use crate::engine::Inner;
@@ -81,6 +81,8 @@ pub(crate) struct Performer {
     pub(crate) run: RunId,
     pub(crate) secrets: Arc<RunSecrets>,
     pub(crate) session: Arc<Mutex<Option<Session>>>,
+    /// Skills outside of the run that pay for it, once somebody has asked.
+    pub(crate) above: Arc<OnceCell<Vec<Payer>>>,
     /// Ends the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use deft_model::{Object, RunId};
-use deft_store::{NoticeFilter, NoticeRow, RunRow, StoredEvent};
-use deft_workflow::{Event, Plan, Usage, dry_run, step_views};
+use deft_model::{Object, RunId, Usage};
+use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
+use deft_workflow::{Event, Plan, dry_run, step_views};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -60,8 +60,21 @@ impl Engine {
         let mut shown = run_json(row);
         shown["steps"] = steps;
         shown["notices"] = self.notices_of(row).await?;
+        if row.outcome.is_none() {
+            shown["usage"] = json!(self.usage_so_far(row).await?);
+        }
         mask(&mut shown);
         Ok(shown)
+    }
+
+    /// What models took so far for a run that is not over.
+    async fn usage_so_far(&self, row: &RunRow) -> Result<Usage, Error> {
+        let filter = SpentFilter {
+            scope: Some(run_scope(&row.id)),
+            ..SpentFilter::default()
+        };
+        let spent = self.store().spent(filter).await?;
+        Ok(spent.first().map(SpentRow::usage).unwrap_or_default())
     }
 
     /// What people were told of a run, and whether it arrived: that is another matter than how the

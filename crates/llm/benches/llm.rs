@@ -81,6 +81,7 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
         heard: Some(&note),
         deadline: None,
         cancel: CancellationToken::new(),
+        tries: None,
     });
     let opening = async {
         let gate = loop {

@@ -31,6 +31,7 @@ pub(crate) struct Counts {
     /// Cached ones included.
     pub(crate) input: Option<u64>,
     pub(crate) cached: Option<u64>,
+    pub(crate) cache_write: Option<u64>,
     pub(crate) output: Option<u64>,
 }
 
@@ -244,11 +245,13 @@ fn usage(counts: &Counts, request: &ModelRequest, reply: &ModelReply) -> TokenUs
     // A server that keeps the prompt may count it as nothing.
     let input = counts.input.filter(|count| *count > 0);
     let cached = counts.cached.unwrap_or_default();
+    let cache_write = counts.cache_write.unwrap_or_default();
     TokenUsage {
         input: input
             .unwrap_or_else(|| estimate_request(request))
-            .max(cached),
+            .max(cached.saturating_add(cache_write)),
         cached,
+        cache_write,
         output: counts.output.unwrap_or_else(|| estimate_reply(reply)),
         estimated: input.is_none() || counts.output.is_none(),
     }

@@ -31,6 +31,7 @@ mod models;
 mod ollama;
 mod openai;
 mod options;
+mod price;
 mod provider;
 mod tries;
 mod unready;
@@ -39,5 +40,6 @@ pub mod wire;
 
 pub use failed::{Failed, Overflow};
 pub use models::{Answer, Ask, Models};
-pub use options::{ModelOptions, Price, ProviderKind};
+pub use options::{ModelOptions, ProviderKind};
+pub use price::Price;
 pub use provider::{Delta, Heard, Pong, Provider, Reply};

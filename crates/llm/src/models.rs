@@ -1,18 +1,19 @@
-//! All models by name: what is asked of them, and what it costs.
+//! All models by name, and what is asked of them.
 //!
-//! Not here: retries and fallbacks (`tries.rs`).
+//! Not here: retries and fallbacks (`tries.rs`), what it costs (`price.rs`).
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass, ModelReply, ModelRequest};
+use deft_model::{Failure, FailureClass, ModelReply, ModelRequest, Usd};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::{Http, Shared};
 use crate::tries::{Tries, words};
 use crate::unready::unready;
-use crate::{Heard, ModelOptions, Price, Provider};
+use crate::{Heard, ModelOptions, Provider};
 
 /// Everything about one question to a model.
 pub struct Ask<'a> {
@@ -26,6 +27,8 @@ pub struct Ask<'a> {
     pub deadline: Option<Duration>,
     /// Ends it.
     pub cancel: CancellationToken,
+    /// Counts requests as they are made, also those that nobody answers.
+    pub tries: Option<&'a AtomicU32>,
 }
 
 /// What came of it.
@@ -36,7 +39,7 @@ pub struct Answer {
     /// The name of the model that gave it; another one than was asked after a fallback.
     pub model: String,
     /// What it cost, if prices are known.
-    pub cost_usd: Option<f64>,
+    pub cost: Option<Usd>,
     /// How many tries it took, over all models.
     pub tries: u32,
 }
@@ -135,23 +138,6 @@ impl Models {
     pub(crate) fn find(&self, name: &str) -> Option<(&ModelOptions, &Behind)> {
         let place = self.all.iter().position(|model| model.name == name)?;
         Some((self.all.get(place)?, self.behind.get(place)?))
-    }
-}
-
-impl Price {
-    /// What a reply cost.
-    pub(crate) fn of(self, reply: &ModelReply) -> f64 {
-        let usage = reply.usage;
-        let fresh = usage.input.saturating_sub(usage.cached);
-        let cached = self.cached.unwrap_or(self.input);
-        let tokens = [
-            (fresh, self.input),
-            (usage.cached, cached),
-            (usage.output, self.output),
-        ];
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^52 tokens")]
-        let parts = tokens.map(|(count, price)| count as f64 * price);
-        parts.iter().sum::<f64>() / 1e6
     }
 }
 

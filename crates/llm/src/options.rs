@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use deft_model::Object;
 
+use crate::Price;
+
 /// Which wire a model speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderKind {
@@ -25,6 +27,16 @@ impl ProviderKind {
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
             Self::Ollama => "ollama",
+        }
+    }
+
+    /// How many times as much a token costs that the provider puts into its cache, where nobody
+    /// says what it costs. Anthropic takes a quarter more for five minutes, which is what deft asks
+    /// for; others take nothing or do not say how many there were.
+    pub fn cache_write_factor(self) -> f64 {
+        match self {
+            Self::Anthropic => 1.25,
+            Self::OpenAi | Self::Gemini | Self::Ollama => 1.0,
         }
     }
 }
@@ -90,17 +102,6 @@ impl ModelOptions {
         let key = self.api_key.as_deref().map(str::trim);
         key.filter(|key| !key.is_empty())
     }
-}
-
-/// What a million tokens cost, in US dollars.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Price {
-    /// Tokens that are read.
-    pub input: f64,
-    /// Tokens that are read from the provider's cache.
-    pub cached: Option<f64>,
-    /// Tokens that are written.
-    pub output: f64,
 }
 
 #[cfg(test)]

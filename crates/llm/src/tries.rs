@@ -66,7 +66,7 @@ impl<'a> Tries<'a> {
             match self.model(options, behind).await {
                 Ok(reply) => {
                     return Ok(Answer {
-                        cost_usd: options.price.map(|price| price.of(&reply)),
+                        cost: options.price.map(|price| price.of(reply.usage)),
                         reply,
                         model: options.name.clone(),
                         tries: self.count,
@@ -143,6 +143,9 @@ impl<'a> Tries<'a> {
             heard(Delta::Again);
         }
         self.count += 1;
+        if let Some(tries) = self.ask.tries {
+            tries.fetch_add(1, Ordering::Relaxed);
+        }
         let noting = |delta: Delta| {
             self.heard.store(true, Ordering::SeqCst);
             if let Some(heard) = self.ask.heard {

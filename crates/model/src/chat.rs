@@ -161,6 +161,9 @@ pub struct TokenUsage {
     /// How many of those came from the provider's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached: u64,
+    /// How many of those the provider has put into its cache, where it says so.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
     /// Tokens that were written.
     pub output: u64,
     /// True when the provider said nothing and these are estimates.

@@ -13,6 +13,7 @@ mod failure;
 mod flag;
 mod handler;
 mod ids;
+mod money;
 mod policy;
 mod run;
 mod scatter;
@@ -32,6 +33,7 @@ pub use failure::Failure;
 pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
 pub use ids::{Digest, Revision, SkillId};
+pub use money::{Usage, Usd};
 pub use policy::{
     Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire,
     Overlap, Policy,

@@ -121,7 +121,6 @@ fn finish() -> Batch {
             outcome: Outcome::Success,
             outputs: Some(r#"{"count":12}"#.to_owned()),
             error: None,
-            usage: None,
             aftermath: None,
             at: at(2),
         }),

@@ -1,8 +1,10 @@
 //! What models cost: reserved before a call, counted after it.
 //!
 //! The store adds up and compares. It does not know what a scope means, which day it is or what a
-//! call will use, and prices nothing.
+//! call will use, and prices nothing. The one scope that it knows is that of a [run](run_scope): its
+//! sum is what the row of the run says when that ends, however it does.
 
+use deft_model::{RunId, Usage, Usd};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Answer, Lease};
@@ -204,6 +206,29 @@ pub struct SpentRow {
     pub reserved_tokens: u64,
     /// Money that they may still cost.
     pub reserved_micros: u64,
+}
+
+/// The scope of a run. What skills spend that it runs as runs of their own counts there too.
+pub fn run_scope(run: &RunId) -> String {
+    format!("run:{run}")
+}
+
+impl SpentRow {
+    /// What was used so far.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            input_tokens: self.tokens_in,
+            output_tokens: self.tokens_out,
+            cost_usd: Usd::from_micros(self.micros),
+            llm_calls: self.calls,
+        }
+    }
+
+    /// What was used, as the row of a run says it; a run that asked no model says nothing.
+    pub(crate) fn document(&self) -> Option<String> {
+        let asked = self.calls > 0;
+        asked.then(|| serde_json::to_string(&self.usage()).unwrap_or_default())
+    }
 }
 
 /// What an agent used in ten minutes.

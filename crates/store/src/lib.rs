@@ -27,6 +27,7 @@ pub use conversations::*;
 pub use error::Error;
 pub use ledger::{
     Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow, bucket,
+    run_scope,
 };
 pub use memory::Memory;
 pub use outbox::*;
@@ -61,7 +62,8 @@ pub trait Store: Records + Outbox + Conversations + Ledger + Send + Sync + 'stat
     /// Stores a batch of the run, if the lease still holds.
     ///
     /// A run that parks although an answer or a wish to stop arrived since it was claimed is due
-    /// at once. One that finishes closes its open questions.
+    /// at once. One that finishes closes its open questions, and its row says what was spent in its
+    /// [scope](run_scope).
     fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended>;
 
     /// Lets every lease of an owner hold until then. Says which runs somebody wants stopped.
@@ -164,4 +166,6 @@ pub struct Appended {
     pub first_seq: u64,
     /// Who wants the run to stop, if anybody does.
     pub cancel_by: Option<String>,
+    /// What models took for a run that has ended with this batch, as its row says it.
+    pub usage: Option<String>,
 }

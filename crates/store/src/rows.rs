@@ -154,8 +154,6 @@ pub struct Finish {
     pub outputs: Option<String>,
     /// Why it did not succeed, a JSON object.
     pub error: Option<String>,
-    /// What it used, a JSON object.
-    pub usage: Option<String>,
     /// What changes for its skill. If the skill has changed meanwhile, nothing is stored.
     pub aftermath: Option<Box<Aftermath>>,
     /// When.
@@ -345,7 +343,7 @@ pub struct RunRow {
     pub outputs: Option<String>,
     /// Why it did not succeed, a JSON object.
     pub error: Option<String>,
-    /// What it used, a JSON object.
+    /// What models took for it, a JSON object: what the ledger knew of its scope when it ended.
     pub usage: Option<String>,
     /// When it was asked for.
     pub admitted_at: Timestamp,

@@ -102,6 +102,8 @@ impl Machine {
                 });
                 let outcome = match failure.class {
                     FailureClass::Cancelled => Outcome::Cancelled,
+                    // Whoever drives stops a run for this before it has done anything.
+                    FailureClass::Budget => Outcome::Skipped,
                     _ if failure.blocked => Outcome::Blocked,
                     _ => Outcome::Error,
                 };

@@ -87,19 +87,6 @@ pub struct ItemCounts {
     pub failed: usize,
 }
 
-/// What models cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Usage {
-    /// Tokens that were read.
-    pub input_tokens: u64,
-    /// Tokens that were written.
-    pub output_tokens: u64,
-    /// Money.
-    pub cost_usd: f64,
-    /// Calls of models.
-    pub llm_calls: u64,
-}
-
 /// The steps of a run. `nested` are the plans of the skills it entered; of one that is missing,
 /// only the steps that have begun are shown.
 pub fn step_views<'e>(

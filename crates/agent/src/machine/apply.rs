@@ -1,7 +1,7 @@
 //! How an event changes a machine. Nothing is decided here, and nothing is asked of anybody, so a
 //! replay is the agent that lived. Events that do not fit the state are refused.
 
-use deft_model::{Failure, FailureClass, ModelReply};
+use deft_model::{Failure, ModelReply};
 use serde_json::Value;
 
 use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
@@ -24,17 +24,12 @@ impl Machine {
                 turn,
                 reply,
                 commands,
-                cost_usd,
                 ms,
                 ..
-            } => self.has_replied(agent, *turn, reply, commands, *cost_usd, *ms),
+            } => self.has_replied(agent, *turn, reply, commands, *ms),
             What::Silent { turn, failure } => {
                 let turn = self.turn(agent, *turn, |state| *state == TurnState::Asked)?;
                 turn.state = TurnState::Silent(failure.clone());
-                // What nobody may pay for is not asked.
-                if failure.class != FailureClass::Budget {
-                    self.spent.llm_calls += 1;
-                }
                 Ok(())
             }
             What::Returned {
@@ -183,18 +178,12 @@ impl Machine {
         turn: u32,
         reply: &ModelReply,
         commands: &[Written],
-        cost_usd: Option<f64>,
         ms: u64,
     ) -> Result<(), Diverged> {
         let asked = |state: &TurnState| *state == TurnState::Asked;
         self.turn(address, turn, asked)?.replied(reply, commands);
         let place = self.living(address)?;
         self.agents[place].ms = self.agents[place].ms.saturating_add(ms);
-        let spent = &mut self.spent;
-        spent.llm_calls += 1;
-        spent.input_tokens = spent.input_tokens.saturating_add(reply.usage.input);
-        spent.output_tokens = spent.output_tokens.saturating_add(reply.usage.output);
-        spent.cost_usd += cost_usd.unwrap_or_default();
         Ok(())
     }
 

@@ -38,19 +38,6 @@ use state::{Agent, CallState, Target, TurnState};
 #[error("the recorded events do not fit an agent: {0}")]
 pub struct Diverged(pub(crate) String);
 
-/// What models took, over all agents of a machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
-    /// Tokens that were read.
-    pub input_tokens: u64,
-    /// Tokens that were written.
-    pub output_tokens: u64,
-    /// Money, as far as it is known.
-    pub cost_usd: f64,
-    /// How often a model was asked.
-    pub llm_calls: u64,
-}
-
 /// An agent and those it sent out, as far as they have come.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
@@ -59,7 +46,6 @@ pub struct Machine {
     places: HashMap<Address, usize>,
     /// What has begun and was not taken yet.
     fresh: Vec<Place>,
-    spent: Spent,
 }
 
 /// A model call or a call of the last turn of an agent.
@@ -72,7 +58,7 @@ struct Place {
 /// Two machines are equal when they will act alike; which actions were taken is not part of that.
 impl PartialEq for Machine {
     fn eq(&self, other: &Self) -> bool {
-        self.agents == other.agents && self.spent == other.spent
+        self.agents == other.agents
     }
 }
 
@@ -207,11 +193,6 @@ impl Machine {
     /// How the agent of the step ended, if it has.
     pub fn finished(&self) -> Option<&Finished> {
         self.agents.first()?.finished.as_ref()
-    }
-
-    /// What models took so far, over all agents.
-    pub fn usage(&self) -> Spent {
-        self.spent
     }
 
     /// The tools that were called with success, and the skills whose commands those calls were, over

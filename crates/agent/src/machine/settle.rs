@@ -1,7 +1,7 @@
 //! Events for what came of actions. Making one changes nothing; it is stored, then applied.
 
 use deft_command::extract;
-use deft_model::{Effects, Failure, ModelReply};
+use deft_model::{Effects, Failure, ModelReply, Usd};
 use serde_json::Value;
 
 use super::turn::failed;
@@ -28,7 +28,7 @@ impl Machine {
         turn: u32,
         reply: ModelReply,
         model: String,
-        cost_usd: Option<f64>,
+        cost_usd: Option<Usd>,
         ms: u64,
     ) -> Event {
         let writes = |setup: &Setup| setup.mode == Mode::Cmd;

@@ -36,8 +36,7 @@ pub(crate) fn run(driver: &Driver) -> String {
         }
     }
     let called = driver.machine.called();
-    let spent = driver.machine.usage();
-    out += &format!("called {called:?}\n{spent:?}\n");
+    out += &format!("called {called:?}\n");
     out
 }
 

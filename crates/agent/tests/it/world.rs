@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use deft_agent::{Action, Dispatch, Event, Facts, Machine, Resolved, Setup, Shelved, Wanted};
 use deft_command::{Routed, route, split};
-use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object, ToolSpec};
+use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object, ToolSpec, Usd};
 use serde_json::Value;
 
 use crate::properties::chance::Chance;
@@ -35,9 +35,14 @@ impl World {
             Action::CallModel { agent, turn, .. } => {
                 let replies = self.replies.get_mut(&agent.to_string());
                 match replies.and_then(VecDeque::pop_front) {
-                    Some(Ok(reply)) => {
-                        machine.replied(agent, *turn, reply, "tiny".to_owned(), Some(0.5), 10)
-                    }
+                    Some(Ok(reply)) => machine.replied(
+                        agent,
+                        *turn,
+                        reply,
+                        "tiny".to_owned(),
+                        Some(Usd::from_dollars(0.5)),
+                        10,
+                    ),
                     Some(Err(failure)) => machine.silent(agent, *turn, failure),
                     None => {
                         let message = format!("the script has no reply for agent `{agent}`");
@@ -92,7 +97,14 @@ fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, action: &Act
     let seed = chance.of(action);
     match action {
         Action::CallModel { agent, turn, .. } => match chance.reply(seed) {
-            Ok(reply) => machine.replied(agent, *turn, reply, "tiny".to_owned(), Some(0.5), 10),
+            Ok(reply) => machine.replied(
+                agent,
+                *turn,
+                reply,
+                "tiny".to_owned(),
+                Some(Usd::from_dollars(0.5)),
+                10,
+            ),
             Err(failure) => machine.silent(agent, *turn, failure),
         },
         Action::CallTool {

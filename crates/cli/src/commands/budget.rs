@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use deft_model::Usd;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -10,7 +12,7 @@ use crate::config::{Allowance, BudgetConfig, Editor, kind_of, read_value};
 use crate::failure::Done;
 use crate::home::{Home, config_file};
 use crate::output::{Output, table};
-use crate::talk::{self, Spending, Spent, Talk, dollars};
+use crate::talk::{self, Paused, Spending, Spent, Talk, dollars};
 
 pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
     match command {
@@ -19,8 +21,9 @@ pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
             let home = Home::open(global)?;
             let app = App::to_read(global)?;
             let spending = app.block_on(talk::of(&app).spending());
+            let zone = app.zone.clone();
             app.close();
-            show(&spending?, &home.config.budget, output)
+            show(&spending?, &home.config.budget, &zone, output)
         }
         Budget::Resume { agent } => {
             let app = App::without_skills(global)?;
@@ -72,27 +75,61 @@ fn rows<'a>(spending: &Spending, budget: &'a BudgetConfig) -> Vec<Row<'a>> {
     scopes.map(row).collect()
 }
 
-fn show(spending: &Spending, budget: &BudgetConfig, output: &Output) -> Done {
+fn show(spending: &Spending, budget: &BudgetConfig, zone: &TimeZone, output: &Output) -> Done {
     let rows = rows(spending, budget);
     if output.json {
-        let paused = spending.paused.iter();
-        let paused: Vec<Value> = paused
-            .map(|paused| json!({"agent": paused.agent, "reason": paused.reason}))
-            .collect();
+        let paused: Vec<Value> = spending.paused.iter().map(pause).collect();
         let scopes: Vec<Value> = rows.iter().map(document).collect();
         output.document(&json!({"day": spending.day, "scopes": scopes, "paused": paused}))?;
         return Ok(ExitCode::SUCCESS);
     }
     output.data(&shown(&rows, output.width()))?;
     for paused in &spending.paused {
-        let agent = &paused.agent;
-        output.data(&format!("`{agent}` is paused: {}", paused.reason))?;
-        output.note(&format!("hint: `deft budget resume {agent}` lets it go on"));
+        output.data(&words(paused, zone))?;
+        output.note(&format!("hint: {}", remedy(paused)));
     }
     if !spending.day.is_empty() {
         output.note(&format!("on {}", spending.day));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// An agent that is paused, for programs.
+fn pause(paused: &Paused) -> Value {
+    json!({
+        "agent": paused.agent,
+        "since": paused.since.to_string(),
+        "reason": paused.reason,
+        "until": if paused.lifts_itself { "limit" } else { "resume" },
+    })
+}
+
+/// The same for people.
+fn words(paused: &Paused, zone: &TimeZone) -> String {
+    let Paused {
+        agent,
+        since,
+        reason,
+        lifts_itself,
+    } = paused;
+    let until = if *lifts_itself {
+        "until its limit allows it to go on"
+    } else {
+        "until somebody lets it go on"
+    };
+    let since = deft_schedule::show(*since, zone);
+    format!("`{agent}` is paused since {since}, {until}: {reason}")
+}
+
+fn remedy(paused: &Paused) -> String {
+    let agent = &paused.agent;
+    if paused.lifts_itself {
+        "it goes on by itself on the next day, and before that with a higher limit: \
+         `deft budget set`"
+            .to_owned()
+    } else {
+        format!("`deft budget resume {agent}` lets it go on")
+    }
 }
 
 fn shown(rows: &[Row<'_>], width: Option<usize>) -> String {
@@ -108,8 +145,8 @@ fn shown(rows: &[Row<'_>], width: Option<usize>) -> String {
             spent.calls.to_string(),
             (spent.tokens_in + spent.tokens_out).to_string(),
             tokens.map_or("-".to_owned(), |most| most.to_string()),
-            dollars(usd(spent.micros)),
-            money.map_or("-".to_owned(), dollars),
+            dollars(Usd::from_micros(spent.micros)),
+            money.map_or("-".to_owned(), |most| dollars(Usd::from_dollars(most))),
             held(spent),
         ]);
     }
@@ -121,13 +158,8 @@ fn held(spent: &Spent) -> String {
     match (spent.reserved_tokens, spent.reserved_micros) {
         (0, 0) => "-".to_owned(),
         (tokens, 0) => format!("{tokens} tokens"),
-        (tokens, micros) => format!("{tokens} tokens, {}", dollars(usd(micros))),
+        (tokens, micros) => format!("{tokens} tokens, {}", dollars(Usd::from_micros(micros))),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^52")]
-fn usd(micros: u64) -> f64 {
-    micros as f64 / 1e6
 }
 
 fn document(row: &Row<'_>) -> Value {
@@ -137,9 +169,9 @@ fn document(row: &Row<'_>) -> Value {
         "calls": spent.calls,
         "input_tokens": spent.tokens_in,
         "output_tokens": spent.tokens_out,
-        "cost_usd": usd(spent.micros),
+        "cost_usd": Usd::from_micros(spent.micros),
         "reserved_tokens": spent.reserved_tokens,
-        "reserved_usd": usd(spent.reserved_micros),
+        "reserved_usd": Usd::from_micros(spent.reserved_micros),
         "limit_tokens": row.limits.and_then(|limits| limits.tokens_per_day),
         "limit_usd": row.limits.and_then(|limits| limits.usd_per_day),
         "on_exhausted": row.limits.map(|limits| limits.on_exhausted),
@@ -202,6 +234,46 @@ mod tests {
     use super::*;
     use crate::talk::fake::Fake;
     use deft_model::Exhausted;
+
+    /// Who waits for a limit and who waits for a person.
+    #[test]
+    fn a_pause_says_what_ends_it() {
+        let since = jiff::Timestamp::UNIX_EPOCH;
+        let paused = |lifts_itself| Paused {
+            agent: "scout".to_owned(),
+            since,
+            reason: "too much".to_owned(),
+            lifts_itself,
+        };
+        let said = [true, false].map(|lifts_itself| {
+            let paused = paused(lifts_itself);
+            (
+                words(&paused, &TimeZone::UTC),
+                remedy(&paused),
+                pause(&paused),
+            )
+        });
+        let begun = "`scout` is paused since 1970-01-01T00:00:00+00:00";
+        let document = |until: &str| {
+            json!({"agent": "scout", "since": "1970-01-01T00:00:00Z", "reason": "too much",
+                "until": until})
+        };
+        let expected = [
+            (
+                format!("{begun}, until its limit allows it to go on: too much"),
+                "it goes on by itself on the next day, and before that with a higher limit: \
+                 `deft budget set`"
+                    .to_owned(),
+                document("limit"),
+            ),
+            (
+                format!("{begun}, until somebody lets it go on: too much"),
+                "`deft budget resume scout` lets it go on".to_owned(),
+                document("resume"),
+            ),
+        ];
+        assert_eq!(said, expected);
+    }
 
     #[tokio::test]
     async fn limits_stand_beside_what_was_used() {

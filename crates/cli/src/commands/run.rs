@@ -330,7 +330,17 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
             ));
         }
         (_, Some(outcome @ (Outcome::Success | Outcome::Skipped))) => {
-            output.note(&format!("{outcome}{took}  {}", row.id));
+            let why = shown["error"]["message"].as_str();
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            let line = format!("{outcome}{took}{why}  {}", row.id);
+            if met_limit(shown) {
+                output.complain(&line);
+                let hint = shown["error"]["hint"].as_str();
+                hint.iter()
+                    .for_each(|hint| output.complain(&format!("hint: {hint}")));
+            } else {
+                output.note(&line);
+            }
         }
         (_, Some(outcome)) => {
             let error = &shown["error"];
@@ -365,13 +375,18 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
 }
 
 pub(crate) fn exit_code(row: &RunRow, shown: &Value) -> ExitCode {
-    let limit = json!(FailureClass::Limit) == shown["error"]["class"]
-        || json!(FailureClass::Budget) == shown["error"]["class"];
     let code = match (row.status, row.outcome) {
         (RunStatus::Waiting, _) => 5,
+        // Nothing was done because of a budget: that is not done.
+        (_, Some(Outcome::Error | Outcome::Skipped)) if met_limit(shown) => 6,
         (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,
-        (_, Some(Outcome::Error)) if limit => 6,
         (_, Some(_)) => 1,
     };
     ExitCode::from(code)
+}
+
+/// Whether a run ended at a limit of steps, repetitions or money.
+fn met_limit(shown: &Value) -> bool {
+    let class = &shown["error"]["class"];
+    *class == json!(FailureClass::Limit) || *class == json!(FailureClass::Budget)
 }

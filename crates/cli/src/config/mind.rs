@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deft_engine::{AgentOptions, DayBudget};
+use deft_engine::{AgentOptions, Budgets, DayBudget};
 use deft_llm::{ModelOptions, Price, ProviderKind};
 use deft_model::{Agent, Choice as _, Exhausted, Failure, FailureClass, Object};
 use deft_tools::SecretSource;
@@ -66,7 +66,7 @@ impl ModelConfig {
                 .count("concurrency")
                 .and_then(|most| usize::try_from(most).ok())
                 .unwrap_or(4),
-            price: self.price(),
+            price: self.price(provider),
             extra: self.extra(),
         })
     }
@@ -90,11 +90,15 @@ impl ModelConfig {
     }
 
     /// A price that is half known is half a price: what is not given costs nothing.
-    fn price(&self) -> Option<Price> {
+    fn price(&self, provider: ProviderKind) -> Option<Price> {
         let (input, output) = (self.decimal("price_input"), self.decimal("price_output"));
         (input.is_some() || output.is_some()).then(|| Price {
             input: input.unwrap_or_default(),
             cached: self.decimal("price_cached"),
+            cache_write: Some(
+                self.decimal("price_cache_write")
+                    .unwrap_or_else(|| input.unwrap_or_default() * provider.cache_write_factor()),
+            ),
             output: output.unwrap_or_default(),
         })
     }
@@ -193,6 +197,24 @@ impl Config {
     /// How agents behave.
     pub(crate) fn agents(&self) -> AgentOptions {
         let agent = &self.agent;
+        AgentOptions {
+            default: agent.default.clone(),
+            llm: agent.llm.clone(),
+            approve: agent.approve.clone(),
+            tools: agent.tools.clone(),
+            offer_tokens: agent.offer_tokens,
+            user: agent.user.clone(),
+            max_steps: agent.max_steps,
+            may_schedule: agent.may_schedule,
+            max_depth: agent.max_depth,
+            fan_out: agent.fan_out,
+            history_tokens: self.history_tokens,
+            budgets: self.budgets(),
+        }
+    }
+
+    /// What agents may spend.
+    pub(crate) fn budgets(&self) -> Budgets {
         let day = |limits: &Allowance| DayBudget {
             tokens: limits.tokens_per_day,
             usd: limits.usd_per_day,
@@ -207,20 +229,9 @@ impl Config {
             };
             (name.clone(), budget)
         });
-        AgentOptions {
-            default: agent.default.clone(),
-            llm: agent.llm.clone(),
-            approve: agent.approve.clone(),
-            tools: agent.tools.clone(),
-            offer_tokens: agent.offer_tokens,
-            user: agent.user.clone(),
-            max_steps: agent.max_steps,
-            may_schedule: agent.may_schedule,
-            max_depth: agent.max_depth,
-            fan_out: agent.fan_out,
-            history_tokens: self.history_tokens,
-            budget: day(&self.budget.all),
-            budgets: watched.collect(),
+        Budgets {
+            all: day(&self.budget.all),
+            agents: watched.collect(),
         }
     }
 }

@@ -199,6 +199,7 @@ fn a_model_is_what_its_section_says() {
     let price = deft_llm::Price {
         input: 3.0,
         cached: None,
+        cache_write: Some(3.75),
         output: 15.5,
     };
     assert_eq!(big.price, Some(price));

@@ -176,7 +176,7 @@ impl Talk for Fake {
             said.usage = Usage {
                 input_tokens: 100,
                 output_tokens: 10,
-                cost_usd: Some(0.001),
+                cost_usd: Some(deft_model::Usd::from_dollars(0.001)),
                 llm_calls: 1,
             };
             Ok(said)
@@ -294,7 +294,9 @@ impl Talk for Fake {
                 ],
                 paused: vec![Paused {
                     agent: "scout".to_owned(),
+                    since: Timestamp::UNIX_EPOCH,
                     reason: "10 times its usual hour".to_owned(),
+                    lifts_itself: false,
                 }],
             })
         })

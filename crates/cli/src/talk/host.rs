@@ -2,11 +2,12 @@
 //!
 //! Not here: what an answer looks like, and what an agent is told.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use deft_engine::{Attention, Engine};
 use deft_model::RunId;
-use deft_store::{ConversationFilter, ConversationRow, SpentFilter};
+use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
 use deft_workflow::Answer;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -108,24 +109,38 @@ impl Host {
                 reserved_micros: row.reserved_micros,
             })
             .collect();
-        let agents = rows
-            .iter()
-            .filter_map(|row| row.scope.strip_prefix("agent:"));
-        let mut paused = Vec::new();
-        for agent in agents {
-            let since = self.engine.agent_paused(agent).await;
-            if let Some(since) = since.map_err(|error| failure(&error))? {
-                paused.push(Paused {
-                    agent: agent.to_owned(),
-                    reason: format!("since {}", deft_schedule::show(since, &self.zone)),
-                });
-            }
-        }
         Ok(Spending {
             day: day.to_string(),
             rows,
-            paused,
+            paused: self.paused().await?,
         })
+    }
+
+    /// Agents that ask no more for now, also those that were paused on an earlier day.
+    async fn paused(&self) -> Done<Vec<Paused>> {
+        let filter = SpentFilter {
+            prefix: Some("agent:".to_owned()),
+            ..SpentFilter::default()
+        };
+        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let name = |row: &SpentRow| {
+            let (agent, _day) = row.scope.strip_prefix("agent:")?.rsplit_once('@')?;
+            Some(agent.to_owned())
+        };
+        let agents: BTreeSet<String> = rows.iter().filter_map(name).collect();
+        let mut paused = Vec::new();
+        for agent in agents {
+            let pause = self.engine.agent_paused(&agent).await;
+            if let Some(pause) = pause.map_err(|error| failure(&error))? {
+                paused.push(Paused {
+                    agent,
+                    since: pause.since,
+                    reason: pause.why,
+                    lifts_itself: pause.lifts_itself,
+                });
+            }
+        }
+        Ok(paused)
     }
 }
 

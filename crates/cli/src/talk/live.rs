@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use deft_agent::{Address, Event as AgentEvent, Interpretation, What};
 use deft_engine::Published;
 use deft_llm::Delta;
-use deft_model::{CallArgs, Message, RunId};
+use deft_model::{CallArgs, Message, RunId, Usd};
 use deft_workflow::Event;
 use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
@@ -207,11 +207,17 @@ pub(super) fn said(conversation: String, text: String, shown: &Value) -> Said {
             input_tokens: count("input_tokens"),
             output_tokens: count("output_tokens"),
             // Without a price nothing is known of the cost, which is not the same as nothing.
-            cost_usd: usage["cost_usd"].as_f64().filter(|cost| *cost > 0.0),
+            cost_usd: known_cost(usage),
             llm_calls: count("llm_calls"),
         },
         error: serde_json::from_value(shown["error"].clone()).ok(),
     }
+}
+
+/// What something cost, if that is known.
+pub(crate) fn known_cost(usage: &Value) -> Option<Usd> {
+    let cost = Usd::from_dollars(usage["cost_usd"].as_f64()?);
+    (cost != Usd::default()).then_some(cost)
 }
 
 /// A message that has no text of its own, in a line.

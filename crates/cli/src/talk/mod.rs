@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use deft_engine::Attention;
-use deft_model::{FailureClass, Object, RunId};
+use deft_model::{FailureClass, Object, RunId, Usd};
 use deft_workflow::Answer;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use crate::failure::Done;
 
 pub(crate) use host::of;
+pub(crate) use live::known_cost;
 
 /// An answer, some time later.
 pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>;
@@ -77,7 +78,7 @@ impl Said {
 pub(crate) struct Usage {
     pub input_tokens: u64,
     pub output_tokens: u64,
-    pub cost_usd: Option<f64>,
+    pub cost_usd: Option<Usd>,
     pub llm_calls: u64,
 }
 
@@ -121,7 +122,8 @@ impl Usage {
 }
 
 /// Money for people: cents where there are some, and more where there are none.
-pub(crate) fn dollars(amount: f64) -> String {
+pub(crate) fn dollars(amount: Usd) -> String {
+    let amount = amount.dollars();
     if amount == 0.0 || amount >= 0.01 {
         format!("{amount:.2} USD")
     } else {
@@ -197,7 +199,7 @@ pub(crate) struct Spending {
     /// Today, in the zone of deft.
     pub day: String,
     pub rows: Vec<Spent>,
-    /// Agents that do nothing until somebody lets them.
+    /// Agents that ask no more for now.
     pub paused: Vec<Paused>,
 }
 
@@ -219,7 +221,10 @@ pub(crate) struct Spent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Paused {
     pub agent: String,
+    pub since: Timestamp,
     pub reason: String,
+    /// True when it goes on as soon as its limit allows it.
+    pub lifts_itself: bool,
 }
 
 /// A question with the answer that counts.

@@ -4,7 +4,7 @@ use deft_testkit::ModelAnswer;
 use serde_json::{Value, json};
 
 use crate::chat_support::{deft, home, model};
-use crate::daemon::runs;
+use crate::daemon::{Daemon, runs, wait_for};
 use crate::support::World;
 
 fn scope(world: &World, name: &str) -> Value {
@@ -14,7 +14,7 @@ fn scope(world: &World, name: &str) -> Value {
     found.cloned().unwrap_or_default()
 }
 
-/// Spent, refused, raised, let go on, answered.
+/// Spent, refused, raised, answered.
 #[test]
 fn a_spent_day_can_be_given_more() {
     let model = model([
@@ -46,10 +46,17 @@ fn a_spent_day_can_be_given_more() {
     assert!(refused.stderr.contains("16000"), "{refused:?}");
     assert_eq!(model.requests().len(), 1, "nothing was asked");
     assert_eq!(scope(&world, "all"), all, "nothing is held back or counted");
-    // An agent that met its limit is paused until a person says otherwise.
-    limit("90000");
+    // An agent that met its limit is paused until that allows more.
+    let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
+    assert_eq!(
+        (&paused[0]["agent"], &paused[0]["until"]),
+        (&json!("thinker"), &json!("limit")),
+        "{paused:#}"
+    );
     assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 6);
-    assert_eq!(deft(&world, &["budget", "resume", "thinker"]).code, 0);
+    limit("90000");
+    let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
+    assert_eq!(paused, json!([]), "a raised limit lifts it");
     let came = deft(&world, &["chat", "-p", "Hi"]);
     assert_eq!(
         (came.code, came.stdout.as_str()),
@@ -77,7 +84,12 @@ fn an_agent_that_uses_far_too_much_is_paused_and_let_go_on() {
     assert_eq!(deft(&world, &set).code, 0);
     assert_eq!(deft(&world, &["chat", "-p", "Hi"]).code, 0);
     let paused = world.json(&["budget", "show", "--json"]);
-    assert_eq!(paused["paused"][0]["agent"], "thinker", "{paused:#}");
+    let paused = &paused["paused"][0];
+    assert_eq!(
+        (&paused["agent"], &paused["until"]),
+        (&json!("thinker"), &json!("resume")),
+        "{paused:#}"
+    );
     let refused = deft(&world, &["chat", "-p", "Hi"]);
     assert_eq!(refused.code, 6, "{refused:?}");
     assert!(
@@ -114,6 +126,69 @@ metadata:
 ---
 Say it.
 ";
+
+const SAYS: &str = "\
+name: says
+description: Says something each second.
+schedule: \"* * * * * *\"
+steps:
+  - {id: mind, agent: Say it., tools: [notify]}
+";
+
+/// An agent is paused in a daemon, and goes on there when the limit in the file is raised.
+#[test]
+fn a_daemon_follows_a_raised_limit() {
+    let model = model([
+        ModelAnswer::text("One.").usage(5100, 0, 100),
+        ModelAnswer::text("Two."),
+    ]);
+    let world = home(&model, "");
+    world.write("home/skills/says.yaml", SAYS);
+    let limit = |tokens| {
+        let args = ["budget", "set", "--tokens-per-day", tokens];
+        assert_eq!(deft(&world, &args).code, 0);
+    };
+    limit("5500");
+    let mut daemon = Daemon::start(&world);
+    let refused = wait_for("a refusal", || {
+        let refused = |run: &Value| run["error"]["class"] == "budget";
+        runs(&world, "says").into_iter().find(refused)
+    });
+    assert_eq!(refused["outcome"], "error", "{refused:#}");
+    limit("90000");
+    daemon.until("budgets and messages follow it");
+    wait_for("the next answer", || {
+        let answered = |run: &Value| run["outputs"] == "Two.";
+        runs(&world, "says").into_iter().find(answered)
+    });
+    daemon.stop();
+}
+
+/// By hand it is the same, and who asked for it is told.
+#[test]
+fn a_run_that_cannot_be_paid_for_is_skipped_with_the_reason() {
+    let model = model([ModelAnswer::text("Said.").usage(5100, 0, 100)]);
+    let world = home(&model, "");
+    world.write("home/skills/spends/SKILL.md", SPENDS);
+    assert_eq!(deft(&world, &["run", "spends"]).code, 0);
+    let skipped = deft(&world, &["run", "spends"]);
+    assert_eq!(
+        (skipped.code, skipped.stdout.as_str()),
+        (6, ""),
+        "{skipped:?}"
+    );
+    assert!(
+        skipped.stderr.contains("skipped") && skipped.stderr.contains("5200 of 5500 tokens"),
+        "{skipped:?}"
+    );
+    assert_eq!(model.requests().len(), 1, "nothing was asked");
+    let latest = &runs(&world, "spends")[0];
+    assert_eq!(latest["outcome"], "skipped", "{latest:#}");
+    assert_eq!(
+        latest["usage"],
+        json!({"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "llm_calls": 0})
+    );
+}
 
 #[test]
 fn a_slot_on_a_spent_day_is_skipped_with_the_reason() {

@@ -204,7 +204,7 @@ fn a_server_that_is_added_is_used() {
     world.write("home/config.toml", "[mcp_servers.demo]\ncommand = 7\n");
     daemon.until("the configuration is broken and stays as it was");
     world.write("home/config.toml", config);
-    daemon.until("tools, servers, models and messages follow it");
+    daemon.until("tools, servers, models, budgets and messages follow it");
     let run = ended(&world, run["id"].as_str().unwrap());
     assert_eq!(run["outcome"], "success", "{run:#}");
     wait_for("the skill", || {

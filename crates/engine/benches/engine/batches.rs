@@ -91,7 +91,6 @@ fn batches(events: &[StoredEvent], outputs: Option<String>) -> Vec<Batch> {
         outcome: Outcome::Success,
         outputs,
         error: None,
-        usage: None,
         aftermath: None,
         at: Timestamp::now(),
     });

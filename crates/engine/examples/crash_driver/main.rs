@@ -4,6 +4,9 @@
 //! behind, admits runs until there are TOTAL of them, drives four at a time, and ends when all are
 //! done. `steps` are runs without a model, `agents` have one in this process.
 //!
+//! `crash_driver spenders HOME SERVER TOTAL ARGS…` is not killed: it says `ready`, waits for a line,
+//! and fires TOTAL runs at once, which share a budget with those of other processes (`spenders.rs`).
+//!
 //! `crash_driver worker` stands in for the worker that runs Python: an interpreter that takes a
 //! second to load would never answer in a process that lives for a tenth of one.
 #![expect(
@@ -13,6 +16,7 @@
 
 mod errands;
 mod mind;
+mod spenders;
 mod stand_in;
 
 use std::collections::BTreeMap;
@@ -136,12 +140,16 @@ async fn main() {
     let server = args.next().unwrap();
     let total = args.next().unwrap().parse().unwrap();
     let agents = kind == "agents";
-    let models = if agents {
+    let spends = kind == "spenders";
+    let models = if agents || spends {
         mind::models(home)
     } else {
         Models::default()
     };
     let engine = engine(home, &server, args.collect(), models);
+    if spends {
+        return spenders::race(&engine, home, total).await;
+    }
     engine.recover().await.unwrap();
     let workers: Vec<_> = (0..4)
         .map(|nth| {

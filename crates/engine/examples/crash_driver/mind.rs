@@ -17,9 +17,24 @@ use serde_json::{Value, json};
 const USAGE: TokenUsage = TokenUsage {
     input: 7,
     cached: 0,
+    cache_write: 0,
     output: 3,
     estimated: false,
 };
+
+/// What an answer takes of those that share a budget: less than was reserved for it, or more.
+fn spends(what: &str) -> Option<TokenUsage> {
+    let input = match what {
+        "modest" => 100,
+        "greedy" => 2000,
+        _ => return None,
+    };
+    Some(TokenUsage {
+        input,
+        output: 50,
+        ..TokenUsage::default()
+    })
+}
 
 /// So long it thinks, so that some kills find it thinking.
 const THINKS: Duration = Duration::from_millis(2);
@@ -46,6 +61,7 @@ pub(crate) fn models(home: &Path) -> Models {
         price: Some(Price {
             input: 1.0,
             cached: None,
+            cache_write: None,
             output: 2.0,
         }),
         extra: Object::new(),
@@ -68,6 +84,17 @@ impl Provider for Mind {
                 if nth % 4 == 1 && self.first(&format!("refuses-{nth}")) {
                     return Ok(refusal());
                 }
+            }
+            if let (Some(usage), Some(turns)) = (spends(what), nth) {
+                let more = u64::try_from(turn).unwrap_or(u64::MAX) < turns;
+                let mut reply = if more {
+                    wants(turn, &[("look", json!({ "n": turn }))])
+                } else {
+                    ModelReply::default()
+                };
+                reply.text = format!("turn {turn}");
+                reply.usage = usage;
+                return Ok(reply);
             }
             let mut reply = answer(what, turn);
             reply.usage = USAGE;

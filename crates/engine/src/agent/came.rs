@@ -2,11 +2,12 @@
 
 use deft_agent::{Address, Event as AgentEvent, Machine as Agent, Setup, What};
 use deft_llm::Answer as ModelAnswer;
-use deft_model::{Exhausted, Failure};
+use deft_model::Failure;
 use deft_store::Write;
 use deft_workflow::Answer;
 use serde_json::Value;
 
+use super::Exhaustion;
 use crate::ask::Question;
 
 /// A turn of an agent.
@@ -29,8 +30,8 @@ pub(crate) enum Came {
         result: Result<ModelAnswer, Failure>,
         ms: u64,
         writes: Vec<Write>,
-        /// What the skill wants, if its budget is spent.
-        exhausted: Option<Exhausted>,
+        /// What is to happen, if a budget is spent.
+        exhausted: Option<Exhaustion>,
     },
     /// The end of a call.
     Returned {
@@ -81,7 +82,7 @@ impl Came {
                 also = writes;
                 match result {
                     Ok(answer) => {
-                        let (model, cost) = (answer.model, answer.cost_usd);
+                        let (model, cost) = (answer.model, answer.cost);
                         machine.replied(&agent, turn, answer.reply, model, cost, ms)
                     }
                     Err(failure) => machine.silent(&agent, turn, failure),

@@ -25,12 +25,14 @@ mod voice;
 
 use deft_workflow::{AgentStep, Path};
 
+pub use budget::AgentPause;
 pub use memory::TOOLS as MEMORY_TOOLS;
-pub use options::{AgentOptions, DayBudget};
+pub use options::{AgentOptions, Budgets, DayBudget};
 pub use say::{CHAT_SKILL, Said, Say};
 pub use think::Hear;
 pub use tools::TOOLS as AGENT_TOOLS;
 
+pub(crate) use budget::{Exhaustion, Payer};
 pub(crate) use came::{Came, Heard, Span};
 pub(crate) use facts::AgentFacts;
 pub(crate) use history::{agents_of, said};

@@ -29,10 +29,17 @@ pub struct AgentOptions {
     pub fan_out: u32,
     /// How much of a conversation a model is told, in tokens.
     pub history_tokens: u64,
-    /// What all agents together may spend in a day.
-    pub budget: DayBudget,
-    /// What single agents may spend.
-    pub budgets: BTreeMap<String, DayBudget>,
+    /// What may be spent, until [`Engine::set_budgets`](crate::Engine::set_budgets).
+    pub budgets: Budgets,
+}
+
+/// What agents may spend in a day.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Budgets {
+    /// All of them together.
+    pub all: DayBudget,
+    /// Single ones.
+    pub agents: BTreeMap<String, DayBudget>,
 }
 
 /// What may be spent in a day, and what is unusual.
@@ -57,7 +64,7 @@ const SPIKE_FACTOR: u64 = 20;
 
 impl DayBudget {
     /// How many tokens within an hour are too many, given the usual ones.
-    pub(super) fn spike(&self, usual: u64) -> u64 {
+    pub(crate) fn spike(&self, usual: u64) -> u64 {
         let by_factor = self.spike_factor.filter(|_| usual > 0);
         let by_factor = by_factor.map(|factor| times(usual, factor));
         match (self.spike_tokens, by_factor) {
@@ -104,8 +111,7 @@ impl Default for AgentOptions {
             max_depth: 2,
             fan_out: 4,
             history_tokens: 12_000,
-            budget: DayBudget::default(),
-            budgets: BTreeMap::new(),
+            budgets: Budgets::default(),
         }
     }
 }

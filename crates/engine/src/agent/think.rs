@@ -3,6 +3,7 @@
 //! Nothing here touches the state of a run; each function gives back what came of it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use deft_agent::{Action as Thought, Address, Setup};
@@ -10,11 +11,12 @@ use deft_llm::{Ask, Delta};
 use deft_model::{CallArgs, Exhausted, Failure, FailureClass, ModelRequest, Object};
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
-use deft_workflow::{Answer, Operation, Path, size};
+use deft_workflow::{Answer, Around, Operation, Path, size};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::budget::{Broke, Spending};
+use super::Exhaustion;
+use super::budget::{Broke, Paying, Spending, payers};
 use super::{Came, Span};
 use crate::ask::{self, Attention, Question};
 use crate::drive::out_of_time;
@@ -34,13 +36,15 @@ pub(crate) struct Job<'a> {
     pub(crate) agent: &'a str,
     pub(crate) below: Option<&'a str>,
     pub(crate) parent: Option<&'a Setup>,
+    /// The skills around the step.
+    pub(crate) around: Vec<Around>,
 }
 
 /// What came of a question to a model.
 enum Asked {
     Answered(Box<Result<deft_llm::Answer, Failure>>, Vec<Write>),
     /// There is no money for it.
-    Broke(Failure, Option<Exhausted>),
+    Broke(Failure, Option<Exhaustion>),
     /// A person has to agree first.
     Waits(Box<Question>),
 }
@@ -160,8 +164,17 @@ impl Performer {
             Err(failure) => return Asked::failed(failure),
         };
         let key = turn.key(job.attempt);
+        let above = engine.payers_above(turn.run);
+        let above = self.above.get_or_init(|| above).await;
+        let mut skills = payers(turn.run, job.around.clone());
+        skills.extend(above.iter().cloned());
+        let paying = Paying {
+            agent: job.agent,
+            below: job.below,
+            skills: &skills,
+        };
         let spending = engine
-            .spending(turn.run, (job.agent, job.below), turn.model, turn.request)
+            .spending(turn.run, &paying, turn.model, turn.request)
             .await;
         if let Err(broke) = engine.reserve(&spending, job.lease, &key, false).await
             && let Err(asked) = self.may_overspend(turn, job, &spending, &key, broke).await
@@ -178,12 +191,14 @@ impl Performer {
                 hear(delta);
             }
         };
+        let tries = AtomicU32::new(0);
         let ask = Ask {
             model: turn.model,
             request: turn.request,
             heard: hear.is_some().then_some(&heard),
             deadline,
             cancel: self.halt.clone(),
+            tries: Some(&tries),
         };
         let result = engine.models().ask(ask).await;
         let result = result.map(|mut answer| {
@@ -194,7 +209,8 @@ impl Performer {
             }
             answer
         });
-        let writes = engine.spent(&spending, &key, result.as_ref().ok()).await;
+        let (answer, tries) = (result.as_ref().ok(), tries.into_inner());
+        let writes = engine.spent(&spending, &key, answer, tries).await;
         Asked::Answered(Box::new(result), writes)
     }
 
@@ -207,8 +223,8 @@ impl Performer {
         key: &str,
         broke: Broke,
     ) -> Result<(), Asked> {
-        let exhausted = broke.of_skill.then_some(broke.then);
-        if broke.then != Exhausted::Ask {
+        let exhausted = broke.then;
+        if exhausted.is_none_or(|exhausted| exhausted.then != Exhausted::Ask) {
             return Err(Asked::Broke(broke.failure, exhausted));
         }
         let (run, span) = (turn.run, turn.span);
@@ -235,7 +251,7 @@ impl Performer {
             Some((Answer::Yes, _)) => engine
                 .reserve(spending, job.lease, key, true)
                 .await
-                .map_err(|broke| Asked::failed(broke.failure)),
+                .map_err(|broke| Asked::Broke(broke.failure, broke.then)),
             Some(_) => Err(Asked::Broke(broke.failure, exhausted)),
             None => Err(Asked::Waits(Box::new(question))),
         }

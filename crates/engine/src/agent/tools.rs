@@ -213,7 +213,10 @@ fn outcome(row: &RunRow) -> Result<Value, Failure> {
     }
     match row.outcome {
         Some(Outcome::Success) => Ok(read(&row.outputs).unwrap_or_default()),
-        Some(Outcome::Skipped) => Ok(json!({ "run": row.id.as_str(), "outcome": "skipped" })),
+        Some(Outcome::Skipped) => {
+            let reason = read(&row.error).map(|error| error["message"].clone());
+            Ok(json!({ "run": row.id.as_str(), "outcome": "skipped", "reason": reason }))
+        }
         outcome => {
             let error = read(&row.error);
             let known = error.and_then(|error| serde_json::from_value::<Failure>(error).ok());

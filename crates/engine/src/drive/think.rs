@@ -6,15 +6,16 @@
 use std::time::Duration;
 
 use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent};
-use deft_model::{Effects, Failure, FailureClass};
+use deft_model::{Effects, Exhausted, Failure, FailureClass};
 use deft_store::Write;
-use deft_workflow::{Event, Next, Operation, Path, Usage};
+use deft_workflow::{Event, Next, Operation, Path};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Driver;
+use crate::CHAT_SKILL;
 use crate::agent::{AgentFacts, Brief, Came, Heard, Job, Span, answer_value};
 use crate::ask::{self, Question};
 use crate::perform::{Done, cancelled};
@@ -56,22 +57,6 @@ impl Driver {
             .map(|(path, machine)| (path, Thinking::resting(machine)))
             .collect();
         self
-    }
-
-    /// What models have cost so far.
-    pub(super) fn usage(&self) -> Option<Usage> {
-        let spent = self
-            .agents
-            .values()
-            .map(|thinking| thinking.machine.usage());
-        let mut usage = Usage::default();
-        for spent in spent {
-            usage.input_tokens += spent.input_tokens;
-            usage.output_tokens += spent.output_tokens;
-            usage.cost_usd += spent.cost_usd;
-            usage.llm_calls += spent.llm_calls;
-        }
-        (usage.llm_calls > 0).then_some(usage)
     }
 
     /// Begins with an agent, or goes on with one that was cut off or has to try again.
@@ -195,7 +180,16 @@ impl Driver {
             machine.settle_agent(path, attempt, result, now, ms, called)
         });
         self.note_said(path, &event, now);
+        let unpaid = self.unpaid.take().filter(|unpaid| unpaid == path);
+        let stopped = unpaid.and_then(|_| match &event {
+            Event::Ended(ended) if ended.next == Next::Fail => ended.error.clone(),
+            _ => None,
+        });
         self.record(event);
+        // A run that is to be skipped when it cannot be paid for, and cannot from the beginning.
+        if let Some(failure) = stopped {
+            self.halt(failure);
+        }
     }
 
     /// What an agent said joins its conversation, unless it is about to go on or to be judged.
@@ -220,12 +214,24 @@ impl Driver {
         let Some(thinking) = thinking.filter(|it| it.at_work && it.attempt == attempt) else {
             return;
         };
+        let busy_with = thinking.busy;
         if let Came::Replied {
             exhausted: Some(exhausted),
+            span,
             ..
         } = &came
         {
-            self.exhausted = Some(*exhausted);
+            if exhausted.own {
+                self.exhausted = Some(exhausted.then);
+            }
+            // The first question of the first agent, and nothing was done before it.
+            let first = span.agent.is_root() && span.turn == 1 && busy_with == 1;
+            let skips = exhausted.whole && exhausted.then == Exhausted::Skip;
+            // Whoever talks is told that there is no answer.
+            let fired = self.run.skill != CHAT_SKILL;
+            if first && skips && fired && self.machine.is_untouched(path) {
+                self.unpaid = Some(path.clone());
+            }
         }
         thinking.busy = thinking.busy.saturating_sub(1);
         let busy = thinking.busy > 0;
@@ -343,6 +349,7 @@ impl Driver {
             _ => None,
         };
         let parent = parent.and_then(|(above, ..)| thinking.machine.setup(&above).cloned());
+        let around = self.machine.around(&path);
         self.calling += 1;
         self.count(&path, 1);
         let task = async move {
@@ -372,6 +379,7 @@ impl Driver {
                         agent: &payer,
                         below: below.as_deref(),
                         parent: parent.as_ref(),
+                        around,
                     };
                     performer.think(&run, &path, thought, job).await
                 }

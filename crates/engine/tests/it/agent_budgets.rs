@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use deft_engine::Clock;
-use deft_model::{Exhausted, Outcome};
+use deft_model::{Exhausted, Outcome, Usage};
 use deft_store::{Memory, RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
 use deft_workflow::Event;
 use serde_json::{Value, json};
@@ -40,8 +40,8 @@ fn world(store: Arc<dyn Store>) -> World {
     let folder = Folder(Arc::new(std::sync::Mutex::new(loaded)));
     let parts = (deft_tools::Options::default(), models);
     World::made(home, folder, store, parts, |options| {
-        options.agent.budget.tokens = Some(LIMIT);
-        options.agent.budget.on_exhausted = Exhausted::Skip;
+        options.agent.budgets.all.tokens = Some(LIMIT);
+        options.agent.budgets.all.on_exhausted = Exhausted::Skip;
     })
 }
 
@@ -55,16 +55,27 @@ async fn race(worlds: Vec<World>) {
     }
     let rows = racing.join_all().await;
     let (mut through, mut refused) = (0, 0);
+    let mut used = Usage::default();
     for row in &rows {
-        let error: Value = serde_json::from_str(row.error.as_deref().unwrap_or("null")).unwrap();
-        match row.outcome {
-            Some(Outcome::Success) => through += 1,
-            Some(Outcome::Error) => {
+        let usage: Option<Usage> = row
+            .usage
+            .as_deref()
+            .map(|it| serde_json::from_str(it).unwrap());
+        match (row.outcome, usage) {
+            (Some(Outcome::Success), Some(_)) => through += 1,
+            // In the middle, or before anything was done.
+            (Some(Outcome::Error), Some(_)) | (Some(Outcome::Skipped), None) => {
+                let error: Value = serde_json::from_str(row.error.as_deref().unwrap()).unwrap();
                 assert_eq!(error["class"], "budget", "{row:?}");
                 refused += 1;
             }
             other => panic!("{other:?}: {row:?}"),
         }
+        let usage = usage.unwrap_or_default();
+        used.input_tokens += usage.input_tokens;
+        used.output_tokens += usage.output_tokens;
+        used.cost_usd += usage.cost_usd;
+        used.llm_calls += usage.llm_calls;
     }
     assert!(
         through > 0 && refused > 0,
@@ -84,6 +95,7 @@ async fn race(worlds: Vec<World>) {
     }
     let all = spent.iter().find(|row| row.scope.starts_with("all@"));
     let all = all.unwrap();
+    assert_eq!(all.usage(), used, "rows say what the ledger says");
     let total = all.tokens_in + all.tokens_out;
     assert_eq!((total, all.calls), (replies * USAGE.total(), replies));
     assert!(total <= LIMIT + RUNS * USAGE.total(), "{total} were spent");

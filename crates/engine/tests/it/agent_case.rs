@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Attention, Clock, DayBudget, Fire, Options, Pool, ResumeWith, Say};
+use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, Pool, ResumeWith, Say};
 use deft_llm::{ModelOptions, Models, Price, ProviderKind};
 use deft_model::{Effects, Failure, FailureClass, Object};
 use deft_registry::{FileReport, Snapshot, State};
@@ -46,6 +46,7 @@ pub(crate) fn model(name: &str, url: &str) -> ModelOptions {
         price: Some(Price {
             input: 1.0,
             cached: None,
+            cache_write: None,
             output: 2.0,
         }),
         extra: Object::new(),
@@ -149,7 +150,7 @@ impl Case {
 
     /// One of `say` (with `key` in a new conversation), `run`, `tick` (a time), `answer` (yes, no),
     /// `drain`, `tool` (one that is there from now on), `skills` (like those of the case; null removes one), `resume` (a skill whose last
-    /// run goes on), `resume_agent`, `cancel` (a skill whose last run is stopped),
+    /// run goes on), `resume_agent`, `limits` (`budget` and `budgets` from now on), `cancel` (a skill whose last run is stopped),
     /// `up` (a model that is there again).
     async fn step(&self, scene: &mut Scene, wish: &Value) {
         let (what, given) = wish.as_object().unwrap().iter().next().unwrap();
@@ -185,6 +186,7 @@ impl Case {
             }
             "skills" => scene.write_skills(wish),
             "resume" => scene.resume(text).await,
+            "limits" => scene.world.engine.set_budgets(budgets(given)),
             "resume_agent" => {
                 let was = scene.world.engine.resume_agent(text).await.unwrap();
                 assert!(was, "{text} was not paused");
@@ -365,13 +367,20 @@ fn change(options: &mut Options, case: &Value) {
             "max_steps" => agent.max_steps = read(given),
             "fan_out" => agent.fan_out = read(given),
             "history_tokens" => agent.history_tokens = read(given),
-            "budget" => agent.budget = day_budget(given),
-            "budgets" => {
-                let all = map(given).map(|(name, given)| (name.clone(), day_budget(given)));
-                agent.budgets = all.collect();
-            }
+            "budget" | "budgets" => agent.budgets = budgets(&case["options"]),
             other => panic!("there is no option `{other}`"),
         }
+    }
+}
+
+/// What may be spent in a day: `budget` for all, `budgets` for single agents.
+fn budgets(given: &Value) -> Budgets {
+    let agents = map(&given["budgets"]);
+    Budgets {
+        all: day_budget(&given["budget"]),
+        agents: agents
+            .map(|(name, given)| (name.clone(), day_budget(given)))
+            .collect(),
     }
 }
 

@@ -1,9 +1,10 @@
 //! What became of a case, as lines of text that a person can read: what was done, what is recorded of
 //! each run, what each model was asked, what was called, what is stored, and what people are told.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use deft_engine::Notice;
+use deft_engine::{AgentPause, Notice};
 use deft_store::{
     ConversationFilter, FactFilter, NoticeFilter, RunRow, SkillFilter, SkillOrigin, SpentFilter,
 };
@@ -224,6 +225,31 @@ async fn stored(scene: &Scene, out: &mut String) {
         if row.text.origin == SkillOrigin::Record {
             let content = scene.world.engine.content(&row).await.unwrap();
             let _ = writeln!(out, "  {}", Value::Object(content));
+        }
+    }
+    let agents = SpentFilter {
+        prefix: Some("agent:".to_owned()),
+        ..SpentFilter::default()
+    };
+    let agents = scene.world.store.spent(agents).await.unwrap();
+    let agents = agents
+        .iter()
+        .map(|row| row.scope.trim_start_matches("agent:"));
+    let agents: BTreeSet<&str> = agents
+        .filter_map(|scope| Some(scope.split_once('@')?.0))
+        .collect();
+    for agent in agents {
+        let pause = scene.world.engine.agent_paused(agent).await.unwrap();
+        if let Some(AgentPause {
+            why, lifts_itself, ..
+        }) = pause
+        {
+            let until = if lifts_itself {
+                "the limit allows"
+            } else {
+                "resumed"
+            };
+            let _ = writeln!(out, "\nPAUSED {agent} until {until}: {why}");
         }
     }
     let notices = scene.world.store.notices(NoticeFilter::default()).await;

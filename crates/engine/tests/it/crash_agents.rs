@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use deft_agent::{Address, Event as AgentEvent, Interpretation, Machine as Agent, What};
-use deft_model::{Effects, Message, Outcome, RunStatus};
+use deft_model::{Effects, Message, Outcome, RunStatus, Usage};
 use deft_store::{
     Conversations, Ledger, RunFilter, RunRow, SpentFilter, Sqlite, SqliteOptions, Store,
 };
@@ -237,11 +237,13 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &Seen, report: &mut Repor
     }
     assert!(matches!(last, Some(Event::Finished(_))), "{run:?}");
     calls.check(seen, report);
-    let mut replies = 0;
+    let (mut replies, silent) = (0, report.silent);
     for events in agents.values() {
         replies += count(events, report);
         check_said(store, run, events).await;
     }
+    // Each question is one request, answered or not.
+    let asked = replies + report.silent - silent;
     report.replies += replies;
     let scope = SpentFilter {
         scope: Some(format!("run:{}", run.id)),
@@ -251,8 +253,13 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &Seen, report: &mut Repor
     let spent = spent
         .first()
         .map_or((0, 0, 0), |row| (row.tokens_in, row.tokens_out, row.calls));
-    let replies = replies as u64;
-    assert_eq!(spent, (7 * replies, 3 * replies, replies), "{run:?}");
+    let (replies, asked) = (replies as u64, asked as u64);
+    assert_eq!(spent, (7 * replies, 3 * replies, asked), "{run:?}");
+    let usage = run.usage.as_deref().unwrap_or("null");
+    let usage: Option<Usage> = serde_json::from_str(usage).unwrap();
+    let usage = usage.unwrap_or_default();
+    let told = (usage.input_tokens, usage.output_tokens, usage.llm_calls);
+    assert_eq!(told, spent, "{run:?}");
     calls
 }
 

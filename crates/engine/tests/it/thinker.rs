@@ -63,6 +63,7 @@ pub(crate) fn thinker(
 pub(crate) const USAGE: TokenUsage = TokenUsage {
     input: 300,
     cached: 0,
+    cache_write: 0,
     output: 60,
     estimated: false,
 };

@@ -59,6 +59,7 @@ pub(super) fn count(usage: &Value, draft: &mut Draft<'_>) {
         let written = number("cache_creation_input_tokens").unwrap_or_default();
         draft.counts.input = Some(fresh.saturating_add(cached).saturating_add(written));
         draft.counts.cached = Some(cached);
+        draft.counts.cache_write = Some(written);
     }
     draft.counts.output = number("output_tokens").or(draft.counts.output);
 }

@@ -55,6 +55,7 @@ async fn a_call_and_its_result_go_there_and_back() {
             let used = TokenUsage {
                 input: 40,
                 cached: 0,
+                cache_write: 0,
                 output: 12,
                 estimated: false,
             };

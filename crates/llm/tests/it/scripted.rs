@@ -72,6 +72,7 @@ pub(crate) fn answer() -> ModelReply {
         usage: TokenUsage {
             input: 1_000_000,
             cached: 400_000,
+            cache_write: 0,
             output: 100_000,
             estimated: false,
         },
@@ -154,6 +155,7 @@ impl World {
             heard: None,
             deadline: deadline.map(Duration::from_secs),
             cancel: CancellationToken::new(),
+            tries: None,
         };
         let result = self.models.ask(ask).await;
         (result, start.elapsed())

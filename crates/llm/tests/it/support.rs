@@ -71,6 +71,7 @@ pub(crate) async fn ask(models: &Models, request: &ModelRequest) -> Result<Answe
             heard: None,
             deadline: None,
             cancel: CancellationToken::new(),
+            tries: None,
         })
         .await
 }
@@ -89,6 +90,7 @@ pub(crate) async fn listen(
             heard: Some(&note),
             deadline: None,
             cancel: CancellationToken::new(),
+            tries: None,
         })
         .await;
     (answer, heard.into_inner().expect("nobody panicked"))

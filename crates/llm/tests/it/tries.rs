@@ -2,11 +2,11 @@
 //! exact and cost nothing.
 
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use deft_llm::{Answer, Ask, Delta, ModelOptions, Price};
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, Usd};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -110,6 +110,7 @@ async fn the_next_model_answers_and_is_paid() {
     let price = Price {
         input: 3.0,
         cached: Some(0.5),
+        cache_write: None,
         output: 15.0,
     };
     let second = ModelOptions {
@@ -128,7 +129,7 @@ async fn the_next_model_answers_and_is_paid() {
     let expected = Answer {
         reply: answer(),
         model: "second".to_owned(),
-        cost_usd: Some(0.6 * 3.0 + 0.4 * 0.5 + 0.1 * 15.0),
+        cost: Some(Usd::from_dollars(0.6 * 3.0 + 0.4 * 0.5 + 0.1 * 15.0)),
         tries: 3,
     };
     assert_eq!(result, Ok(expected));
@@ -137,10 +138,7 @@ async fn the_next_model_answers_and_is_paid() {
 #[tokio::test(start_paused = true)]
 async fn without_a_price_there_is_no_cost() {
     let world = world(vec![(model("main"), vec![Does::Answers(0)])]);
-    assert_eq!(
-        world.ask(None).await.0.map(|answer| answer.cost_usd),
-        Ok(None)
-    );
+    assert_eq!(world.ask(None).await.0.map(|answer| answer.cost), Ok(None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -233,11 +231,38 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
         heard: Some(&note),
         deadline: None,
         cancel: CancellationToken::new(),
+        tries: None,
     };
     world.models.ask(ask).await.expect("an answer");
     let said = || Delta::Text("Hel".to_owned());
     let expected = [said(), Delta::Again, said(), Delta::Again];
     assert_eq!(heard.into_inner().expect("nobody panicked"), expected);
+}
+
+/// What was asked is counted, whatever came of it.
+#[tokio::test(start_paused = true)]
+async fn requests_are_counted_with_and_without_an_answer() {
+    let passing = || Does::Fails(after(1));
+    let lasting = || Does::Fails(lasting(FailureClass::Auth));
+    for (does, answered, counted) in [
+        (vec![Does::Answers(0)], true, 1),
+        (vec![passing(), Does::Answers(0)], true, 2),
+        (vec![passing(), passing(), passing()], false, 3),
+        (vec![passing(), lasting()], false, 2),
+    ] {
+        let world = world(vec![(model("main"), does)]);
+        let (request, tries) = (request(), AtomicU32::new(0));
+        let ask = Ask {
+            model: "main",
+            request: &request,
+            heard: None,
+            deadline: None,
+            cancel: CancellationToken::new(),
+            tries: Some(&tries),
+        };
+        let result = world.models.ask(ask).await;
+        assert_eq!((result.is_ok(), tries.into_inner()), (answered, counted));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -261,6 +286,7 @@ async fn cancelling_ends_it_at_once() {
             heard: None,
             deadline: None,
             cancel: cancel.clone(),
+            tries: None,
         };
         let start = Instant::now();
         let ending = async {

@@ -84,6 +84,7 @@ async fn a_stream_is_heard_while_it_is_written() {
             heard: Some(&note),
             deadline: Some(Duration::from_mins(1)),
             cancel: CancellationToken::new(),
+            tries: None,
         };
         let answer = models(provider, &server).ask(ask).await.expect("an answer");
         assert_eq!(answer.reply.text, "One two three four five.", "{dialect:?}");

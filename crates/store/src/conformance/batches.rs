@@ -43,7 +43,7 @@ pub(super) async fn a_finish_is_kept_whole(store: &dyn Store) {
         (RunStatus::Done, Some(Outcome::Success))
     );
     assert_eq!(run.outputs.as_deref(), Some("2"));
-    assert_eq!(run.usage.as_deref(), Some(r#"{"calls":1}"#));
+    assert_eq!(run.usage, None);
     assert_eq!((run.error, run.owner), (None, None));
     assert_eq!((run.finished_at, run.finish_ordinal), (Some(at(9)), 1));
     assert_eq!(store.owners().await.unwrap(), Vec::<String>::new());

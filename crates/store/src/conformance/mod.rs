@@ -21,6 +21,7 @@ mod prune;
 mod reading;
 mod skills;
 mod support;
+mod usage;
 
 use std::pin::Pin;
 
@@ -127,6 +128,9 @@ pub const RULES: &[Rule] = rules![
     conversations::a_conversation_can_be_put_away,
     conversations::a_deleted_conversation_stays_deleted,
     conversations::conversations_outlive_their_runs,
+    usage::a_row_says_what_its_run_spent,
+    usage::a_cancelled_run_says_it_too,
+    usage::a_run_that_goes_on_counts_on,
     ledger::a_limit_is_reached_and_not_passed,
     ledger::money_has_limits_too,
     ledger::all_scopes_or_none,

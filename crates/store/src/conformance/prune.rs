@@ -88,7 +88,6 @@ pub(super) async fn keys_and_slots_stay_taken(store: &dyn Store) {
     over(store, admission("r3", "a"), 8).await;
     let left = |row: RunRow| RunRow {
         outputs: None,
-        usage: None,
         ..row
     };
     let first = left(row(store, "r1").await);

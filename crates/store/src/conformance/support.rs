@@ -82,7 +82,6 @@ pub(super) fn success(second: i64) -> Batch {
             outcome: Outcome::Success,
             outputs: Some("2".to_owned()),
             error: None,
-            usage: Some(r#"{"calls":1}"#.to_owned()),
             aftermath: None,
             at: at(second),
         }),

@@ -163,7 +163,6 @@ fn ended(outcome: Outcome, error: String, at: Timestamp) -> Finish {
         outcome,
         outputs: None,
         error: Some(error),
-        usage: None,
         aftermath: None,
         at,
     }

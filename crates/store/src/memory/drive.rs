@@ -92,6 +92,7 @@ impl State {
         Ok(Appended {
             first_seq,
             cancel_by: self.runs[n].row.cancel_by.clone(),
+            usage: self.runs[n].row.usage.clone(),
         })
     }
 
@@ -187,6 +188,7 @@ impl State {
     pub(super) fn finish(&mut self, n: usize, finish: Finish) {
         self.people.close(&self.runs[n].asked);
         self.books.release(n);
+        let usage = self.books.of_run(&self.runs[n].row.id);
         if let Some(after) = finish.aftermath {
             self.skills.change(after.id, after.version, after.change);
         }
@@ -198,7 +200,7 @@ impl State {
             row.outcome = Some(finish.outcome);
             row.outputs = finish.outputs;
             row.error = finish.error;
-            row.usage = finish.usage;
+            row.usage = usage;
             row.finished_at = Some(finish.at);
             row.finish_ordinal += 1;
             row.owner = None;

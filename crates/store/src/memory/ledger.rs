@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deft_model::RunStatus;
+use deft_model::{RunId, RunStatus};
 use jiff::Timestamp;
 
 use super::State;
-use crate::ledger::{Balance, amount, bucket, bucket_end};
+use crate::ledger::{Balance, amount, bucket, bucket_end, run_scope};
 use crate::{Error, Lease, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow};
 
 /// The number of a run and the key of a call of it.
@@ -112,6 +112,12 @@ impl Books {
     /// The lease of a run has ended.
     pub(super) fn release(&mut self, n: usize) {
         self.reserved.retain(|(run, _), _| *run != n);
+    }
+
+    /// What was spent by a run, for its row.
+    pub(super) fn of_run(&self, run: &RunId) -> Option<String> {
+        let (row, _) = self.spent.get(&run_scope(run))?;
+        row.document()
     }
 
     /// A run was deleted.

@@ -235,7 +235,7 @@ impl Place {
         self.row.owner = Some(wish.owner.clone());
         self.row.started_at = Some(self.row.admitted_at);
         let n = self.insert(db, 1, Some(wish.until))?;
-        let first_seq = append::apply(db, n, &wish.batch)?;
+        let (first_seq, _) = append::apply(db, n, &wish.batch)?;
         let run = match &wish.batch.then {
             crate::Then::Continue => self.row,
             crate::Then::Park { .. } | crate::Then::Finish(_) => claim::row(db, n)?,

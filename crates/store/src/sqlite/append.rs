@@ -25,15 +25,21 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
         return Err(Error::fenced(&lease.run).into());
     };
     check_questions(db, &batch.writes)?;
-    let first_seq = apply(db, n, batch)?;
+    let (first_seq, usage) = apply(db, n, batch)?;
     Ok(Appended {
         first_seq,
         cancel_by,
+        usage,
     })
 }
 
-/// Writes a batch under a lease that holds. Says where its events begin, or 0 without any.
-pub(super) fn apply(db: &Connection, n: i64, batch: &Batch) -> Result<u64, Fault> {
+/// Writes a batch under a lease that holds. Says where its events begin, or 0 without any, and what
+/// models took for a run that ends.
+pub(super) fn apply(
+    db: &Connection,
+    n: i64,
+    batch: &Batch,
+) -> Result<(u64, Option<String>), Fault> {
     // First what may be refused, so that there is nothing to undo if it is.
     if let Then::Finish(finish) = &batch.then
         && let Some(aftermath) = &finish.aftermath
@@ -44,15 +50,16 @@ pub(super) fn apply(db: &Connection, n: i64, batch: &Batch) -> Result<u64, Fault
     for change in &batch.writes {
         write(db, n, change)?;
     }
+    let mut usage = None;
     match &batch.then {
         Then::Continue => {}
         Then::Park {
             wake_at,
             waiting_for,
         } => park(db, n, maybe(*wake_at), waiting_for)?,
-        Then::Finish(finish) => finish::finish(db, n, finish)?,
+        Then::Finish(finish) => usage = finish::finish(db, n, finish)?,
     }
-    Ok(first_seq)
+    Ok((first_seq, usage))
 }
 
 fn insert_all(db: &Connection, n: i64, events: &[NewEvent]) -> Result<u64, Fault> {

@@ -9,8 +9,10 @@ use super::row::{self, micros, run_columns};
 use super::{admit, append, claim, ledger};
 use crate::{CancelState, Error, Finish, NewEvent, RunRow, common};
 
-/// Ends a run. What that means for its skill is stored before.
-pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fault> {
+/// Ends a run. What that means for its skill is stored before. Says what models took for it.
+pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<String>, Fault> {
+    let loose = has_loose_ends(db, n)?;
+    let usage = if loose { ledger::of_run(db, n)? } else { None };
     db.prepare_cached(
         "UPDATE run SET status = 'done', outcome = ?2, outputs = ?3, error = ?4, usage = ?5, \
          finished_at = ?6, finish_ordinal = finish_ordinal + 1, turn = NULL, owner = NULL, \
@@ -21,18 +23,24 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<(), Fau
         finish.outcome.word(),
         finish.outputs,
         finish.error,
-        finish.usage,
+        usage,
         micros(finish.at),
     ])?;
-    // Few runs ask and few use models, and to look costs less than to change no row.
-    let loose = "SELECT EXISTS (SELECT 1 FROM reservation WHERE run = ?1) \
-                 OR EXISTS (SELECT 1 FROM approval INDEXED BY approval_open \
-                 WHERE run = ?1 AND decided_at IS NULL AND closed_at IS NULL)";
-    if db.prepare_cached(loose)?.query_row([n], |row| row.get(0))? {
+    if loose {
         close_questions(db, n, finish.at)?;
         ledger::release(db, n)?;
     }
-    Ok(())
+    Ok(usage)
+}
+
+/// Whether a run has asked somebody or a model. Few have, and to look once costs less than to change
+/// no rows.
+fn has_loose_ends(db: &Connection, n: i64) -> Result<bool, Fault> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM counted WHERE run = ?1) \
+               OR EXISTS (SELECT 1 FROM reservation WHERE run = ?1) \
+               OR EXISTS (SELECT 1 FROM approval INDEXED BY approval_open \
+               WHERE run = ?1 AND decided_at IS NULL AND closed_at IS NULL)";
+    Ok(db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?)
 }
 
 /// Nobody needs answers any more to what a run has asked.
@@ -101,7 +109,6 @@ fn cancelled(by: &str, at: Timestamp) -> Finish {
         outcome: Outcome::Cancelled,
         outputs: None,
         error: Some(common::cancelled(by)),
-        usage: None,
         aftermath: None,
         at,
     }

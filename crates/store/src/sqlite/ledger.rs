@@ -150,6 +150,24 @@ pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRo
     Ok(found)
 }
 
+/// What was spent by a run, for its row. Most runs ask no model: then nothing is found under one
+/// key.
+pub(super) fn of_run(db: &Connection, n: i64) -> Result<Option<String>, Fault> {
+    let sql = "SELECT tokens_in, tokens_out, micros, calls FROM ledger \
+               WHERE scope = 'run:' || (SELECT id FROM run WHERE n = ?1)";
+    let mut found = db.prepare_cached(sql)?;
+    let found = found.query_row([n], |row| {
+        Ok(SpentRow {
+            tokens_in: natural(row, 0)?,
+            tokens_out: natural(row, 1)?,
+            micros: natural(row, 2)?,
+            calls: natural(row, 3)?,
+            ..SpentRow::default()
+        })
+    });
+    Ok(found.optional()?.and_then(|spent| spent.document()))
+}
+
 pub(super) fn usage_since(
     db: &Connection,
     agent: &str,

@@ -334,7 +334,6 @@ impl Pair {
                 outcome: Outcome::Error,
                 outputs: None,
                 error: Some("{}".to_owned()),
-                usage: None,
                 aftermath: None,
                 at: self.now(),
             }),

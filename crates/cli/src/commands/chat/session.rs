@@ -1,5 +1,7 @@
 //! A chat at the terminal: lines in, answers and the results of commands out.
 
+use deft_model::Usd;
+
 use crate::failure::Done;
 use crate::output::{harmless, local, table};
 use crate::talk::{Line, Said, Say, Usage, dollars};
@@ -139,8 +141,7 @@ impl Session {
         self.note(&format!("this chat: {}", self.usage.words()));
         let today = self.company.talk.spending().await?;
         if let Some(all) = today.rows.iter().find(|row| row.scope == "all") {
-            #[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
-            let cost = dollars(all.micros as f64 / 1e6);
+            let cost = dollars(Usd::from_micros(all.micros));
             let tokens = all.tokens_in + all.tokens_out;
             self.note(&format!(
                 "today: {tokens} tokens, {cost}; `deft budget show` says more"

@@ -13,7 +13,7 @@ use crate::args::Global;
 use crate::failure::Done;
 use crate::output::{self, Output};
 use crate::progress::duration;
-use crate::talk::Usage;
+use crate::talk::{Usage, known_cost};
 
 /// The longest value on a line; `--json` shows all of it.
 const VALUE: usize = 160;
@@ -95,7 +95,7 @@ fn models(usage: &Value) -> String {
     let usage = Usage {
         input_tokens: count("input_tokens"),
         output_tokens: count("output_tokens"),
-        cost_usd: usage["cost_usd"].as_f64().filter(|cost| *cost > 0.0),
+        cost_usd: known_cost(usage),
         llm_calls: count("llm_calls"),
     };
     match usage.llm_calls {

@@ -121,10 +121,11 @@ impl Follower {
         self.channel.follow(&config);
         self.bot.send_replace(telegram::Settings::of(&config));
         self.engine.set_models(app::models(&config));
+        self.engine.set_budgets(config.budgets());
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
         tracing::info!(
-            "the configuration has changed: tools, servers, models and messages follow it"
+            "the configuration has changed: tools, servers, models, budgets and messages follow it"
         );
     }
 }

@@ -1,5 +1,7 @@
 //! What the bot says by itself.
 
+use deft_model::Usd;
+
 use crate::talk::{Said, Spending, Usage, dollars};
 
 pub(super) const NO_TEXT: &str = "I can only read text.";
@@ -80,8 +82,7 @@ pub(super) fn waits(said: &Said) -> String {
 pub(super) fn cost(here: &Usage, today: &Spending) -> String {
     let mut text = format!("Here, since I was started: {}.", here.words());
     if let Some(all) = today.rows.iter().find(|row| row.scope == "all") {
-        #[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
-        let cost = dollars(all.micros as f64 / 1e6);
+        let cost = dollars(Usd::from_micros(all.micros));
         let tokens = all.tokens_in + all.tokens_out;
         text.push_str(&format!("\nEverything today: {tokens} tokens, {cost}."));
     }

@@ -1,0 +1,47 @@
+//! Runs that share a budget with those of another process, all at once.
+
+use std::io::Write;
+use std::path::Path;
+
+use deft_engine::{Attention, Budgets, DayBudget, Engine, Fire};
+use deft_model::{Exhausted, Object};
+use serde_json::json;
+
+/// Fires so many runs when it is told to, and ends when all of them have.
+///
+/// `HOME/race` says what they do and how many tokens all of them may take together: `KIND LIMIT`.
+pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
+    let race = std::fs::read_to_string(home.join("race")).unwrap();
+    let (kind, limit) = race.split_once(' ').unwrap();
+    engine.set_budgets(Budgets {
+        all: DayBudget {
+            tokens: Some(limit.parse().unwrap()),
+            on_exhausted: Exhausted::Skip,
+            ..DayBudget::default()
+        },
+        ..Budgets::default()
+    });
+    // The server of the tools is there before the race begins.
+    engine.router().listed().await;
+    std::io::stdout().write_all(b"ready\n").unwrap();
+    let mut go = String::new();
+    std::io::stdin().read_line(&mut go).unwrap();
+    let fire = |nth: usize| Fire {
+        skill: "spends".to_owned(),
+        inputs: Object::from_iter([
+            ("kind".to_owned(), json!(kind)),
+            ("turns".to_owned(), json!((nth % 5).to_string())),
+        ]),
+        cause: format!("process {}", std::process::id()),
+        ..Fire::default()
+    };
+    let runs: Vec<_> = (0..total)
+        .map(|nth| {
+            let (engine, fire) = (engine.clone(), fire(nth));
+            tokio::spawn(async move { engine.run(fire, Attention::default()).await })
+        })
+        .collect();
+    for run in runs {
+        run.await.unwrap().unwrap();
+    }
+}

@@ -1,0 +1,274 @@
+//! What agents may spend: reserved before each question to a model, counted after it.
+//!
+//! Every question counts against its run, its skill and the skills around that, its agent today, and
+//! everything today (`bounds.rs`). What is refused is a failure of class `budget`; what happens then is
+//! up to the budget that was spent. What was spent is what the ledger says, also in the row of a run.
+
+mod bounds;
+mod pause;
+mod slots;
+
+use deft_llm::{Answer, ModelOptions};
+use deft_model::{Exhausted, Failure, FailureClass, Message, ModelRequest, Usd, estimate_tokens};
+use deft_store::{Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
+use jiff::Timestamp;
+
+pub use pause::AgentPause;
+
+pub(crate) use bounds::{Payer, payers};
+
+use crate::engine::Inner;
+use bounds::{Bound, Whose};
+
+/// What one question may cost, and what it counts against.
+pub(crate) struct Spending {
+    agent: String,
+    /// The agent that asks, where it was sent out.
+    below: Option<String>,
+    bounds: Vec<Bound>,
+    tokens: u64,
+    cost: Usd,
+    at: Timestamp,
+}
+
+/// Who pays for a question.
+pub(crate) struct Paying<'a> {
+    /// The agent of the step, and the one that asks where it was sent out: both pay.
+    pub(crate) agent: &'a str,
+    pub(crate) below: Option<&'a str>,
+    /// The skills, the run's own first.
+    pub(crate) skills: &'a [Payer],
+}
+
+/// A question that may not be asked.
+pub(crate) struct Broke {
+    pub(crate) failure: Failure,
+    pub(crate) scope: String,
+    /// What is to happen; nothing but that it fails when absent.
+    pub(crate) then: Option<Exhaustion>,
+}
+
+/// A budget that is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exhaustion {
+    pub(crate) then: Exhausted,
+    /// It is that of the run's skill.
+    pub(crate) own: bool,
+    /// It ends the whole run: it is not that of another skill inside or around.
+    pub(crate) whole: bool,
+}
+
+impl Broke {
+    fn simply(failure: Failure) -> Self {
+        Self {
+            failure,
+            scope: String::new(),
+            then: None,
+        }
+    }
+}
+
+impl Inner {
+    /// What a question would cost at most, and what it counts against.
+    pub(crate) async fn spending(
+        &self,
+        run: &RunRow,
+        paying: &Paying<'_>,
+        model: &str,
+        request: &ModelRequest,
+    ) -> Spending {
+        let mut bounds = self.skill_bounds(paying.skills).await;
+        bounds.extend(self.agent_bounds(paying.agent, Some(run)));
+        bounds.push(self.bound_of_all(paying.agent));
+        let below = paying.below.filter(|below| *below != paying.agent);
+        if let Some(below) = below {
+            bounds.extend(self.agent_bounds(below, Some(run)));
+        }
+        let (tokens, cost) = self.at_most(model, request);
+        Spending {
+            agent: paying.agent.to_owned(),
+            below: below.map(str::to_owned),
+            bounds,
+            tokens,
+            cost,
+            at: self.now(),
+        }
+    }
+
+    /// The most that a question may take and cost, whichever of the models answers that may be asked.
+    fn at_most(&self, model: &str, request: &ModelRequest) -> (u64, Usd) {
+        let models = self.models();
+        let input = request_tokens(request);
+        let asked = models.options(model);
+        let others = asked.map_or(&[][..], |asked| &asked.fallback);
+        let others = others.iter().filter_map(|name| models.options(name));
+        let most = |model: &ModelOptions| {
+            let output = u64::from(request.max_tokens.unwrap_or(model.max_tokens));
+            let cost = model.price.map(|price| price.at_most(input, output));
+            (input.saturating_add(output), cost.unwrap_or_default())
+        };
+        let usual = (input, Usd::default());
+        let all = asked.into_iter().chain(others).map(most);
+        all.fold(usual, |(tokens, cost), (more, dearer)| {
+            (tokens.max(more), cost.max(dearer))
+        })
+    }
+
+    /// Reserves what a question may cost. A person who agreed to more lifts the limits that ask.
+    pub(crate) async fn reserve(
+        &self,
+        spending: &Spending,
+        lease: &Lease,
+        key: &str,
+        lifted: bool,
+    ) -> Result<(), Broke> {
+        let unable = |error: deft_store::Error| {
+            Broke::simply(Failure::new(FailureClass::Other, error.to_string()))
+        };
+        let below = spending.below.iter();
+        for agent in std::iter::once(&spending.agent).chain(below) {
+            let paused = self.check_pause(agent, &spending.bounds).await;
+            if let Some(failure) = paused.map_err(unable)? {
+                return Err(Broke::simply(failure));
+            }
+        }
+        let limit = |bound: &Bound| match bound.then {
+            Exhausted::Ask if lifted => Limit {
+                scope: bound.limit.scope.clone(),
+                tokens: None,
+                micros: None,
+            },
+            _ => bound.limit.clone(),
+        };
+        let wish = Reserve {
+            key: key.to_owned(),
+            scopes: spending.bounds.iter().map(limit).collect(),
+            tokens: spending.tokens,
+            micros: spending.cost.micros(),
+            at: spending.at,
+        };
+        let reserved = self.parts.store.reserve(lease, wish).await;
+        match reserved.map_err(unable)? {
+            Reserved::Granted => Ok(()),
+            Reserved::Refused(refusal) => Err(self.refused(spending, refusal).await),
+        }
+    }
+
+    /// What a refusal means, and who is paused by it.
+    async fn refused(&self, spending: &Spending, refusal: Refusal) -> Broke {
+        let reached = spending.bounds.iter().find(|bound| {
+            let limit = &bound.limit;
+            limit.scope == refusal.scope
+                && limit.tokens == refusal.limit_tokens
+                && limit.micros == refusal.limit_micros
+        });
+        let failure = spent_failure(&refusal, spending, reached.map(|bound| &bound.whose));
+        if let Some(bound) = reached
+            && let Whose::Agent(agent) = &bound.whose
+            && bound.then == Exhausted::Pause
+            // What one run may spend says nothing about the next one.
+            && !refusal.scope.starts_with("run:")
+        {
+            self.pause_for(agent, &failure, &bound.limit).await;
+        }
+        Broke {
+            failure,
+            scope: refusal.scope,
+            then: reached.map(|bound| Exhaustion {
+                then: bound.then,
+                own: bound.whose == Whose::Own,
+                whole: !matches!(bound.whose, Whose::Skill(_)),
+            }),
+        }
+    }
+
+    /// What is stored of a question that was answered, or was not, after so many requests.
+    pub(crate) async fn spent(
+        &self,
+        spending: &Spending,
+        key: &str,
+        answer: Option<&Answer>,
+        tries: u32,
+    ) -> Vec<Write> {
+        let key = key.to_owned();
+        if answer.is_none() && tries == 0 {
+            return vec![Write::Unreserve { key }];
+        }
+        let usage = answer.map(|answer| answer.reply.usage).unwrap_or_default();
+        let cost = answer.and_then(|answer| answer.cost).unwrap_or_default();
+        self.look_for_spike(spending, usage.total()).await;
+        let scopes = spending.bounds.iter();
+        vec![Write::Spend(Spend {
+            key,
+            scopes: scopes.map(|bound| bound.limit.scope.clone()).collect(),
+            tokens_in: usage.input,
+            tokens_out: usage.output,
+            micros: cost.micros(),
+            calls: u64::from(tries.max(1)),
+            agent: spending.agent.clone(),
+            at: self.now(),
+        })]
+    }
+}
+
+/// A rough count of what a model has to read.
+pub(super) fn request_tokens(request: &ModelRequest) -> u64 {
+    let system = request
+        .system
+        .iter()
+        .map(|part| estimate_tokens(&part.text));
+    let messages = request.messages.iter().map(|message| match message {
+        Message::User { text } | Message::Tool { text, .. } => estimate_tokens(text),
+        Message::Assistant { text, calls, .. } => {
+            let calls = serde_json::to_string(calls).unwrap_or_default();
+            estimate_tokens(text) + estimate_tokens(&calls)
+        }
+    });
+    let tools = request.tools.iter().map(offers::tokens);
+    system.chain(messages).chain(tools).sum()
+}
+
+fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) -> Failure {
+    let (what, day) = refusal
+        .scope
+        .split_once('@')
+        .unwrap_or((&refusal.scope, ""));
+    let period = if day.is_empty() { "" } else { " of today" };
+    let tokens = refusal.spent_tokens + refusal.reserved_tokens;
+    let micros = refusal.spent_micros + refusal.reserved_micros;
+    let amount = match (refusal.limit_tokens, refusal.limit_micros) {
+        (Some(limit), _) if tokens + spending.tokens > limit => format!(
+            "{tokens} of {limit} tokens are spent or reserved, and the next question may take {}",
+            spending.tokens
+        ),
+        (_, Some(limit)) => format!(
+            "{} of {} are spent or reserved, and the next question may cost {}",
+            dollars(Usd::from_micros(micros)),
+            dollars(Usd::from_micros(limit)),
+            dollars(spending.cost)
+        ),
+        _ => "it is spent".to_owned(),
+    };
+    if !what.starts_with("run:") {
+        let message = format!("the budget{period} of `{what}` does not suffice: {amount}");
+        return Failure::new(FailureClass::Budget, message).hint(
+            "`deft budget show` says what was spent; raise the limit or wait for the next day",
+        );
+    }
+    let (whose, hint) = match whose {
+        Some(Whose::Skill(skill)) => (
+            format!("the run of `{skill}`"),
+            format!("raise the `budget` of `{skill}`"),
+        ),
+        _ => (
+            "the run".to_owned(),
+            "raise the `budget` of the skill or of its agent".to_owned(),
+        ),
+    };
+    let message = format!("the budget of {whose} does not suffice: {amount}");
+    Failure::new(FailureClass::Budget, message).hint(hint)
+}
+
+fn dollars(amount: Usd) -> String {
+    format!("${:.4}", amount.dollars())
+}
