@@ -118,6 +118,7 @@ pub const RULES: &[Rule] = rules![
     conversations::a_conversation_is_opened_once,
     conversations::messages_are_numbered_without_gaps,
     conversations::messages_come_with_the_batch,
+    conversations::messages_come_with_the_admission,
     conversations::nothing_is_said_twice,
     conversations::a_failed_batch_says_nothing,
     conversations::many_may_speak_at_once,
