@@ -3,7 +3,7 @@
 
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, assemble};
 use deft_agent::{Classified, Mode, Offer, Setup};
-use deft_model::{Agent, Failure};
+use deft_model::{Agent, Failure, RunId};
 use deft_registry::{Snapshot, discovery};
 use deft_store::FactFilter;
 
@@ -36,7 +36,8 @@ impl Engine {
     ) -> Result<Setup, Failure> {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
-        let setup = self.chat_preview(agent, &brief.instructions, conversation);
+        let run = Some(&brief.run.id);
+        let setup = self.chat_preview(agent, &brief.instructions, conversation, run);
         let (mut setup, _) = setup.await?;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
         Ok(setup)
@@ -48,6 +49,7 @@ impl Engine {
         agent: &str,
         message: &str,
         conversation: &str,
+        run: Option<&RunId>,
     ) -> Result<(Setup, Vec<String>), Failure> {
         let inner = &self.inner;
         let voice = inner.voice(agent)?;
@@ -96,7 +98,7 @@ impl Engine {
         );
         let notes = notes(&prompt, &classified, &reach.left_out);
         let budget = inner.options.agent.history_tokens;
-        let history = inner.history(conversation, budget).await;
+        let history = inner.history(conversation, run, budget).await;
         let (reference, history) = history.map_err(|error| failed(&error))?;
         if !reach.left_out.is_empty() {
             let left_out = reach.left_out.join(", ");

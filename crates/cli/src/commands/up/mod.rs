@@ -6,7 +6,7 @@ mod follow;
 mod lock;
 pub(crate) mod seed;
 mod systemd;
-mod telegram;
+pub(crate) mod telegram;
 
 use std::io::Write;
 use std::process::ExitCode;
