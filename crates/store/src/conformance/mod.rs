@@ -114,6 +114,7 @@ pub const RULES: &[Rule] = rules![
     outbox::parts_that_arrived_are_remembered,
     outbox::facts_are_found,
     outbox::facts_are_forgotten_for_good,
+    outbox::a_fact_is_kept_once,
     outbox::settings_are_replaced,
     conversations::a_conversation_is_opened_once,
     conversations::messages_are_numbered_without_gaps,
