@@ -3,9 +3,9 @@
 
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, assemble};
 use deft_agent::{Classified, Mode, Offer, Setup};
-use deft_model::{Agent, Failure, RunId};
+use deft_model::{Agent, Failure};
 use deft_registry::{Snapshot, discovery};
-use deft_store::FactFilter;
+use deft_store::{FactFilter, RunRow};
 
 use super::memory::is_told;
 use super::prepare::{Reach, failed};
@@ -36,7 +36,7 @@ impl Engine {
     ) -> Result<Setup, Failure> {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
-        let run = Some(&brief.run.id);
+        let run = Some(&brief.run);
         let setup = self.chat_preview(agent, &brief.instructions, conversation, run);
         let (mut setup, _) = setup.await?;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
@@ -49,7 +49,7 @@ impl Engine {
         agent: &str,
         message: &str,
         conversation: &str,
-        run: Option<&RunId>,
+        run: Option<&RunRow>,
     ) -> Result<(Setup, Vec<String>), Failure> {
         let inner = &self.inner;
         let voice = inner.voice(agent)?;
@@ -77,6 +77,7 @@ impl Engine {
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
         let entries = known.entries(&voice.agent);
         let facts = self.facts_for_prompt().await;
+        let under_way = inner.under_way(conversation, run).await;
         let prompt = assemble(
             &PromptInput {
                 own: &voice.agent.prompt.read(),
@@ -90,6 +91,7 @@ impl Engine {
                 also_matched: &also,
                 user: &inner.options.agent.user,
                 facts: &facts,
+                task: &under_way,
                 now: &inner.time_in_words(),
                 attended: true,
                 ..PromptInput::default()
@@ -98,8 +100,8 @@ impl Engine {
         );
         let notes = notes(&prompt, &classified, &reach.left_out);
         let budget = inner.options.agent.history_tokens;
-        let history = inner.history(conversation, run, budget).await;
-        let (reference, history) = history.map_err(|error| failed(&error))?;
+        let history = inner.history(conversation, run.map(|run| &run.id), budget);
+        let (reference, history) = history.await.map_err(|error| failed(&error))?;
         if !reach.left_out.is_empty() {
             let left_out = reach.left_out.join(", ");
             tracing::warn!(%left_out, "tools do not fit and are not offered");

@@ -7,6 +7,7 @@
 mod budget;
 mod came;
 mod chat;
+mod context;
 mod facts;
 mod history;
 mod known;
