@@ -141,21 +141,30 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(show).collect()
 }
 
-/// Rows as aligned columns. Where the terminal is narrow every column but the
-/// last gives way, so that the last one still says something.
+/// How much of the last column of a table is worth seeing, if it has so much.
+const LAST: usize = 16;
+
+/// Rows as aligned columns. Where the terminal is narrow the columns in the middle
+/// give way, so that the last one still says something.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let most = width.map_or(usize::MAX, |width| (width / columns.max(1)).max(12));
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        let widest = cells.map(|cell| columns_of(cell)).max().unwrap_or_default();
-        if column + 1 < columns {
-            widest.min(most)
-        } else {
-            widest
-        }
+        let widths = cells.map(|cell| columns_of(cell));
+        widths.max().unwrap_or_default()
     };
-    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    let mut widths: Vec<usize> = (0..columns).map(widest).collect();
+    if let (Some(width), [first @ .., last]) = (width, widths.as_mut_slice()) {
+        let taken: usize = first.iter().map(|column| column + 2).sum();
+        // Whole as long as something of the last column is seen; the first one names the row, and
+        // is what people give to another command.
+        if taken + LAST.min(*last) > width {
+            let most = (width / columns).max(12);
+            for column in first.iter_mut().skip(1) {
+                *column = most.min(*column);
+            }
+        }
+    }
     let mut out = String::new();
     for row in rows {
         let mut line = String::new();
@@ -197,6 +206,12 @@ pub(crate) fn clip(text: &str, width: usize) -> String {
 pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
     let at = at.to_zoned(zone.clone());
     at.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
+}
+
+/// The same to the minute, for lists.
+pub(crate) fn local_minute(at: Timestamp, zone: &TimeZone) -> String {
+    let at = at.to_zoned(zone.clone());
+    at.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// A count with its noun.

@@ -196,9 +196,10 @@ pub(super) fn task(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     if missing > 0 {
         writer.cut(Section::Task, Vec::new(), missing);
     }
-    let (head, name) = match input.attended {
-        true => ("What else is under way:", "runs"),
-        false => ("What fired:", "fire"),
+    let (head, name) = if input.attended {
+        ("What else is under way:", "runs")
+    } else {
+        ("What fired:", "fire")
     };
     let framed = frame(Framed::Document, name, &fitted);
     writer.add(Section::Task, &format!("{head}\n{framed}"));

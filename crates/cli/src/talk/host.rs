@@ -316,14 +316,14 @@ fn ambiguous(id: &str, fitting: &[ConversationRow]) -> Failure {
     let count = fitting.len();
     let named = fitting.iter().take(MOST_NAMED).map(|row| {
         let title: String = row.title.chars().take(TITLE).collect();
-        format!("`{}` ({})", row.id, harmless(title.trim()))
+        format!("\n  {} ({})", row.id, harmless(title.trim()))
     });
     let mut named: Vec<String> = named.collect();
     if count > MOST_NAMED {
-        named.push("…".to_owned());
+        named.push("\n  …".to_owned());
     }
     let message = format!("`{id}` fits {count} conversations");
-    Failure::input("ambiguous", message).hint(format!("give more of the id: {}", named.join(", ")))
+    Failure::input("ambiguous", message).hint(format!("give more of the id:{}", named.concat()))
 }
 
 fn stored(error: deft_store::Error) -> Failure {

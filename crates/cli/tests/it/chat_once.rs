@@ -223,7 +223,7 @@ fn an_id_that_fits_several_conversations_names_them() {
         );
         for one in listed["conversations"].as_array().unwrap() {
             let (id, title) = (one["id"].as_str().unwrap(), one["title"].as_str().unwrap());
-            let named = format!("`{id}` ({title})");
+            let named = format!("{id} ({title})");
             assert!(came.stderr.contains(&named), "{came:?}");
         }
     }

@@ -246,9 +246,10 @@ impl Engine {
         };
         let saved = self.store().save_fact(fact).await;
         let (row, new) = saved.map_err(|error| failed(&error))?;
-        Ok(match new {
-            true => json!({ "id": row.id, "saved": true }),
-            false => json!({ "id": row.id, "saved": false, "known_since": row.fact.at }),
+        Ok(if new {
+            json!({ "id": row.id, "saved": true })
+        } else {
+            json!({ "id": row.id, "saved": false, "known_since": row.fact.at })
         })
     }
 

@@ -224,3 +224,74 @@ impl Inbox {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use deft_store::{Memory, Sqlite, SqliteOptions};
+
+    use super::*;
+
+    fn message(text: &str) -> Taken {
+        Taken::Message {
+            chat: "7".to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn entry(id: i64, bot: &str, text: &str, fresh: bool) -> Entry {
+        Entry {
+            id,
+            bot: bot.to_owned(),
+            chat: "7".to_owned(),
+            text: text.to_owned(),
+            fresh,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_taken_is_there_after_a_restart() {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
+        assert_eq!(inbox.next("1"), 0);
+        let chat = || "7".to_owned();
+        inbox.take(3, Taken::Fresh { chat: chat() }).await.unwrap();
+        let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
+        assert_eq!(inbox.next("1"), 4);
+        let first = entry(4, "1", "first", true);
+        let taken = inbox.take(4, message("first")).await.unwrap();
+        assert_eq!(taken.as_ref(), Some(&first));
+        assert_eq!(first.key(), "telegram:1:4");
+        let second = entry(5, "1", "second", false);
+        inbox.take(5, message("second")).await.unwrap();
+        inbox.remove(4).await;
+        let inbox = Inbox::open(store).await.unwrap();
+        assert_eq!((inbox.next("1"), inbox.entries()), (6, vec![second]));
+        // Another bot counts for itself, and what the first one was told stays.
+        assert_eq!((inbox.next("2"), inbox.entries().len()), (0, 1));
+    }
+
+    /// An update that could not be written down was not taken.
+    #[tokio::test]
+    async fn what_cannot_be_kept_is_not_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, options) = (folder.path().join("db"), SqliteOptions::default());
+        drop(Sqlite::open(&path, &options).unwrap());
+        let store = Sqlite::open_read_only(&path, &options).unwrap();
+        let inbox = Inbox::open(Arc::new(store)).await.unwrap();
+        let refused = inbox.take(1, message("hello")).await;
+        assert!(refused.is_err(), "{refused:?}");
+        assert_eq!((inbox.next("1"), inbox.entries()), (0, Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn what_was_kept_before_is_read() {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        let old = r#"[{"id": 8, "chat": "7", "text": "hello"}]"#;
+        store.keep_setting(INBOX, old).await.unwrap();
+        store.keep_setting(OFFSET, "9").await.unwrap();
+        let inbox = Inbox::open(store).await.unwrap();
+        assert_eq!(inbox.next("1"), 9);
+        assert_eq!(inbox.entries(), [entry(8, "", "hello", false)]);
+        assert_eq!(inbox.entries()[0].key(), "telegram:8");
+    }
+}

@@ -45,7 +45,7 @@ struct World {
 async fn carry(store: Arc<dyn Store>, client: Client) {
     loop {
         let now = Timestamp::now();
-        let until = now + Duration::from_secs(60);
+        let until = now + Duration::from_mins(1);
         for row in store.take_notices(now, until, 16).await.unwrap() {
             let notice: Notice = serde_json::from_str(&row.body).unwrap();
             let chat = channels::chat_of(&notice).unwrap();
