@@ -219,3 +219,41 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+
+    /// The first column is whole, and the others as far as something of the last one is seen.
+    #[test]
+    fn narrow_tables_keep_their_names() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row([
+                "run_0123456789abcdef",
+                "waits for somebody",
+                "a question for a person",
+            ]),
+            row(["run_1", "done", "short"]),
+        ];
+        for (width, expected) in [
+            (
+                None,
+                "run_0123456789abcdef  waits for somebody  a question for a person\n\
+                 run_1                 done                short\n",
+            ),
+            (
+                Some(60),
+                "run_0123456789abcdef  waits for somebody  a question for a …\n\
+                 run_1                 done                short\n",
+            ),
+            (
+                Some(50),
+                "run_0123456789abcdef  waits for someb…  a questio…\n\
+                 run_1                 done              short\n",
+            ),
+        ] {
+            assert_eq!(table(&rows, width), expected, "{width:?}");
+        }
+    }
+}

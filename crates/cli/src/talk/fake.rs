@@ -356,6 +356,7 @@ fn conversation() -> Conversation {
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
         message_count: 3,
+        open: None,
     }
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use deft_engine::{Attention, Engine, Notice, NoticeKind, Question};
-use deft_model::RunId;
+use deft_model::{Choice, RunId, RunStatus};
 use deft_store::{ConversationFilter, ConversationRow, SpentFilter};
 use deft_workflow::Answer;
 use jiff::Timestamp;
@@ -80,7 +80,7 @@ impl Host {
     async fn find(&self, id: &str) -> Done<Option<Conversation>> {
         let store = self.engine.store();
         if let Some(row) = store.conversation(id).await.map_err(stored)? {
-            return Ok(Some(conversation(row)));
+            return self.whole(row).await.map(Some);
         }
         let all = ConversationFilter {
             archived: true,
@@ -92,7 +92,30 @@ impl Host {
         if fitting.len() > 1 {
             return Err(ambiguous(id, &fitting));
         }
-        Ok(fitting.pop().map(conversation))
+        match fitting.pop() {
+            Some(row) => self.whole(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A conversation with how its last run stands.
+    async fn whole(&self, row: ConversationRow) -> Done<Conversation> {
+        let run = match &row.run {
+            Some(run) => self.engine.store().run(run).await.map_err(stored)?,
+            None => None,
+        };
+        let open = run.filter(|run| run.status != RunStatus::Done);
+        let open = open.map(|run| {
+            let stands = match run.waiting_for {
+                Some(reason) => format!("waits for {reason}"),
+                None => format!("is {}", run.status.word()),
+            };
+            (run.id.to_string(), stands)
+        });
+        Ok(Conversation {
+            open,
+            ..conversation(row)
+        })
     }
 
     async fn spent_today(&self) -> Done<Spending> {
@@ -339,5 +362,6 @@ fn conversation(row: ConversationRow) -> Conversation {
         created_at: row.created_at,
         updated_at: row.updated_at,
         message_count: row.message_count,
+        open: None,
     }
 }

@@ -180,6 +180,8 @@ pub(crate) struct Conversation {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub message_count: u64,
+    /// The run that spoke last and is not over, with what it does or waits for. Lists do not say it.
+    pub open: Option<(String, String)>,
 }
 
 /// A message of a conversation, or one that was found.

@@ -133,6 +133,12 @@ fn a_question_that_nobody_can_answer_waits() {
         lines.iter().map(text).collect::<Vec<_>>()
     };
     assert_eq!(shown(), ["Say hello"]);
+    let seen = deft(&world, &["chat", "show", conversation]).stderr;
+    let stands = format!(
+        "… run {} waits for an answer: ",
+        waiting["run"].as_str().unwrap()
+    );
+    assert!(seen.contains(&stands), "{seen}");
     let listed = world.json(&["chat", "list", "--json"]);
     assert_eq!(listed["conversations"][0]["message_count"], 1);
     let found = world.json(&["chat", "search", "hello", "--json"]);

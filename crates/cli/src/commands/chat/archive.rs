@@ -128,6 +128,10 @@ fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) 
     if output.json {
         let mut document = document(found);
         document["messages"] = lines.iter().map(line_document).collect();
+        document["open_run"] = found
+            .open
+            .as_ref()
+            .map_or(Value::Null, |(run, _)| json!(run));
         return output.document(&json!({"conversation": document}));
     }
     output.note(&format!(
@@ -147,6 +151,12 @@ fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) 
             _ => Renderer::whole(&line.text, styled, width),
         };
         output.raw(&format!("{text}\n"))?;
+    }
+    if let Some((run, stands)) = &found.open {
+        output.note(&format!(
+            "… run {run} {}; `deft runs show {run}` says more",
+            harmless(stands)
+        ));
     }
     Ok(())
 }
@@ -186,4 +196,22 @@ fn line_document(line: &Line) -> Value {
         "conversation": line.conversation, "seq": line.seq, "role": line.role, "text": line.text,
         "at": line.at.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_id;
+
+    #[test]
+    fn an_id_is_shown_as_far_as_it_is_told_apart() {
+        let all = ["conv_01a1e0160d6c74e0", "conv_01a1e0160d6c75ff", "conv_02"];
+        let shown = |width| all.map(|id| shown_id(id, &all, width));
+        assert_eq!(
+            shown(Some(80)),
+            ["conv_01a1e0160d6c74", "conv_01a1e0160d6c75", "conv_02"]
+        );
+        assert_eq!(shown(None), all);
+        let one = ["conv_01a1e0160d6c74e0"; 2];
+        assert_eq!(shown_id(one[0], &one, Some(80)), "conv_01a1e0160d6c");
+    }
 }
