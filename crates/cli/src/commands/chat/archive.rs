@@ -154,7 +154,7 @@ fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) 
     }
     if let Some((run, stands)) = &found.open {
         output.note(&format!(
-            "… run {run} {}; `deft runs show {run}` says more",
+            "… run {run} {}\nhint: `deft runs show {run}` says more",
             harmless(stands)
         ));
     }
