@@ -162,6 +162,7 @@ fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Ve
             batch: batch(),
         }),
         aside: Vec::new(),
+        writes: Vec::new(),
         closing: Vec::new(),
     };
     runtime.block_on(async {

@@ -44,6 +44,8 @@ pub struct Fire {
     pub workspace_uri: Option<String>,
     /// The run it was made from.
     pub parent: Option<Parent>,
+    /// What is stored with the run, in the same transaction.
+    pub writes: Vec<Write>,
 }
 
 /// The run that another one was made from.
@@ -433,6 +435,7 @@ impl Inner {
             skill_limit: policy.concurrency,
             claim,
             aside: Vec::new(),
+            writes: fire.writes.clone(),
             closing: match overlap {
                 Overlap::CancelOther => finish::closing(&format!("run `{run}`"), None, at)
                     .iter()

@@ -220,5 +220,6 @@ fn notice(row: &SkillRow, ended: &Ended<'_>, kind: Kind, text: String) -> Notice
         skill: Some(row.text.skill.clone()),
         run: Some(ended.run.to_owned()),
         target: None,
+        approval: None,
     }
 }

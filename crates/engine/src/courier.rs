@@ -11,6 +11,7 @@ use std::time::Duration;
 use deft_model::{Failure, FailureClass};
 use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::engine::Inner;
@@ -39,7 +40,17 @@ pub struct Parcel<'a> {
     store: &'a dyn Store,
 }
 
-impl Parcel<'_> {
+impl<'a> Parcel<'a> {
+    /// A message of the outbox, which keeps how much of it arrived.
+    pub fn new(notice: &'a Notice, key: &'a str, row: &'a NoticeRow, store: &'a dyn Store) -> Self {
+        Self {
+            notice,
+            key,
+            row,
+            store,
+        }
+    }
+
     /// How many parts of the message arrived at earlier tries, where the receiver takes several.
     pub fn arrived(&self) -> usize {
         usize::try_from(self.row.parts).unwrap_or(usize::MAX)
@@ -97,33 +108,100 @@ impl Engine {
     pub async fn deliver(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
         let mut arrived = 0;
         loop {
-            let now = self.inner.now();
-            let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
-            let due = self.store().take_notices(now, until, TOGETHER).await?;
-            if due.is_empty() {
+            let mut lines = Lines::default();
+            lines.add(self.due(TOGETHER).await?);
+            let waiting = lines.begin();
+            if waiting.is_empty() {
                 return Ok(arrived);
             }
-            let tries = due.iter().map(|row| self.try_to_send(row, channel));
-            for sent in join_all(tries).await {
-                arrived += usize::from(sent?);
+            let tries = waiting.into_iter().map(|line| self.send(line, channel));
+            for (_, sent) in join_all(tries).await {
+                arrived += sent?;
             }
         }
+    }
+
+    /// Sends messages as they become due, for ever. One that takes its time holds up only those that
+    /// go to the same place.
+    pub(crate) async fn carry(&self, channel: &Arc<dyn Channel>) -> Result<(), Error> {
+        let inner = &self.inner;
+        let mut lines = Lines::default();
+        let mut tries = FuturesUnordered::new();
+        loop {
+            let bell = inner.bells.messages.notified();
+            let room = TOGETHER.saturating_sub(lines.under_way());
+            let mut next = None;
+            if room > 0 {
+                lines.add(self.due(room).await?);
+                next = self.store().next_notice().await?;
+            }
+            let begun = lines.begin().into_iter();
+            tries.extend(begun.map(|line| self.send(line, channel)));
+            let sleep = match next {
+                Some(at) => inner.parts.clock.sleep_until(at),
+                None => Box::pin(std::future::pending()),
+            };
+            tokio::select! {
+                Some((place, sent)) = tries.next(), if !tries.is_empty() => {
+                    lines.end(place);
+                    sent?;
+                }
+                () = sleep => {}
+                () = bell => {}
+            }
+        }
+    }
+
+    /// Takes messages that are due, so that nobody else sends them meanwhile.
+    async fn due(&self, most: u32) -> Result<Vec<NoticeRow>, Error> {
+        let now = self.inner.now();
+        let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
+        Ok(self.store().take_notices(now, until, most).await?)
+    }
+
+    /// Sends messages to one place, one after the other. Says where, and how many arrived.
+    async fn send(
+        &self,
+        line: Line,
+        channel: &Arc<dyn Channel>,
+    ) -> (Option<String>, Result<usize, Error>) {
+        let sent = self.send_in_order(&line.rows, channel).await;
+        (line.place, sent)
+    }
+
+    async fn send_in_order(
+        &self,
+        rows: &[NoticeRow],
+        channel: &Arc<dyn Channel>,
+    ) -> Result<usize, Error> {
+        let (mut arrived, mut silent_until) = (0, None);
+        for row in rows {
+            let now = self.inner.now();
+            if let Some(at) = silent_until.or_else(|| too_late(row, now)) {
+                // It was not tried, and is tried when its turn has come.
+                let error = "earlier messages to the same place took too long".to_owned();
+                let end = NoticeEnd::Later { at, error };
+                self.store().end_notice(row.id, end, now).await?;
+                continue;
+            }
+            match self.try_to_send(row, channel).await? {
+                Tried::Arrived => arrived += 1,
+                Tried::Failed => {}
+                Tried::Refused(until) => silent_until = Some(until),
+            }
+        }
+        Ok(arrived)
     }
 
     async fn try_to_send(
         &self,
         row: &NoticeRow,
         channel: &Arc<dyn Channel>,
-    ) -> Result<bool, Error> {
+    ) -> Result<Tried, Error> {
         let key = format!("notice-{}", row.id);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
-                let parcel = Parcel {
-                    notice: &notice,
-                    key: &key,
-                    row,
-                    store: &**self.store(),
-                };
+                let parcel = Parcel::new(&notice, &key, row, &**self.store());
                 let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }
@@ -133,9 +211,15 @@ impl Engine {
             }),
         };
         let now = self.inner.now();
-        let (end, sent) = match delivered {
-            Ok(receipt) => (NoticeEnd::Sent { receipt }, true),
-            Err(undelivered) => (after_failure(row, &undelivered, now), false),
+        let asked = delivered.as_ref().err().and_then(|it| it.retry_after);
+        let end = match delivered {
+            Ok(receipt) => NoticeEnd::Sent { receipt },
+            Err(undelivered) => after_failure(row, &undelivered, now),
+        };
+        let tried = match &end {
+            NoticeEnd::Sent { .. } => Tried::Arrived,
+            NoticeEnd::Again { at, .. } if asked.is_some() => Tried::Refused(*at),
+            _ => Tried::Failed,
         };
         if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
             tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
@@ -144,8 +228,85 @@ impl Engine {
             tracing::error!(notice = row.id, skill = row.skill, %error, "a message was given up");
         }
         self.store().end_notice(row.id, end, now).await?;
-        Ok(sent)
+        Ok(tried)
     }
+}
+
+/// What came of a try.
+enum Tried {
+    Arrived,
+    Failed,
+    /// The receiver wants to be left alone until then.
+    Refused(Timestamp),
+}
+
+/// Messages to one place, in the order in which they were left.
+struct Line {
+    /// None where the place is the usual one: what is told there has no order.
+    place: Option<String>,
+    rows: Vec<NoticeRow>,
+}
+
+/// Messages that were taken. Those that name a place are sent there one after the other: parts of
+/// two answers must not mix, and a chat reads from top to bottom.
+#[derive(Default)]
+struct Lines {
+    waiting: Vec<Line>,
+    /// Places to which somebody sends just now; others without a place are only counted.
+    busy: Vec<String>,
+    others: usize,
+}
+
+impl Lines {
+    fn add(&mut self, rows: Vec<NoticeRow>) {
+        for row in rows {
+            let notice = serde_json::from_str::<Notice>(&row.body);
+            let place = notice.ok().and_then(|notice| notice.target);
+            let same = |line: &&mut Line| place.is_some() && line.place == place;
+            match self.waiting.iter_mut().find(same) {
+                Some(line) => line.rows.push(row),
+                None => self.waiting.push(Line {
+                    place,
+                    rows: vec![row],
+                }),
+            }
+        }
+    }
+
+    /// The lines whose places are free.
+    fn begin(&mut self) -> Vec<Line> {
+        let busy = &self.busy;
+        let free = |line: &mut Line| !line.place.as_ref().is_some_and(|it| busy.contains(it));
+        let begun: Vec<Line> = self.waiting.extract_if(.., free).collect();
+        for line in &begun {
+            match &line.place {
+                Some(place) => self.busy.push(place.clone()),
+                None => self.others += 1,
+            }
+        }
+        begun
+    }
+
+    fn end(&mut self, place: Option<String>) {
+        match place {
+            Some(place) => self.busy.retain(|busy| *busy != place),
+            None => self.others = self.others.saturating_sub(1),
+        }
+    }
+
+    fn under_way(&self) -> u32 {
+        let waiting: usize = self.waiting.iter().map(|line| line.rows.len()).sum();
+        u32::try_from(self.busy.len() + self.others + waiting).unwrap_or(u32::MAX)
+    }
+}
+
+/// A message that waited for others so long that its own try could outlast the time for which it is
+/// nobody else's: the instant from which it is due again.
+fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
+    let patience = SignedDuration::try_from(PATIENCE).unwrap_or(TRY);
+    let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
+    let late = row.try_at.is_some_and(|until| over > until);
+    late.then_some(now)
 }
 
 fn no_answer() -> Undelivered {

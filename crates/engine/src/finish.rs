@@ -18,7 +18,7 @@ use crate::record::{Journal, encode_all};
 use crate::skills::Pinned;
 use crate::timed::Timed;
 use crate::view::publish;
-use crate::{Error, session_log};
+use crate::{Error, reply, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
@@ -102,6 +102,9 @@ impl Inner {
         let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
         let (mut batch, events) = journal.take(Then::Continue);
         batch.writes.extend(error_fact(ending, &pinned.skill.name));
+        let answer = reply::answer(ending.run, ending.finished, ending.at);
+        let answers = answer.is_some();
+        batch.writes.extend(answer);
         let own = batch.writes.clone();
         let mut known = ending.skill.cloned();
         loop {
@@ -119,7 +122,7 @@ impl Inner {
             }
             let after = finish.aftermath.as_ref();
             let moves = after.is_some_and(|after| after.change.timeline.is_some());
-            let tells = batch.writes.len() > own.len();
+            let tells = answers || batch.writes.len() > own.len();
             batch.then = Then::Finish(finish);
             match self.append(ending.lease, batch).await {
                 Ok(Appended {

@@ -183,6 +183,7 @@ impl Engine {
             skill: None,
             run: None,
             target: None,
+            approval: None,
         };
         let body = notice.body();
         let new = NewNotice {

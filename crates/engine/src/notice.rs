@@ -25,6 +25,8 @@ pub enum Kind {
     Recovery,
     /// A run waits for the answer of a person.
     Question,
+    /// The answer to a message, for the chat it came from.
+    Answer,
     /// An agent was paused because it took too much.
     Paused,
     /// Something about deft itself has changed.
@@ -52,6 +54,7 @@ impl Kind {
             Self::Disabled => "disabled",
             Self::Recovery => "recovery",
             Self::Question => "question",
+            Self::Answer => "answer",
             Self::Paused => "paused",
             Self::Health => "health",
         }
@@ -76,6 +79,9 @@ pub struct Notice {
     /// Where to; the default of the host when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The question that it asks, where whoever receives it can answer at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
 }
 
 impl Notice {

@@ -174,22 +174,6 @@ impl Engine {
         }
     }
 
-    async fn carry(&self, channel: &Arc<dyn Channel>) -> Result<(), Error> {
-        let inner = &self.inner;
-        loop {
-            let bell = inner.bells.messages.notified();
-            self.deliver(channel).await?;
-            let sleep = match self.store().next_notice().await? {
-                Some(at) => inner.parts.clock.sleep_until(at),
-                None => Box::pin(std::future::pending()),
-            };
-            tokio::select! {
-                () = sleep => {}
-                () = bell => {}
-            }
-        }
-    }
-
     /// Tools that appear let skills fire and runs go on.
     async fn follow_tools(&self) -> Result<(), Error> {
         let mut changes = self.router().changes();

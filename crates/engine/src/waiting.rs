@@ -10,6 +10,7 @@ use crate::aftermath;
 use crate::ask::Question;
 use crate::engine::Inner;
 use crate::notice::{Kind, Notice};
+use crate::reply::question_key;
 
 /// The message about a question. It is the same one however often the run parks with it.
 pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Write {
@@ -24,9 +25,10 @@ pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Writ
         skill: Some(run.skill.clone()),
         run: Some(run.id.to_string()),
         target: None,
+        approval: None,
     };
     Write::Notice {
-        key: format!("question {id}"),
+        key: question_key(id),
         body: notice.body(),
         at,
     }
@@ -70,6 +72,7 @@ impl Inner {
             skill: Some(run.skill.clone()),
             run: Some(run.id.to_string()),
             target: None,
+            approval: None,
         };
         Some(Write::Notice {
             key: Kind::Blocked.word().to_owned(),

@@ -90,6 +90,7 @@ fn admission(n: usize, claim: Option<FirstClaim>) -> Admission {
         skill_limit: None,
         claim,
         aside: Vec::new(),
+        writes: Vec::new(),
         closing: Vec::new(),
     }
 }

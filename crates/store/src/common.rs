@@ -56,6 +56,7 @@ pub(crate) fn questions(writes: &[Write]) -> impl Iterator<Item = &NewApproval> 
         Write::Cache { .. }
         | Write::Notice { .. }
         | Write::Fact(_)
+        | Write::Open(_)
         | Write::Say { .. }
         | Write::Spend(_)
         | Write::Unreserve { .. } => None,

@@ -36,8 +36,10 @@ pub trait Outbox: Send + Sync {
     /// Makes messages due again that were given up; all of them, or one.
     fn retry_notices(&self, id: Option<i64>, at: Timestamp) -> Answer<'_, u64>;
 
-    /// Keeps a fact.
-    fn add_fact(&self, fact: NewFact) -> Answer<'_, i64>;
+    /// Keeps a fact, unless one of its kind says the same but for the case of Latin letters. Says
+    /// which fact is kept now, and whether it is this one. Whoever saves at the same time gets the
+    /// same one.
+    fn save_fact(&self, fact: NewFact) -> Answer<'_, (FactRow, bool)>;
 
     /// Forgets a fact. Says whether there was one. Its number is never given to another one, so that
     /// a call that is repeated cannot hit what was kept since.

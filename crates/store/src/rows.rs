@@ -5,7 +5,7 @@
 use deft_model::{Outcome, Overlap, RunId, RunStatus};
 use jiff::Timestamp;
 
-use crate::{Aftermath, NewFact, NewMessage, SlotStep, Spend};
+use crate::{Aftermath, NewConversation, NewFact, NewMessage, SlotStep, Spend};
 
 /// A run that is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,9 @@ pub struct Admission {
     pub claim: Option<FirstClaim>,
     /// What whoever drives it later has to know; stored only if the lease is not given.
     pub aside: Vec<NewEvent>,
+    /// What changes with the admission, whether the lease is given or not; nothing of it if the run
+    /// was there already, or is none because another one is in its way.
+    pub writes: Vec<Write>,
     /// The last events of each run that is over because this one takes its place.
     pub closing: Vec<NewEvent>,
 }
@@ -213,6 +216,8 @@ pub enum Write {
     },
     /// Keeps a fact.
     Fact(NewFact),
+    /// Opens a conversation. One that is open under this id already stays as it is.
+    Open(NewConversation),
     /// Says something in a conversation; dropped if that is not there any more.
     Say {
         /// The conversation.

@@ -62,7 +62,8 @@ pub struct PromptInput<'a> {
     pub user: &'a str,
     /// Facts from memory, the most useful first.
     pub facts: &'a [String],
-    /// The task at hand.
+    /// What the work is part of: to somebody who waits, what else is under way; otherwise what fired,
+    /// when and with what.
     pub task: &'a str,
     /// The time and its zone, in words.
     pub now: &'a str,
@@ -132,7 +133,7 @@ pub enum Section {
     User,
     /// Facts from memory.
     Memory,
-    /// The task at hand.
+    /// What the work is part of.
     Task,
     /// The time, and who is there.
     Now,
@@ -210,7 +211,7 @@ pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Assembled {
     let about = "What is known of the user:\n";
     sections::text(&mut writer, Section::User, about, input.user, caps.user);
     sections::memory(&mut writer, input.facts, caps);
-    sections::task(&mut writer, input.task, caps);
+    sections::task(&mut writer, input, caps);
     sections::now(&mut writer, input.now, input.attended);
     writer.end_part(false);
     writer.assembled

@@ -235,17 +235,23 @@ pub(super) fn memory(writer: &mut Writer, facts: &[String], caps: &Caps) {
     writer.add(Section::Memory, &out);
 }
 
-/// The task at hand, framed for the same reason.
-pub(super) fn task(writer: &mut Writer, task: &str, caps: &Caps) {
-    if task.trim().is_empty() {
+/// What the work is part of, framed for the same reason: inputs and questions come from anywhere.
+pub(super) fn task(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
+    let task = input.task.trim();
+    if task.is_empty() {
         return;
     }
-    let (fitted, missing) = fit::body(task.trim(), caps.task);
+    let (fitted, missing) = fit::body(task, caps.task);
     if missing > 0 {
         writer.cut(Section::Task, Vec::new(), missing);
     }
-    let framed = frame(Framed::Document, "tasks", &fitted);
-    writer.add(Section::Task, &format!("Where the tasks stand:\n{framed}"));
+    let (head, name) = if input.attended {
+        ("What else is under way:", "runs")
+    } else {
+        ("What fired:", "fire")
+    };
+    let framed = frame(Framed::Document, name, &fitted);
+    writer.add(Section::Task, &format!("{head}\n{framed}"));
 }
 
 /// The time, and whether somebody reads along.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use deft_engine::{Channel, Delivered, Notice, Parcel, Undelivered};
+use deft_engine::{Channel, Delivered, Notice, NoticeKind, Parcel, Undelivered};
 use deft_model::{Failure, FailureClass};
 use deft_tools::telegram::{self, Client, SendOptions};
 use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
@@ -21,8 +21,10 @@ use serde_json::json;
 
 use tool::ToolChannel;
 
+use crate::commands::up::telegram::buttons;
 use crate::config::Config;
 use crate::home::Home;
+use crate::output::harmless;
 use crate::progress::say_above;
 use crate::secrets;
 
@@ -144,6 +146,9 @@ impl ChannelKind {
     }
 }
 
+/// How a target begins that is a Telegram chat, whatever notices usually go to.
+const CHAT: &str = "telegram:";
+
 struct Channels {
     kind: ChannelKind,
     target: Option<String>,
@@ -161,6 +166,10 @@ impl Channel for Channels {
     ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
         Box::pin(async move {
             let (notice, key) = (parcel.notice, parcel.key);
+            if let Some(chat) = chat_of(notice) {
+                // What is said in a conversation is kept there, and is no notice.
+                return self.to_chat(parcel, chat).await;
+            }
             let receipt = match (&self.kind, &self.tool) {
                 (ChannelKind::Telegram, _) => Some(self.to_telegram(parcel).await?),
                 (ChannelKind::Webhook, _) => Some(self.to_webhook(notice, key).await?),
@@ -220,6 +229,10 @@ impl Channels {
             let message = "there is no chat to send to: `notify.target` is not set";
             return Err(undelivered(FailureClass::Invalid, message.to_owned()));
         };
+        self.to_chat(parcel, chat).await
+    }
+
+    async fn to_chat(&self, parcel: &Parcel<'_>, chat: &str) -> Delivered {
         // A bot without a usable token gets no better by waiting.
         let client =
             Client::new(&self.telegram, &*self.secrets).map_err(|failure| Undelivered {
@@ -229,27 +242,7 @@ impl Channels {
                 },
                 retry_after: None,
             })?;
-        let text = text(parcel.notice);
-        let parts = telegram::parts(&text);
-        if parts.is_empty() {
-            let message = "the message has no text".to_owned();
-            return Err(undelivered(FailureClass::Invalid, message));
-        }
-        let (earlier, mut ids, mut to) = (parcel.arrived(), Vec::new(), chat.clone());
-        for (place, part) in parts.iter().enumerate().skip(earlier) {
-            let sent = client.send(chat, part, &SendOptions::default()).await;
-            let receipt = sent.map_err(not_sent)?;
-            ids.extend(receipt.message_ids);
-            to = receipt.chat;
-            // The last one is remembered by the receipt.
-            if place + 1 < parts.len() {
-                parcel.keep_arrived(place + 1).await;
-            }
-        }
-        Ok(match earlier {
-            0 => format!("telegram {to} {ids:?}"),
-            _ => format!("telegram {to} {ids:?} after {earlier} sent earlier"),
-        })
+        send(&client, chat, parcel).await
     }
 
     async fn to_webhook(&self, notice: &Notice, key: &str) -> Delivered {
@@ -272,6 +265,53 @@ impl Channels {
             Err(failed) => Err(not_sent(failed)),
         }
     }
+}
+
+/// The Telegram chat in which a message answers or asks. Whoever talks there is answered there, wherever
+/// notices go.
+pub(crate) fn chat_of(notice: &Notice) -> Option<&str> {
+    let talks = matches!(notice.kind, NoticeKind::Answer | NoticeKind::Question);
+    notice.target.as_ref()?.strip_prefix(CHAT).filter(|_| talks)
+}
+
+/// Sends a message to a chat, in as many parts as it takes. Those that arrived are remembered.
+pub(crate) async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> Delivered {
+    let (notice, earlier) = (parcel.notice, parcel.arrived());
+    let text = text(notice);
+    if let Some(approval) = &notice.approval {
+        // Whatever the call is about to do, it cannot look like something else.
+        let (text, buttons) = (harmless(&text), buttons(approval));
+        let sent = client.send_buttons(chat, &text, &buttons).await;
+        let id = sent.map_err(not_sent)?;
+        return Ok(format!("telegram {chat} {:?}", [id]));
+    }
+    let parts = telegram::parts(&text);
+    if parts.is_empty() {
+        let message = "the message has no text".to_owned();
+        return Err(undelivered(FailureClass::Invalid, message));
+    }
+    let (mut ids, mut to) = (Vec::new(), chat.to_owned());
+    for (place, part) in parts.iter().enumerate().skip(earlier) {
+        let sent = client.send(chat, part, &SendOptions::default()).await;
+        let receipt = sent.map_err(not_sent)?;
+        ids.extend(receipt.message_ids);
+        to = receipt.chat;
+        // The last one is remembered by the receipt.
+        if place + 1 < parts.len() {
+            parcel.keep_arrived(place + 1).await;
+        }
+    }
+    Ok(match earlier {
+        0 => format!("telegram {to} {ids:?}"),
+        _ => format!("telegram {to} {ids:?} after {earlier} sent earlier"),
+    })
+}
+
+/// The first message that a receipt of Telegram names.
+pub(crate) fn first_message(receipt: &str) -> Option<i64> {
+    let (_, ids) = receipt.strip_prefix("telegram ")?.split_once('[')?;
+    let first = ids.split([',', ']']).next()?;
+    first.parse().ok()
 }
 
 fn not_sent(failed: deft_tools::Undelivered) -> Undelivered {

@@ -1,10 +1,11 @@
 //! Somebody who answers as a test tells them.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use deft_engine::{Attention, Question};
+use deft_engine::{Attention, Notice, NoticeKind, Question, answer_text, question_key};
 use deft_model::{Failure as Fault, FailureClass, Object, RunId};
+use deft_store::{NewNotice, Store};
 use deft_workflow::{Answer, Operation, Path};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -36,6 +37,8 @@ pub(crate) struct Fake {
     pub go: Notify,
     /// Rung when something is said.
     pub heard: Notify,
+    /// Where answers and questions are left for chats.
+    pub outbox: OnceLock<Arc<dyn Store>>,
 }
 
 impl Fake {
@@ -66,6 +69,25 @@ impl Fake {
             .unwrap()
             .push_back((events.into_iter().collect(), said));
         Arc::clone(self)
+    }
+
+    async fn leave(&self, key: String, to: &str, text: &str, approval: Option<String>) {
+        let notice = Notice {
+            kind: NoticeKind::Answer,
+            title: String::new(),
+            text: text.to_owned(),
+            skill: None,
+            run: None,
+            target: Some(to.to_owned()),
+            approval,
+        };
+        let new = NewNotice {
+            key,
+            skill: None,
+            body: serde_json::to_string(&notice).unwrap(),
+            at: Timestamp::now(),
+        };
+        self.outbox.get().unwrap().add_notice(new).await.unwrap();
     }
 
     pub(crate) fn texts(&self) -> Vec<String> {
@@ -180,6 +202,32 @@ impl Talk for Fake {
                 llm_calls: 1,
             };
             Ok(said)
+        })
+    }
+
+    fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let text = answer_text(&said.text, said.error.as_ref());
+            let key = format!("answer {}", said.run);
+            self.leave(key, to, &text, None).await;
+            Ok(())
+        })
+    }
+
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            self.leave(key.to_owned(), to, text, None).await;
+            Ok(())
+        })
+    }
+
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            // Every run asks anew, under the only name that there is here.
+            let key = format!("{} of {}", question_key(&question.approval), question.run);
+            let approval = Some(question.approval);
+            self.leave(key, to, &question.message, approval).await;
+            Ok(())
         })
     }
 
@@ -316,6 +364,7 @@ fn conversation() -> Conversation {
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
         message_count: 3,
+        open: None,
     }
 }
 

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use deft_engine::{Attention, Engine};
-use deft_model::RunId;
+use deft_engine::{Attention, Engine, Notice, NoticeKind, Question};
+use deft_model::{Choice, RunId, RunStatus};
 use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
 use deft_workflow::Answer;
 use jiff::Timestamp;
@@ -20,9 +20,14 @@ use super::{
 };
 use crate::app::{App, failure};
 use crate::failure::{Done, Failure};
+use crate::output::harmless;
 
 /// How many messages of a conversation are read at once.
 const MOST_MESSAGES: u32 = 10_000;
+
+/// How many of the conversations are named that the beginning of an id fits, and how much of their titles.
+const MOST_NAMED: usize = 5;
+const TITLE: usize = 30;
 
 /// Somebody to talk to in a home.
 pub(crate) fn of(app: &App) -> Arc<dyn Talk> {
@@ -45,6 +50,7 @@ impl Host {
             channel: say.channel,
             text: say.text,
             key: say.key,
+            answer_to: say.answer_to,
         };
         let started = attention.admitted.clone().unwrap_or_default();
         let events = self.engine.subscribe();
@@ -75,17 +81,41 @@ impl Host {
     async fn find(&self, id: &str) -> Done<Option<Conversation>> {
         let store = self.engine.store();
         if let Some(row) = store.conversation(id).await.map_err(stored)? {
-            return Ok(Some(conversation(row)));
+            return self.whole(row).await.map(Some);
         }
         let all = ConversationFilter {
             archived: true,
             ..ConversationFilter::default()
         };
         let rows = store.conversations(all).await.map_err(stored)?;
-        let mut fitting = rows.into_iter().filter(|row| row.id.starts_with(id));
-        Ok(match (fitting.next(), fitting.next()) {
-            (Some(row), None) => Some(conversation(row)),
-            _ => None,
+        let fitting = rows.into_iter().filter(|row| row.id.starts_with(id));
+        let mut fitting: Vec<ConversationRow> = fitting.collect();
+        if fitting.len() > 1 {
+            return Err(ambiguous(id, &fitting));
+        }
+        match fitting.pop() {
+            Some(row) => self.whole(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A conversation with how its last run stands.
+    async fn whole(&self, row: ConversationRow) -> Done<Conversation> {
+        let run = match &row.run {
+            Some(run) => self.engine.store().run(run).await.map_err(stored)?,
+            None => None,
+        };
+        let open = run.filter(|run| run.status != RunStatus::Done);
+        let open = open.map(|run| {
+            let stands = match run.waiting_for {
+                Some(reason) => format!("waits for {reason}"),
+                None => format!("is {}", run.status.word()),
+            };
+            (run.id.to_string(), stands)
+        });
+        Ok(Conversation {
+            open,
+            ..conversation(row)
         })
     }
 
@@ -149,6 +179,37 @@ impl Talk for Host {
         Box::pin(self.answer(say, attention, listener))
     }
 
+    fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let run = RunId::new(said.run.as_str());
+            let seen = self.engine.see_to_answer(&run, to).await;
+            seen.map_err(|error| failure(&error))
+        })
+    }
+
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let notice = Notice {
+                kind: NoticeKind::Answer,
+                title: String::new(),
+                text: text.to_owned(),
+                skill: None,
+                run: None,
+                target: Some(to.to_owned()),
+                approval: None,
+            };
+            let left = self.engine.tell(key, &notice).await;
+            left.map(drop).map_err(|error| failure(&error))
+        })
+    }
+
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let left = self.engine.tell_question(&question, to).await;
+            left.map(drop).map_err(|error| failure(&error))
+        })
+    }
+
     fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
             let stopped = self.engine.cancel(run, by).await;
@@ -163,7 +224,7 @@ impl Talk for Host {
                 agent: say.agent,
                 channel: say.channel,
                 text: say.text,
-                key: None,
+                ..deft_engine::Say::default()
             };
             let shown = self.engine.show_prompt(&asked).await;
             shown.map_err(|error| failure(&error))
@@ -288,6 +349,21 @@ impl Talk for Host {
     }
 }
 
+/// The latest ones are named, because ids that were given on one day begin alike.
+fn ambiguous(id: &str, fitting: &[ConversationRow]) -> Failure {
+    let count = fitting.len();
+    let named = fitting.iter().take(MOST_NAMED).map(|row| {
+        let title: String = row.title.chars().take(TITLE).collect();
+        format!("\n  {} ({})", row.id, harmless(title.trim()))
+    });
+    let mut named: Vec<String> = named.collect();
+    if count > MOST_NAMED {
+        named.push("\n  …".to_owned());
+    }
+    let message = format!("`{id}` fits {count} conversations");
+    Failure::input("ambiguous", message).hint(format!("give more of the id:{}", named.concat()))
+}
+
 fn stored(error: deft_store::Error) -> Failure {
     failure(&deft_engine::Error::from(error))
 }
@@ -301,5 +377,6 @@ fn conversation(row: ConversationRow) -> Conversation {
         created_at: row.created_at,
         updated_at: row.updated_at,
         message_count: row.message_count,
+        open: None,
     }
 }

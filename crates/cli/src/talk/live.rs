@@ -228,9 +228,9 @@ pub(super) fn summary(body: &str) -> String {
             let call = |call: &deft_model::ToolCall| match &call.args {
                 CallArgs::Object(args) => {
                     let args = serde_json::to_string(args).unwrap_or_default();
-                    format!("{} {args}", call.name)
+                    format!("⚙ {} {args}", call.name)
                 }
-                CallArgs::Invalid(raw) => format!("{} {raw}", call.name),
+                CallArgs::Invalid(raw) => format!("⚙ {} {raw}", call.name),
             };
             let calls: Vec<String> = calls.iter().map(call).collect();
             calls.join("\n")

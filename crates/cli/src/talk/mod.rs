@@ -14,7 +14,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_engine::Attention;
+use deft_engine::{Attention, Question};
 use deft_model::{FailureClass, Object, RunId, Usd};
 use deft_workflow::Answer;
 use jiff::Timestamp;
@@ -44,6 +44,8 @@ pub(crate) struct Say {
     pub text: String,
     /// Names it, so that it is answered once however often it is said.
     pub key: Option<String>,
+    /// The chat that the answer is left for in the outbox; none where somebody waits for it.
+    pub answer_to: Option<String>,
 }
 
 /// What came of it.
@@ -180,6 +182,8 @@ pub(crate) struct Conversation {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub message_count: u64,
+    /// The run that spoke last and is not over, with what it does or waits for. Lists do not say it.
+    pub open: Option<(String, String)>,
 }
 
 /// A message of a conversation, or one that was found.
@@ -241,6 +245,15 @@ pub(crate) trait Talk: Send + Sync + 'static {
     /// that there was none to begin with.
     fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said>;
 
+    /// Sees to it that an answer which is there is on its way to a chat, once.
+    fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()>;
+
+    /// Leaves words for a chat in the outbox; the same key is said once.
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()>;
+
+    /// Leaves a question for a chat in the outbox, once.
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()>;
+
     /// Stops an answer that is worked on.
     fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()>;
 
@@ -269,7 +282,8 @@ pub(crate) trait Talk: Send + Sync + 'static {
         limit: Option<u32>,
     ) -> Later<'a, Vec<Conversation>>;
 
-    /// A conversation by its id or by a beginning of it that fits no other.
+    /// A conversation by its id or by a beginning of it. One that fits several is an error that
+    /// names them.
     fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>>;
 
     /// Its messages.

@@ -1,6 +1,6 @@
 //! `deft up` with a bot and a model, as seen from Telegram and from the model.
 
-use deft_testkit::{BotApi, Gate, ModelAnswer, ModelServer};
+use deft_testkit::{BotAnswer, BotApi, Gate, ModelAnswer, ModelServer};
 use serde_json::{Value, json};
 
 use crate::chat_support::{messages, model, section};
@@ -38,6 +38,12 @@ fn texts(bot: &BotApi, chat: i64) -> Vec<String> {
     all.filter(|body| to(body) == Some(chat))
         .map(|body| body["text"].as_str().unwrap().to_owned())
         .collect()
+}
+
+/// What was left for people last.
+fn latest_notice(world: &World) -> Value {
+    let all = world.json(&["notices", "list", "--json"]);
+    all["notices"].get(0).cloned().unwrap_or_default()
 }
 
 fn last_said(request: &Value) -> String {
@@ -153,6 +159,79 @@ fn nothing_is_lost_and_nothing_answered_twice() {
     assert_eq!(asked, ["one", "two", "two", "three"]);
     assert_eq!(bot.unconfirmed(), Vec::<i64>::new());
     assert_eq!(runs(&world, "chat").len(), 3);
+}
+
+/// The answer is there and did not get through; the power goes before it is tried again. The run is
+/// over, so that only the outbox knows of it.
+#[test]
+fn an_answer_that_did_not_arrive_survives_a_crash() {
+    let bot = BotApi::start();
+    // Three messages, of which the first arrives.
+    let parts = ["a", "b", "c"].map(|letter| letter.repeat(4000));
+    bot.script_for("sendMessage", [BotAnswer::Ok, BotAnswer::TooMany(1)]);
+    let model = model([ModelAnswer::text(&parts.join("\n"))]);
+    let world = world(&bot, &model);
+    let daemon = Daemon::start(&world);
+    bot.write(ADA, "Tell me a story");
+    let refused = wait_for("a refusal", || {
+        let told = latest_notice(&world);
+        told["error"].is_string().then_some(told)
+    });
+    assert_eq!(
+        (&refused["notice"]["kind"], &refused["status"]),
+        (&json!("answer"), &json!("queued")),
+        "{refused:#}"
+    );
+    daemon.kill();
+    assert_eq!(runs(&world, "chat")[0]["outcome"], "success");
+    let daemon = Daemon::start(&world);
+    wait_for("the receipt", || {
+        let told = latest_notice(&world);
+        (told["status"] == "sent").then_some(())
+    });
+    daemon.stop();
+    let sent = texts(&bot, ADA);
+    let [first, second, third] = parts;
+    // The second part is there twice because it was refused once.
+    assert_eq!(sent, [first, second.clone(), second, third]);
+    assert_eq!(model.requests().len(), 1);
+}
+
+/// A question that is stored and did not reach anybody is asked by the next life, once, and can be
+/// answered there.
+#[test]
+fn a_question_that_did_not_arrive_survives_a_crash() {
+    let bot = BotApi::start();
+    bot.script_for("sendMessage", [BotAnswer::TooMany(1)]);
+    let model = model([
+        ModelAnswer::call("notify", json!({"message": "All hands!"})),
+        ModelAnswer::text("They know."),
+    ]);
+    let world = world(&bot, &model);
+    let daemon = Daemon::start(&world);
+    bot.write(ADA, "Tell everybody");
+    wait_for("a refusal", || {
+        let told = latest_notice(&world);
+        told["error"].is_string().then_some(())
+    });
+    daemon.kill();
+    let daemon = Daemon::start(&world);
+    let question = wait_for("the question", || {
+        let sent = bot.calls_of("sendMessage").into_iter().skip(1);
+        let mut asked = sent.filter(|body| body["reply_markup"].is_object());
+        asked.next()
+    });
+    let button = &question["reply_markup"]["inline_keyboard"][0][0];
+    bot.press(ADA, 1, button["callback_data"].as_str().unwrap());
+    wait_for("the answer", || {
+        let said = texts(&bot, ADA);
+        said.iter().any(|text| text == "They know.").then_some(())
+    });
+    daemon.stop();
+    let asked = bot.calls_of("sendMessage").into_iter();
+    let asked = asked.filter(|body| body["reply_markup"].is_object());
+    assert_eq!(asked.count(), 2, "one was refused");
+    assert_eq!(runs(&world, "chat").len(), 1);
 }
 
 #[test]

@@ -127,6 +127,25 @@ fn a_question_that_nobody_can_answer_waits() {
         world.json(&["notices", "list", "--json"])["notices"],
         json!([])
     );
+    // What was asked is there, and can be found, before there is an answer.
+    let conversation = waiting["conversation"].as_str().unwrap();
+    let shown = || {
+        let kept = world.json(&["chat", "show", conversation, "--json"]);
+        let lines = kept["conversation"]["messages"].as_array().unwrap().clone();
+        let text = |line: &Value| line["text"].as_str().unwrap().to_owned();
+        lines.iter().map(text).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(), ["Say hello"]);
+    let seen = deft(&world, &["chat", "show", conversation]).stderr;
+    let stands = format!(
+        "… run {} waits for an answer: ",
+        waiting["run"].as_str().unwrap()
+    );
+    assert!(seen.contains(&stands), "{seen}");
+    let listed = world.json(&["chat", "list", "--json"]);
+    assert_eq!(listed["conversations"][0]["message_count"], 1);
+    let found = world.json(&["chat", "search", "hello", "--json"]);
+    assert_eq!(found["messages"][0]["conversation"], conversation);
     let asked = world.json(&["approvals", "list", "--json"]);
     let approval = asked["approvals"][0]["id"].as_str().unwrap();
     let answered = deft(&world, &["approvals", "approve", approval]);
@@ -136,13 +155,92 @@ fn a_question_that_nobody_can_answer_waits() {
     assert!(answered.stderr.contains(&resume), "{answered:?}");
     let resumed = world.json(&["runs", "resume", run, "--json"]);
     assert_eq!(resumed["outcome"], "success", "{resumed:#}");
-    let conversation = waiting["conversation"].as_str().unwrap();
-    let kept = world.json(&["chat", "show", conversation, "--json"]);
-    let lines = kept["conversation"]["messages"].as_array().unwrap();
-    assert_eq!(lines.first().unwrap()["text"], "Say hello", "{kept:#}");
-    assert_eq!(lines.last().unwrap()["text"], "Sent.", "{kept:#}");
+    let lines = shown();
+    assert_eq!(lines.first().unwrap(), "Say hello", "{lines:?}");
+    assert_eq!(lines.last().unwrap(), "Sent.", "{lines:?}");
+    let asked = |line: &&String| *line == "Say hello";
+    assert_eq!(lines.iter().filter(asked).count(), 1, "{lines:?}");
     let told = world.json(&["notices", "list", "--json"]);
     assert_eq!(told["notices"].as_array().unwrap().len(), 1);
+}
+
+/// An answer that stands for calls that differ as a pattern says, and for no others.
+#[test]
+fn calls_like_one_that_was_approved_are_made() {
+    let model = model([
+        tell("hello Ada"),
+        ModelAnswer::text("Ada knows."),
+        tell("hello Bob"),
+        ModelAnswer::text("Bob knows."),
+        tell("bye Bob"),
+    ]);
+    let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+    let chat = |text: &str| deft(&world, &["chat", "-p", text, "--no-input", "--json"]);
+    let waiting = chat("Greet Ada").json();
+    assert_eq!(waiting["status"], "waiting", "{waiting:#}");
+    let asked = world.json(&["approvals", "list", "--json"]);
+    let approval = asked["approvals"][0]["id"].as_str().unwrap();
+    let approve = |more: &[&str]| {
+        deft(
+            &world,
+            &[&["approvals", "approve", approval], more].concat(),
+        )
+    };
+    let refused = [
+        (&["--allow", "message=hello *"][..], "--always"),
+        (&["--always", "--allow", "message"], "`--allow 'to="),
+        (&["--always", "--allow", "message=bye *"], "bye *"),
+        (&["--always", "--allow", "whom=*"], "whom"),
+    ];
+    for (more, says) in refused {
+        let came = approve(more);
+        assert_eq!(came.code, 2, "{came:?}");
+        assert!(came.stderr.contains(says), "{came:?}");
+    }
+    let answered = approve(&["--always", "--allow", "message=hello *"]);
+    assert_eq!(answered.code, 0, "{answered:?}");
+    let grants = world.json(&["approvals", "grants", "--json"]);
+    assert_eq!(grants["grants"].as_array().unwrap().len(), 1, "{grants:#}");
+    let run = waiting["run"].as_str().unwrap();
+    let resumed = world.json(&["runs", "resume", run, "--json"]);
+    assert_eq!(resumed["outcome"], "success", "{resumed:#}");
+    let like = chat("Greet Bob").json();
+    assert_eq!(
+        (&like["status"], &like["text"]),
+        (&json!("done"), &json!("Bob knows.")),
+        "{like:#}"
+    );
+    let unlike = chat("Send Bob away");
+    assert_eq!(unlike.code, 5, "{unlike:?}");
+}
+
+/// Ids of one day begin alike.
+#[test]
+fn an_id_that_fits_several_conversations_names_them() {
+    let model = model([ModelAnswer::text("Hi."), ModelAnswer::text("Bye.")]);
+    let world = home(&model, "");
+    for text in ["Say hi", "Say bye"] {
+        assert_eq!(deft(&world, &["chat", "-p", text]).code, 0);
+    }
+    let listed = world.json(&["chat", "list", "--json"]);
+    for command in ["show", "delete"] {
+        let came = deft(&world, &["chat", command, "conv_"]);
+        assert_eq!((came.code, came.stdout.as_str()), (2, ""), "{came:?}");
+        assert!(
+            came.stderr.contains("`conv_` fits 2 conversations"),
+            "{came:?}"
+        );
+        for one in listed["conversations"].as_array().unwrap() {
+            let (id, title) = (one["id"].as_str().unwrap(), one["title"].as_str().unwrap());
+            let named = format!("{id} ({title})");
+            assert!(came.stderr.contains(&named), "{came:?}");
+        }
+    }
+    let unknown = deft(&world, &["chat", "show", "conv_x"]);
+    assert!(
+        unknown.stderr.contains("there is no conversation `conv_x`"),
+        "{unknown:?}"
+    );
 }
 
 #[test]

@@ -56,6 +56,7 @@ pub(crate) fn commits(
                     batch: first,
                 }),
                 aside: Vec::new(),
+                writes: Vec::new(),
                 closing: Vec::new(),
             };
             let Admitted::New { lease, .. } = store.admit(admission).await.unwrap() else {

@@ -4,7 +4,7 @@
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, Section, assemble};
 use deft_agent::{Classified, Mode, Offer, Setup};
 use deft_model::Failure;
-use deft_store::FactFilter;
+use deft_store::{FactFilter, RunRow};
 use serde_json::Value;
 
 use super::Brief;
@@ -32,7 +32,8 @@ impl Engine {
     ) -> Result<Setup, Failure> {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
-        let preview = self.chat_preview(agent, &brief.instructions, conversation);
+        let run = Some(&brief.run);
+        let preview = self.chat_preview(agent, &brief.instructions, conversation, run);
         let mut setup = preview.await?.setup;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
         Ok(setup)
@@ -44,6 +45,7 @@ impl Engine {
         agent: &str,
         message: &str,
         conversation: &str,
+        run: Option<&RunRow>,
     ) -> Result<Preview, Failure> {
         let inner = &self.inner;
         let voice = inner.voice(agent)?;
@@ -52,8 +54,8 @@ impl Engine {
         let classified = known.playbooks(message);
         let entries = known.entries(&voice.agent);
         let budget = inner.options.agent.history_tokens;
-        let history = inner.history(conversation, budget).await;
-        let (reference, history) = history.map_err(|error| failed(&error))?;
+        let history = inner.history(conversation, run.map(|run| &run.id), budget);
+        let (reference, history) = history.await.map_err(|error| failed(&error))?;
         // A server that has not been asked yet may have what is needed.
         drop(inner.parts.router.listed().await);
         let occasion = Occasion {
@@ -80,6 +82,7 @@ impl Engine {
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
         let loadable = loadable(&reach.tools);
         let facts = self.facts_for_prompt().await;
+        let under_way = inner.under_way(conversation, run).await;
         let prompt = assemble(
             &PromptInput {
                 own: &voice.agent.prompt.read(),
@@ -95,6 +98,7 @@ impl Engine {
                 also_matched: &also,
                 user: &inner.options.agent.user,
                 facts: &facts,
+                task: &under_way,
                 now: &inner.time_in_words(),
                 attended: true,
                 ..PromptInput::default()

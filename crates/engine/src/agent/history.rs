@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_agent::{Address, ConversationRef, Event as AgentEvent, Machine as Agent, What};
-use deft_model::{Failure, Message, estimate_tokens};
+use deft_model::{Failure, Message, RunId, estimate_tokens};
 use deft_store::{MessageRow, NewMessage, RunRow, Write};
 use deft_workflow::{Event, Path};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::say::conversation_of;
 use crate::Error;
 use crate::engine::Inner;
 
@@ -31,7 +32,7 @@ pub(crate) async fn agents_of(
                 journals.len() - 1
             });
             let mut event = (**event).clone();
-            engine.put_history_back(&mut event).await?;
+            engine.put_history_back(&mut event, &run.id).await?;
             journals[place].1.push(event);
         }
     }
@@ -58,21 +59,44 @@ pub(crate) fn said(
     at: Timestamp,
 ) -> Vec<Write> {
     let root = Address::root();
-    let Some(conversation) = machine.setup(&root).and_then(|it| it.conversation.as_ref()) else {
+    let begun = machine.setup(&root);
+    let reference = begun.and_then(|setup| setup.conversation.as_ref());
+    let conversation = reference.map(|reference| reference.id.clone());
+    // An agent that could not even begin has said nothing, and that is worth a word.
+    let Some(conversation) = conversation.or_else(|| conversation_of(run)) else {
         return Vec::new();
     };
-    let say = |first: u32, messages: &[Message]| Write::Say {
-        conversation: conversation.id.clone(),
-        first,
-        messages: messages.iter().map(|it| new_message(it, at)).collect(),
-    };
+    let say = |first: u32, messages: &[Message]| say(&conversation, first, messages, at);
     match failure {
         None => vec![say(0, &machine.messages(&root))],
         Some(failure) => {
+            let lasting = begun.map(|_| say(0, &machine.lasting(&root)));
             let note = unfinished(failure, &machine.done_since(&root));
             let place = NOTES.saturating_add(run.finish_ordinal);
-            vec![say(0, &machine.lasting(&root)), say(place, &[note])]
+            lasting.into_iter().chain([say(place, &[note])]).collect()
         }
+    }
+}
+
+/// The first words of a run in its conversation: what it is asked. They are said when it is
+/// admitted or when its agent begins, and what it says at its end comes behind them.
+pub(crate) fn asked(conversation: &str, text: &str, at: Timestamp) -> Write {
+    let text = text.to_owned();
+    say(conversation, 0, &[Message::User { text }], at)
+}
+
+/// The first words of an agent that begins.
+pub(crate) fn begun(machine: &Agent, at: Timestamp) -> Option<Write> {
+    let setup = machine.setup(&Address::root())?;
+    let conversation = setup.conversation.as_ref()?;
+    Some(asked(&conversation.id, &setup.task, at))
+}
+
+fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> Write {
+    Write::Say {
+        conversation: conversation.to_owned(),
+        first,
+        messages: messages.iter().map(|it| new_message(it, at)).collect(),
     }
 }
 
@@ -104,6 +128,25 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     }
 }
 
+/// What a model is told of these messages. The question of a run stands where its answer is, also
+/// if others spoke in between; one that is not answered yet is left out, because whoever works on
+/// it answers it, and nobody should do that twice.
+fn told(rows: &[MessageRow]) -> Arc<[Message]> {
+    let mut open: HashMap<&RunId, Vec<&MessageRow>> = HashMap::new();
+    let mut ordered = Vec::with_capacity(rows.len());
+    for row in rows {
+        match &row.run {
+            Some(run) if row.role == "user" => open.entry(run).or_default().push(row),
+            Some(run) => {
+                ordered.extend(open.remove(run).unwrap_or_default());
+                ordered.push(row);
+            }
+            None => ordered.push(row),
+        }
+    }
+    ordered.into_iter().filter_map(message_of).collect()
+}
+
 /// A message as it was stored.
 pub(super) fn message_of(row: &MessageRow) -> Option<Message> {
     serde_json::from_str(&row.body).ok()
@@ -111,15 +154,18 @@ pub(super) fn message_of(row: &MessageRow) -> Option<Message> {
 
 impl Inner {
     /// The end of a conversation that a model is told, as far as it fits.
+    /// What the run itself has said already is not told as something that was said before.
     pub(crate) async fn history(
         &self,
         conversation: &str,
+        run: Option<&RunId>,
         tokens: u64,
     ) -> Result<(ConversationRef, Arc<[Message]>), Error> {
         let row = self.parts.store.conversation(conversation).await?;
         let upto = row.map_or(0, |row| row.message_count);
         let after = upto.saturating_sub(u64::from(MOST_MESSAGES));
-        let rows = self.messages(conversation, after, upto).await?;
+        let mut rows = self.messages(conversation, after, upto).await?;
+        rows.retain(|row| run.is_none() || row.run.as_ref() != run);
         let mut from = upto + 1;
         let mut taken = 0;
         for row in rows.iter().rev() {
@@ -132,13 +178,13 @@ impl Inner {
                 from = row.seq;
             }
         }
-        let messages = rows.iter().filter(|row| row.seq >= from);
+        rows.retain(|row| row.seq >= from);
         let reference = ConversationRef {
             id: conversation.to_owned(),
             from,
             upto,
         };
-        Ok((reference, messages.filter_map(message_of).collect()))
+        Ok((reference, told(&rows)))
     }
 
     async fn messages(
@@ -156,14 +202,15 @@ impl Inner {
     }
 
     /// What was said before is in the store, not in the journal.
-    async fn put_history_back(&self, event: &mut AgentEvent) -> Result<(), Error> {
+    async fn put_history_back(&self, event: &mut AgentEvent, run: &RunId) -> Result<(), Error> {
         let What::Began(setup) = &mut event.what else {
             return Ok(());
         };
         if let Some(reference) = setup.conversation.clone() {
             let after = reference.from.saturating_sub(1);
-            let rows = self.messages(&reference.id, after, reference.upto).await?;
-            setup.history = rows.iter().filter_map(message_of).collect();
+            let mut rows = self.messages(&reference.id, after, reference.upto).await?;
+            rows.retain(|row| row.run.as_ref() != Some(run));
+            setup.history = told(&rows);
         }
         Ok(())
     }

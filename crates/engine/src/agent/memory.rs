@@ -236,17 +236,6 @@ impl Engine {
         let category = args.text("category").map(|word| word.to_lowercase());
         let category = category.unwrap_or_else(|| GENERAL.to_owned());
         check_fact(&text, &category)?;
-        let filter = FactFilter {
-            category: Some(category.clone()),
-            text: Some(text.clone()),
-            ..FactFilter::default()
-        };
-        let like = self.store().facts(filter).await;
-        let like = like.map_err(|error| failed(&error))?;
-        let same = |row: &&FactRow| row.fact.text.eq_ignore_ascii_case(&text);
-        if let Some(row) = like.iter().find(same) {
-            return Ok(json!({ "id": row.id, "saved": false, "known_since": row.fact.at }));
-        }
         let usual = &self.inner.options.agent.default;
         let fact = NewFact {
             agent_id: args.text("agent_id").unwrap_or_else(|| usual.clone()),
@@ -255,8 +244,13 @@ impl Engine {
             source: None,
             at: self.inner.now(),
         };
-        let id = self.store().add_fact(fact).await;
-        Ok(json!({ "id": id.map_err(|error| failed(&error))?, "saved": true }))
+        let saved = self.store().save_fact(fact).await;
+        let (row, new) = saved.map_err(|error| failed(&error))?;
+        Ok(if new {
+            json!({ "id": row.id, "saved": true })
+        } else {
+            json!({ "id": row.id, "saved": false, "known_since": row.fact.at })
+        })
     }
 
     async fn list_facts(&self, args: &Args) -> Result<Value, Failure> {

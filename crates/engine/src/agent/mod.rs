@@ -7,6 +7,7 @@
 mod budget;
 mod came;
 mod chat;
+mod context;
 mod facts;
 mod history;
 mod known;
@@ -35,9 +36,10 @@ pub use tools::TOOLS as AGENT_TOOLS;
 pub(crate) use budget::{Exhaustion, Payer};
 pub(crate) use came::{Came, Heard, Span};
 pub(crate) use facts::AgentFacts;
-pub(crate) use history::{agents_of, said};
+pub(crate) use history::{agents_of, begun, said, text_of};
 pub(crate) use known::Known;
 pub(crate) use memory::show_memory_tools;
+pub(crate) use say::answer_to;
 pub(crate) use think::Job;
 pub(crate) use tools::show_agent_tools;
 

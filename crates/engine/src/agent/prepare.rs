@@ -79,6 +79,7 @@ impl Engine {
                 own: &voice.agent.prompt.read(),
                 mode: voice.mode,
                 tools: &specs,
+                task: &inner.fired(run, &pinned.skill),
                 now: &inner.time_in_words(),
                 attended: false,
                 ..PromptInput::default()

@@ -7,15 +7,18 @@ use deft_model::{
     Action, Body, Dialect, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId, Step,
     Trigger, Workflow,
 };
-use deft_store::{ConversationFilter, NewConversation, RunRow};
+use deft_store::{ConversationFilter, NewConversation, RunRow, Write};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::history::text_of;
+use super::history::{asked, text_of};
 use crate::{Admission, Attention, Engine, Error, Fire};
 
 /// The skill that all chats are runs of.
 pub const CHAT_SKILL: &str = "chat";
+
+/// The input that says where the answer goes.
+const ANSWER_TO: &str = "answer_to";
 
 /// The longest title that a conversation gets from its first message.
 const TITLE: usize = 80;
@@ -33,6 +36,9 @@ pub struct Say {
     pub text: String,
     /// The same message is answered once.
     pub key: Option<String>,
+    /// Where the answer goes by way of the outbox, such as `telegram:CHAT`. It is left there in the
+    /// transaction that ends the run, whoever drives it then. None where somebody waits for it.
+    pub answer_to: Option<String>,
 }
 
 /// What came of it.
@@ -49,12 +55,14 @@ pub struct Said {
 impl Engine {
     /// Answers a message here, until the answer is there or somebody has to be asked.
     pub async fn say(&self, say: Say, attention: Attention) -> Result<Said, Error> {
-        let (conversation, agent) = self.conversation_for(&say).await?;
-        let fire = self.chat_fire(&say, &conversation, &agent);
+        let place = self.place_for(&say).await?;
+        let fire = self.chat_fire(&say, &place);
         let admission = Box::pin(self.run(fire, attention)).await?;
         let run = match admission {
             Admission::Run(run) | Admission::Existing(run) => run,
         };
+        // A message that was said before belongs where it was said.
+        let conversation = conversation_of(&run).unwrap_or(place.conversation);
         let outputs = run.outputs.as_deref();
         let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
         Ok(Said {
@@ -94,13 +102,16 @@ impl Engine {
         Ok(rows.into_iter().next().map(|row| row.id))
     }
 
-    async fn conversation_for(&self, say: &Say) -> Result<(String, String), Error> {
+    async fn place_for(&self, say: &Say) -> Result<Place, Error> {
         let usual = || self.inner.options.agent.default.clone();
         if let Some(id) = &say.conversation {
             let row = self.store().conversation(id).await?;
             let row = row.ok_or_else(|| Error::UnknownConversation { id: id.clone() })?;
-            let agent = say.agent.clone().unwrap_or(row.agent);
-            return Ok((row.id, agent));
+            return Ok(Place {
+                agent: say.agent.clone().unwrap_or(row.agent),
+                conversation: row.id,
+                opens: None,
+            });
         }
         let agent = say.agent.clone().unwrap_or_else(usual);
         if self.inner.agent_definition(&agent).is_none() {
@@ -119,26 +130,46 @@ impl Engine {
             run: None,
             at: self.inner.now(),
         };
-        let row = self.store().open_conversation(new).await?;
-        Ok((row.id, agent))
+        Ok(Place {
+            conversation: new.id.clone(),
+            agent,
+            opens: Some(new),
+        })
     }
 
-    fn chat_fire(&self, say: &Say, conversation: &str, agent: &str) -> Fire {
-        let max_steps = self.inner.agent_definition(agent);
+    /// The run that answers. The words of the person are stored with it, so that they are in their
+    /// conversation from then on, whatever becomes of the answer.
+    fn chat_fire(&self, say: &Say, place: &Place) -> Fire {
+        let max_steps = self.inner.agent_definition(&place.agent);
         let max_steps = max_steps.and_then(|agent| agent.max_steps);
         let max_steps = max_steps.unwrap_or(self.inner.options.agent.max_steps);
+        let mut inputs = Object::from_iter([
+            ("conversation".to_owned(), json!(place.conversation)),
+            ("message".to_owned(), json!(say.text)),
+        ]);
+        if let Some(to) = &say.answer_to {
+            inputs.insert(ANSWER_TO.to_owned(), json!(to));
+        }
+        let asked = asked(&place.conversation, &say.text, self.inner.now());
+        let opens = place.opens.clone().map(Write::Open);
         Fire {
             skill: CHAT_SKILL.to_owned(),
-            content: Some(Arc::new(chat_skill(agent, max_steps))),
-            inputs: Object::from_iter([
-                ("conversation".to_owned(), json!(conversation)),
-                ("message".to_owned(), json!(say.text)),
-            ]),
+            content: Some(Arc::new(chat_skill(&place.agent, max_steps))),
+            inputs,
             cause: "message".to_owned(),
             key: say.key.clone(),
+            writes: opens.into_iter().chain([asked]).collect(),
             ..Fire::default()
         }
     }
+}
+
+/// Where something is said, and to whom.
+struct Place {
+    conversation: String,
+    agent: String,
+    /// The conversation, if it begins with this.
+    opens: Option<NewConversation>,
 }
 
 /// The conversation that a run belongs to, if it is a chat.
@@ -150,12 +181,21 @@ pub(super) fn conversation_of(run: &RunRow) -> Option<String> {
     inputs["conversation"].as_str().map(str::to_owned)
 }
 
+/// Where the answer of a chat goes by way of the outbox, if anywhere.
+pub(crate) fn answer_to(run: &RunRow) -> Option<String> {
+    if run.skill != CHAT_SKILL {
+        return None;
+    }
+    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
+    inputs[ANSWER_TO].as_str().map(str::to_owned)
+}
+
 /// One agent step that is given the message.
 fn chat_skill(agent: &str, max_steps: u32) -> Skill {
-    let input = |name: &str| Input {
+    let input = |name: &str, required: bool| Input {
         name: name.to_owned(),
         kind: InputType::String,
-        required: true,
+        required,
         default: None,
         description: None,
         pattern: None,
@@ -186,7 +226,11 @@ fn chat_skill(agent: &str, max_steps: u32) -> Skill {
         created: None,
         required_tools: Vec::new(),
         body: Body::Steps(Box::new(Workflow {
-            inputs: vec![input("conversation"), input("message")],
+            inputs: vec![
+                input("conversation", true),
+                input("message", true),
+                input(ANSWER_TO, false),
+            ],
             steps: vec![step],
             outputs: Object::from_iter([("text".to_owned(), json!("{{ agent }}"))]),
             confirmations: Vec::new(),

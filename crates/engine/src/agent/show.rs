@@ -22,7 +22,9 @@ impl Engine {
             .or_else(|| known.as_ref().map(|row| row.agent.clone()));
         let agent = agent.unwrap_or_else(|| self.inner.options.agent.default.clone());
         let conversation = say.conversation.clone().unwrap_or_default();
-        let preview = self.chat_preview(&agent, &say.text, &conversation).await;
+        let preview = self
+            .chat_preview(&agent, &say.text, &conversation, None)
+            .await;
         Ok(shown(&preview.map_err(Error::Agent)?))
     }
 }

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::Driver;
+use crate::agent::answer_to;
 use crate::perform::Done;
 use crate::waiting;
 
@@ -122,7 +123,14 @@ impl Driver {
             return;
         }
         let (engine, run) = (Arc::clone(&self.engine), self.run.clone());
+        let chat = answer_to(&run);
         for question in &self.unanswered {
+            if let Some(chat) = &chat {
+                match engine.leave_question(question, chat).await {
+                    Ok(_) => continue,
+                    Err(error) => tracing::warn!(%error, "a question goes another way"),
+                }
+            }
             let write = waiting::question(&run, question, now);
             self.journal.write([write]);
         }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent};
+use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent, What};
 use deft_model::{Effects, Exhausted, Failure, FailureClass};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path};
@@ -269,7 +269,13 @@ impl Driver {
             tracing::error!(run = %self.run.id, %error, "an event of an agent does not fit");
             return;
         }
-        self.note_thought(self.engine.now(), path, event);
+        let now = self.engine.now();
+        if matches!(event.what, What::Began(_)) && event.agent.is_root() {
+            // Whoever looks at the conversation meanwhile sees what is worked on.
+            let begun = crate::agent::begun(&thinking.machine, now);
+            self.journal.write(begun);
+        }
+        self.note_thought(now, path, event);
     }
 
     /// An event that the agent's machine has taken in already goes into the journal.

@@ -148,7 +148,7 @@ impl Case {
         scene
     }
 
-    /// One of `say` (with `key` in a new conversation), `run`, `tick` (a time), `answer` (yes, no),
+    /// One of `say` (with `key` in a new conversation, answered `to` a chat), `run`, `tick` (a time), `answer` (yes, no),
     /// `drain`, `tool` (one that is there from now on), `skills` (like those of the case; null removes one), `resume` (a skill whose last
     /// run goes on), `resume_agent`, `limits` (`budget` and `budgets` from now on), `cancel` (a skill whose last run is stopped),
     /// `up` (a model that is there again).
@@ -213,6 +213,7 @@ impl Scene {
             agent: wish["agent"].as_str().map(str::to_owned),
             channel: "cli".to_owned(),
             text: wish["say"].as_str().unwrap().to_owned(),
+            answer_to: wish["to"].as_str().map(str::to_owned),
         };
         match self.world.engine.say(say, attention).await {
             Ok(said) => self.conversation = Some(said.conversation),

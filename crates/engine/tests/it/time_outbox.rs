@@ -55,6 +55,7 @@ fn notice(text: &str) -> Notice {
         skill: None,
         run: None,
         target: None,
+        approval: None,
     }
 }
 

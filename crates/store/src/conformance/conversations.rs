@@ -3,10 +3,10 @@
 use deft_model::RunId;
 
 use super::skills::stale_end;
-use super::support::{append, at, id, start, success, together};
+use super::support::{admission, admit, append, at, first_claim, id, start, success, together};
 use crate::{
-    Batch, ConversationFilter, ConversationRow, Error, Lease, MessageRow, NewConversation,
-    NewMessage, Prune, SearchHit, Store, Write,
+    Admission, Admitted, Batch, ConversationFilter, ConversationRow, Error, Lease, MessageRow,
+    NewConversation, NewMessage, Prune, SearchHit, Store, Write,
 };
 
 fn new(conversation: &str, channel: &str, second: i64) -> NewConversation {
@@ -383,4 +383,38 @@ pub(super) async fn conversations_outlive_their_runs(store: &dyn Store) {
     assert_eq!(store.prune(wish).await.unwrap().runs, [id("r1")]);
     let after = (one(store, "c1").await, all(store, "c1").await);
     assert_eq!(after, before);
+}
+
+/// What is said with an admission is there at once, with its conversation, whether the run is driven
+/// or queued; a twin says nothing, and neither does the run say it again at its end.
+pub(super) async fn messages_come_with_the_admission(store: &dyn Store) {
+    let with = |run: &str, text: &str| Admission {
+        key: Some(format!("key of {run}")),
+        writes: vec![
+            Write::Open(new("c1", "cli", 1)),
+            say("c1", 0, &[text]).writes.remove(0),
+        ],
+        ..admission(run, "a")
+    };
+    admit(store, with("r1", "first")).await;
+    assert_eq!(one(store, "c1").await.run, Some(id("r1")));
+    assert_eq!(find(store, "first").await, [("c1".to_owned(), 1)]);
+    let driven = Admission {
+        claim: Some(first_claim(Batch::default())),
+        ..with("r2", "second")
+    };
+    let admitted = store.admit(driven).await.unwrap();
+    let Admitted::New { lease, .. } = admitted else {
+        panic!("there is no twin: {admitted:?}");
+    };
+    let lease = lease.unwrap();
+    let twin = Admission {
+        key: Some("key of r1".to_owned()),
+        ..with("r3", "third")
+    };
+    let twin = store.admit(twin).await.unwrap();
+    assert!(matches!(twin, Admitted::Existing(_)), "{twin:?}");
+    assert_eq!(texts(store, "c1").await, ["first", "second"]);
+    append(store, &lease, say("c1", 0, &["second", "answer"])).await;
+    assert_eq!(texts(store, "c1").await, ["first", "second", "answer"]);
 }

@@ -1,8 +1,9 @@
 //! Messages, facts and settings.
 
-use super::support::{append, at, events, start, success};
+use super::support::{append, at, events, start, success, together};
 use crate::{
-    FactFilter, NewFact, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, NoticeStatus, Store, Write,
+    FactFilter, FactRow, NewFact, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, NoticeStatus,
+    Store, Write,
 };
 
 fn notice(key: &str, second: i64) -> NewNotice {
@@ -174,8 +175,11 @@ pub(super) async fn facts_are_found(store: &dyn Store) {
         source: Some("r1".to_owned()),
         at: at(1),
     };
-    store.add_fact(fact("error", "Mail is down")).await.unwrap();
-    store.add_fact(fact("other", "tea")).await.unwrap();
+    store
+        .save_fact(fact("error", "Mail is down"))
+        .await
+        .unwrap();
+    store.save_fact(fact("other", "tea")).await.unwrap();
     let lease = start(store, "r1", "a").await;
     let mut batch = events(&["x"]);
     batch.writes = vec![Write::Fact(fact("error", "mail is full"))];
@@ -212,11 +216,11 @@ pub(super) async fn facts_are_forgotten_for_good(store: &dyn Store) {
         source: None,
         at: at(1),
     };
-    let tea = store.add_fact(fact("tea")).await.unwrap();
-    let milk = store.add_fact(fact("milk")).await.unwrap();
+    let tea = store.save_fact(fact("tea")).await.unwrap().0.id;
+    let milk = store.save_fact(fact("milk")).await.unwrap().0.id;
     assert!(store.delete_fact(milk).await.unwrap());
     assert!(!store.delete_fact(milk).await.unwrap());
-    let sugar = store.add_fact(fact("sugar")).await.unwrap();
+    let sugar = store.save_fact(fact("sugar")).await.unwrap().0.id;
     assert!(sugar > milk, "a number is given once");
     assert!(!store.delete_fact(milk).await.unwrap());
     let rows = store.facts(FactFilter::default()).await.unwrap();
@@ -225,6 +229,41 @@ pub(super) async fn facts_are_forgotten_for_good(store: &dyn Store) {
         .map(|row| (row.id, row.fact.text.as_str()))
         .collect();
     assert_eq!(kept, [(sugar, "sugar"), (tea, "tea")]);
+}
+
+/// However many save it at once, a fact is kept once, and everybody hears which one it is.
+pub(super) async fn a_fact_is_kept_once(store: &dyn Store) {
+    let fact = |category: &str, text: &str, second| NewFact {
+        agent_id: format!("agent {second}"),
+        category: category.to_owned(),
+        text: text.to_owned(),
+        source: None,
+        at: at(second),
+    };
+    let at_once = [
+        fact("person", "Ada likes tea", 1),
+        fact("person", "ada likes TEA", 2),
+        fact("person", "Ada likes tea", 3),
+    ];
+    let wishes = at_once.map(|fact| store.save_fact(fact)).into();
+    let saved: Vec<(FactRow, bool)> = together(wishes)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let new: Vec<&FactRow> = saved
+        .iter()
+        .filter(|(_, new)| *new)
+        .map(|(row, _)| row)
+        .collect();
+    assert_eq!(new.len(), 1, "{saved:?}");
+    assert!(saved.iter().all(|(row, _)| row == new[0]), "{saved:?}");
+    let rows = store.facts(FactFilter::default()).await.unwrap();
+    assert_eq!(rows, [new[0].clone()]);
+    for (category, text) in [("general", "Ada likes tea"), ("person", "Ada likes tea.")] {
+        let (_, new) = store.save_fact(fact(category, text, 4)).await.unwrap();
+        assert!(new, "{category}: {text} is another fact");
+    }
 }
 
 pub(super) async fn settings_are_replaced(store: &dyn Store) {

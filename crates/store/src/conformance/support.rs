@@ -40,6 +40,7 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
         skill_limit: None,
         claim: None,
         aside: Vec::new(),
+        writes: Vec::new(),
         closing: Vec::new(),
     }
 }

@@ -16,7 +16,7 @@ impl State {
         }
         let claim = run.claim.take();
         let step = run.step.take();
-        self.check_free(&run.run, claim.as_ref())?;
+        self.check_free(&run, claim.as_ref())?;
         if let Some(step) = &step
             && !self.step(step)
         {
@@ -40,6 +40,7 @@ impl State {
         }
         let aside = std::mem::take(&mut run.aside);
         let n = self.insert(&run);
+        self.write_all(n, std::mem::take(&mut run.writes));
         let given = claim.and_then(|wish| self.first_claim(n, wish, at));
         if given.is_none() {
             aside.into_iter().for_each(|event| self.push(n, event));
@@ -60,13 +61,14 @@ impl State {
         by_key.or_else(by_slot).copied()
     }
 
-    fn check_free(&self, id: &RunId, claim: Option<&FirstClaim>) -> Result<(), Error> {
-        if self.by_id.contains_key(id) {
+    fn check_free(&self, run: &Admission, claim: Option<&FirstClaim>) -> Result<(), Error> {
+        if self.by_id.contains_key(&run.run) {
             return Err(Error::Taken {
                 what: "a run",
-                id: id.to_string(),
+                id: run.run.to_string(),
             });
         }
+        self.people.check_free(&run.writes)?;
         claim.map_or(Ok(()), |wish| self.people.check_free(&wish.batch.writes))
     }
 

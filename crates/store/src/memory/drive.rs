@@ -103,9 +103,7 @@ impl State {
         for event in batch.events {
             self.push(n, event);
         }
-        for write in batch.writes {
-            self.write(n, write);
-        }
+        self.write_all(n, batch.writes);
         match batch.then {
             Then::Continue => {}
             Then::Park {
@@ -129,6 +127,12 @@ impl State {
         });
     }
 
+    pub(super) fn write_all(&mut self, n: usize, writes: Vec<Write>) {
+        for write in writes {
+            self.write(n, write);
+        }
+    }
+
     fn write(&mut self, n: usize, write: Write) {
         let run = &mut self.runs[n];
         match write {
@@ -143,6 +147,7 @@ impl State {
             Write::Fact(fact) => {
                 self.notes.add_fact(fact);
             }
+            Write::Open(new) => drop(self.talks.open(new)),
             Write::Say {
                 conversation,
                 first,

@@ -169,6 +169,17 @@ impl Notes {
         id
     }
 
+    pub(super) fn save_fact(&mut self, fact: NewFact) -> (FactRow, bool) {
+        let same = |row: &&FactRow| {
+            row.fact.category == fact.category && row.fact.text.eq_ignore_ascii_case(&fact.text)
+        };
+        if let Some(known) = self.facts.iter().rev().find(same) {
+            return (known.clone(), false);
+        }
+        let id = self.add_fact(fact.clone());
+        (FactRow { id, fact }, true)
+    }
+
     pub(super) fn delete_fact(&mut self, id: i64) -> bool {
         let before = self.facts.len();
         self.facts.retain(|row| row.id != id);

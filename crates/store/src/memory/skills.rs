@@ -223,6 +223,7 @@ impl State {
                 skill_limit: None,
                 claim: None,
                 aside: Vec::new(),
+                writes: Vec::new(),
                 closing: Vec::new(),
             },
             0,

@@ -114,8 +114,8 @@ impl Outbox for Memory {
         self.write(|state| Ok(state.notes.retry(id, at)))
     }
 
-    fn add_fact(&self, fact: NewFact) -> Answer<'_, i64> {
-        self.write(|state| Ok(state.notes.add_fact(fact)))
+    fn save_fact(&self, fact: NewFact) -> Answer<'_, (FactRow, bool)> {
+        self.write(|state| Ok(state.notes.save_fact(fact)))
     }
 
     fn delete_fact(&self, id: i64) -> Answer<'_, bool> {

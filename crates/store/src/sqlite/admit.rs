@@ -9,13 +9,13 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
 use super::{append, claim, finish, skills};
-use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, common};
+use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, Write, common};
 
 pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault> {
     if let Some(wish) = &run.claim
         && takes_slot(db, run, wish)?
     {
-        return place(run, 1).driven(db, wish, Vec::new());
+        return place(run, 1).driven(db, run, wish, Vec::new());
     }
     if let Some(twin) = twin(db, run)? {
         return Ok(Admitted::Existing(twin));
@@ -25,6 +25,7 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault>
     {
         return Ok(Admitted::Stale);
     }
+    append::check_questions(db, &run.writes)?;
     if let Some(wish) = &run.claim {
         append::check_questions(db, &wish.batch.writes)?;
     }
@@ -47,8 +48,8 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault>
     };
     let place = place(run, turn);
     match &run.claim {
-        Some(wish) if place.admits(db, wish)? => place.driven(db, wish, cancelled),
-        Some(_) | None => place.queued(db, &run.aside, cancelled),
+        Some(wish) if place.admits(db, wish)? => place.driven(db, run, wish, cancelled),
+        Some(_) | None => place.queued(db, &run.aside, &run.writes, cancelled),
     }
 }
 
@@ -72,7 +73,8 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<boo
         return Ok(false);
     };
     let alone = run.overlap == Overlap::Skip && run.skill_limit.is_none_or(|limit| limit > 0);
-    let asks = common::questions(&wish.batch.writes).next().is_some();
+    let mut asks = common::questions(&wish.batch.writes).chain(common::questions(&run.writes));
+    let asks = asks.next().is_some();
     if !alone || asks || run.key.is_some() || !step.passed.is_empty() {
         return Ok(false);
     }
@@ -160,7 +162,7 @@ fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<Admitted, Fau
     row.finished_at = Some(row.admitted_at);
     row.finish_ordinal = 1;
     place.turn = None;
-    place.queued(db, &[], Vec::new())
+    place.queued(db, &[], &[], Vec::new())
 }
 
 /// A run on its way into the table.
@@ -212,10 +214,12 @@ impl Place {
         self,
         db: &Connection,
         aside: &[NewEvent],
+        writes: &[Write],
         cancelled: Vec<RunId>,
     ) -> Result<Admitted, Fault> {
         let n = self.insert(db, 0, None)?;
         append::add_events(db, n, aside)?;
+        append::write_all(db, n, writes)?;
         Ok(Admitted::New {
             run: self.row,
             lease: None,
@@ -228,6 +232,7 @@ impl Place {
     fn driven(
         mut self,
         db: &Connection,
+        run: &Admission,
         wish: &FirstClaim,
         cancelled: Vec<RunId>,
     ) -> Result<Admitted, Fault> {
@@ -235,6 +240,7 @@ impl Place {
         self.row.owner = Some(wish.owner.clone());
         self.row.started_at = Some(self.row.admitted_at);
         let n = self.insert(db, 1, Some(wish.until))?;
+        append::write_all(db, n, &run.writes)?;
         let (first_seq, _) = append::apply(db, n, &wish.batch)?;
         let run = match &wish.batch.then {
             crate::Then::Continue => self.row,

@@ -47,9 +47,7 @@ pub(super) fn apply(
         skills::aftermath(db, aftermath)?;
     }
     let first_seq = insert_all(db, n, &batch.events)?;
-    for change in &batch.writes {
-        write(db, n, change)?;
-    }
+    write_all(db, n, &batch.writes)?;
     let mut usage = None;
     match &batch.then {
         Then::Continue => {}
@@ -115,6 +113,11 @@ fn park(db: &Connection, n: i64, wake_at: Option<i64>, waiting_for: &str) -> Res
     ledger::release(db, n)
 }
 
+/// Writes what changes beside the events of a run.
+pub(super) fn write_all(db: &Connection, n: i64, writes: &[Write]) -> Result<(), Fault> {
+    writes.iter().try_for_each(|change| write(db, n, change))
+}
+
 fn write(db: &Connection, n: i64, write: &Write) -> Result<(), Fault> {
     match write {
         Write::Ask(question) => ask(db, n, question),
@@ -127,6 +130,7 @@ fn write(db: &Connection, n: i64, write: &Write) -> Result<(), Fault> {
             Ok(())
         }
         Write::Fact(fact) => outbox::add_fact(db, fact).map(|_| ()),
+        Write::Open(new) => conversations::open(db, new).map(drop),
         Write::Say {
             conversation,
             first,

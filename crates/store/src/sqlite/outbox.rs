@@ -144,6 +144,33 @@ pub(super) fn add_fact(db: &Connection, fact: &NewFact) -> Result<i64, Fault> {
     ])?)
 }
 
+/// Looks and keeps in the one transaction that a write is.
+pub(super) fn save_fact(db: &Connection, fact: &NewFact) -> Result<(FactRow, bool), Fault> {
+    let sql = "SELECT n, agent_id, category, text, source, at FROM fact \
+               WHERE category = ?1 AND text = ?2 COLLATE NOCASE ORDER BY n DESC LIMIT 1";
+    let mut same = db.prepare_cached(sql)?;
+    let same = same.query_row([&fact.category, &fact.text], read_fact);
+    if let Some(known) = same.optional()? {
+        return Ok((known, false));
+    }
+    let id = add_fact(db, fact)?;
+    let fact = fact.clone();
+    Ok((FactRow { id, fact }, true))
+}
+
+fn read_fact(row: &Row<'_>) -> rusqlite::Result<FactRow> {
+    Ok(FactRow {
+        id: row.get(0)?,
+        fact: NewFact {
+            agent_id: row.get(1)?,
+            category: row.get(2)?,
+            text: row.get(3)?,
+            source: row.get(4)?,
+            at: row::instant(row, 5)?,
+        },
+    })
+}
+
 pub(super) fn delete_fact(db: &Connection, id: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM fact WHERE n = ?1";
     Ok(db.prepare_cached(sql)?.execute([id])? > 0)
@@ -170,18 +197,7 @@ pub(super) fn facts(db: &Connection, filter: &FactFilter) -> Result<Vec<FactRow>
          WHERE {which} ORDER BY n DESC LIMIT ?"
     );
     let mut facts = db.prepare_cached(&sql)?;
-    let facts = facts.query_map(params_from_iter(values), |row| {
-        Ok(FactRow {
-            id: row.get(0)?,
-            fact: NewFact {
-                agent_id: row.get(1)?,
-                category: row.get(2)?,
-                text: row.get(3)?,
-                source: row.get(4)?,
-                at: row::instant(row, 5)?,
-            },
-        })
-    })?;
+    let facts = facts.query_map(params_from_iter(values), read_fact)?;
     Ok(facts.collect::<Result<_, _>>()?)
 }
 

@@ -106,8 +106,8 @@ impl Outbox for Sqlite {
         self.writer.write(move |db| outbox::retry(db, id, at))
     }
 
-    fn add_fact(&self, fact: NewFact) -> Answer<'_, i64> {
-        self.writer.write(move |db| outbox::add_fact(db, &fact))
+    fn save_fact(&self, fact: NewFact) -> Answer<'_, (FactRow, bool)> {
+        self.writer.write(move |db| outbox::save_fact(db, &fact))
     }
 
     fn delete_fact(&self, id: i64) -> Answer<'_, bool> {

@@ -246,6 +246,7 @@ impl Pair {
             skill_limit: limit,
             claim,
             aside: vec![self.event()],
+            writes: Vec::new(),
             closing: vec![self.event(), self.event()],
         };
         let admitted = self

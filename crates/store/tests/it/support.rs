@@ -44,6 +44,7 @@ pub(crate) fn admission(run: &str) -> Admission {
         skill_limit: None,
         claim: None,
         aside: Vec::new(),
+        writes: Vec::new(),
         closing: Vec::new(),
     }
 }

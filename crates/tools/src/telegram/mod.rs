@@ -110,6 +110,12 @@ impl Client {
         })
     }
 
+    /// The number of the bot, which is no secret.
+    pub fn bot(&self) -> &str {
+        let token = self.token.expose();
+        token.split_once(':').map_or("", |(bot, _)| bot)
+    }
+
     /// Sends a text to a chat, in as many messages as it needs.
     pub async fn send(
         &self,

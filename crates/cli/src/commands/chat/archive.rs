@@ -9,8 +9,11 @@ use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
 use crate::markdown::Renderer;
-use crate::output::{Output, counted, harmless, local, table};
+use crate::output::{Output, counted, harmless, local, local_minute, table};
 use crate::talk::{Conversation, Line, Talk};
+
+/// How much of an id is shown at least.
+const SHORT_ID: usize = "conv_0123456789ab".len();
 
 pub(super) async fn run(
     command: &Conversations,
@@ -86,24 +89,49 @@ fn list(found: &[Conversation], zone: &TimeZone, output: &Output) -> Done<()> {
         output.note("there are no conversations; `deft chat` begins one");
         return Ok(());
     }
+    let heads = ["id", "last", "channel", "agent", "said", "about"];
+    let ids: Vec<&str> = found.iter().map(|one| one.id.as_str()).collect();
     let row = |one: &Conversation| {
         vec![
-            one.id.clone(),
-            local(one.updated_at, zone),
+            shown_id(&one.id, &ids, output.width()),
+            local_minute(one.updated_at, zone),
             one.channel.clone(),
             one.agent.clone(),
             one.message_count.to_string(),
             words(&one.title),
         ]
     };
-    let rows: Vec<Vec<String>> = found.iter().map(row).collect();
+    let heads = heads.map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(heads)
+        .chain(found.iter().map(row))
+        .collect();
     output.data(&table(&rows, output.width()))
+}
+
+/// An id in a list: whole for programs, and for people as much as tells it from the others there.
+fn shown_id(id: &str, all: &[&str], width: Option<usize>) -> String {
+    if width.is_none() {
+        return id.to_owned();
+    }
+    let tells = |length: &usize| {
+        let Some(start) = id.get(..*length) else {
+            return false;
+        };
+        !all.iter()
+            .any(|other| *other != id && other.starts_with(start))
+    };
+    let length = (SHORT_ID..id.len()).find(tells).unwrap_or(id.len());
+    id.get(..length).unwrap_or(id).to_owned()
 }
 
 fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) -> Done<()> {
     if output.json {
         let mut document = document(found);
         document["messages"] = lines.iter().map(line_document).collect();
+        document["open_run"] = found
+            .open
+            .as_ref()
+            .map_or(Value::Null, |(run, _)| json!(run));
         return output.document(&json!({"conversation": document}));
     }
     output.note(&format!(
@@ -124,6 +152,12 @@ fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) 
         };
         output.raw(&format!("{text}\n"))?;
     }
+    if let Some((run, stands)) = &found.open {
+        output.note(&format!(
+            "… run {run} {}\nhint: `deft runs show {run}` says more",
+            harmless(stands)
+        ));
+    }
     Ok(())
 }
 
@@ -132,16 +166,21 @@ pub(super) fn hits(found: &[Line], zone: &TimeZone) -> String {
     if found.is_empty() {
         return "nothing was found".to_owned();
     }
+    let width = crate::output::terminal_width();
+    let ids: Vec<&str> = found
+        .iter()
+        .map(|line| line.conversation.as_str())
+        .collect();
     let row = |line: &Line| {
         vec![
-            line.conversation.clone(),
-            local(line.at, zone),
+            shown_id(&line.conversation, &ids, width),
+            local_minute(line.at, zone),
             line.role.clone(),
             words(&line.text),
         ]
     };
     let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-    table(&rows, crate::output::terminal_width())
+    table(&rows, width)
 }
 
 fn document(one: &Conversation) -> Value {
@@ -157,4 +196,22 @@ fn line_document(line: &Line) -> Value {
         "conversation": line.conversation, "seq": line.seq, "role": line.role, "text": line.text,
         "at": line.at.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_id;
+
+    #[test]
+    fn an_id_is_shown_as_far_as_it_is_told_apart() {
+        let all = ["conv_01a1e0160d6c74e0", "conv_01a1e0160d6c75ff", "conv_02"];
+        let shown = |width| all.map(|id| shown_id(id, &all, width));
+        assert_eq!(
+            shown(Some(80)),
+            ["conv_01a1e0160d6c74", "conv_01a1e0160d6c75", "conv_02"]
+        );
+        assert_eq!(shown(None), all);
+        let one = ["conv_01a1e0160d6c74e0"; 2];
+        assert_eq!(shown_id(one[0], &one, Some(80)), "conv_01a1e0160d6c");
+    }
 }

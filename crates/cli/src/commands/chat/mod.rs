@@ -93,6 +93,7 @@ impl Opened<'_> {
             channel: CHANNEL.to_owned(),
             text,
             key: self.args.key.clone(),
+            answer_to: None,
         };
         if self.args.show_prompt {
             let say = say(text.unwrap_or_default());

@@ -110,6 +110,7 @@ impl Session {
             channel: CHANNEL.to_owned(),
             text: text.to_owned(),
             key: None,
+            answer_to: None,
         };
         match self.company.turn(say).await? {
             Ended::Said(said) => {

@@ -201,12 +201,12 @@ async fn ends_are_shown() {
 #[tokio::test]
 async fn questions_are_asked_and_without_anybody_they_wait() {
     let mut world = world(false);
-    let reason = "a person is asked".to_owned();
+    let reason = "an answer: delete it?".to_owned();
     let told = Do::Live(Live::Waiting { reason });
     world.fake.then([told, Do::Ask("delete it?")], "");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(
-        shown.starts_with("… a person is asked\n… run run_1 waits"),
+        shown.starts_with("… waits for an answer: delete it?\n… run run_1 waits"),
         "{shown}"
     );
     let shown = chat(&mut world, &["/stop"]).await;
@@ -251,7 +251,7 @@ async fn commands_do_what_they_say() {
         ),
         (
             vec!["/search day"],
-            "conv_old  1970-01-01 00:00:00 +00:00  assistant  good day",
+            "conv_old  1970-01-01 00:00  assistant  good day",
         ),
         (vec!["/search night"], "nothing was found"),
         (vec!["/history"], "nothing was said yet"),

@@ -245,7 +245,7 @@ impl State {
             }
             Live::Waiting { reason } => {
                 self.end_text();
-                self.say(&format!("… {}", lines::words(&reason)));
+                self.say(&format!("… waits for {}", lines::words(&reason)));
             }
         }
     }

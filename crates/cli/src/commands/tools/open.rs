@@ -250,6 +250,7 @@ fn body(notice: Notice, from: Option<RunRow>) -> String {
         run: from.as_ref().map(|run| run.id.to_string()),
         skill: from.map(|run| run.skill),
         target: notice.target,
+        approval: None,
     };
     serde_json::to_string(&notice).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ mod footprint;
 mod lock;
 pub(crate) mod seed;
 mod systemd;
-mod telegram;
+pub(crate) mod telegram;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -188,6 +188,7 @@ impl Inner {
             skill: None,
             run: None,
             target: None,
+            approval: None,
         };
         let added = self.parts.store.add_notice(NewNotice {
             key: format!("{key} {incident}"),

@@ -1,19 +1,22 @@
 //! Questions to the people in a chat: a message with buttons, and the answer that is pressed.
+//!
+//! Not here: how the message gets there, which is the part of the outbox.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deft_engine::{Asker, Question};
-use deft_tools::telegram::{Button, Client};
+use deft_engine::{Asker, Question, question_key};
+use deft_store::{NoticeFilter, NoticeStatus, Store};
+use deft_tools::telegram::Button;
 use deft_workflow::Answer;
 use tokio::sync::oneshot;
 
-use crate::output::harmless;
+use crate::talk::Talk;
 
-/// How much of the arguments is shown.
-const ARGS: usize = 600;
+/// A question that is answered in words is among so many of the latest notices.
+const LATEST: u32 = 200;
 
 /// Questions that wait, by the approval's id.
 #[derive(Clone, Default)]
@@ -21,15 +24,8 @@ pub(super) struct Open(Arc<Mutex<HashMap<String, Waiting>>>);
 
 struct Waiting {
     chat: String,
-    message: Option<i64>,
     text: String,
     reply: oneshot::Sender<Answer>,
-}
-
-/// What to show in the place of a question that was answered.
-pub(super) struct Settled {
-    pub message: Option<i64>,
-    pub text: String,
 }
 
 impl Open {
@@ -37,24 +33,11 @@ impl Open {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a question of a chat; none if nobody waits for it here.
-    pub(super) fn settle(
-        &self,
-        approval: &str,
-        chat: &str,
-        answer: Answer,
-        by: &str,
-    ) -> Option<Settled> {
-        let mut open = self.lock();
-        if open.get(approval)?.chat != chat {
-            return None;
-        }
-        let waiting = open.remove(approval)?;
+    /// Tells whoever waits for it here the answer that is stored, and gives the question.
+    pub(super) fn settle(&self, approval: &str, answer: Answer) -> Option<String> {
+        let waiting = self.lock().remove(approval)?;
         waiting.reply.send(answer).ok()?;
-        Some(Settled {
-            message: waiting.message,
-            text: decided(&waiting.text, answer, by),
-        })
+        Some(waiting.text)
     }
 
     /// The only question of a chat, for answers in words.
@@ -76,6 +59,15 @@ pub(super) fn decided(question: &str, answer: Answer, by: &str) -> String {
         Answer::Skip => "– skipped",
     };
     format!("{question}\n\n{mark} by {by}")
+}
+
+/// The buttons below a question.
+pub(crate) fn buttons(approval: &str) -> [Button; 2] {
+    let button = |label: &str, answer| Button {
+        label: label.to_owned(),
+        data: data(approval, answer),
+    };
+    [button("Approve", Answer::Yes), button("Reject", Answer::No)]
 }
 
 /// What a button says to us, and back.
@@ -103,10 +95,25 @@ pub(super) fn in_words(text: &str) -> Option<Answer> {
     }
 }
 
+/// The message that asks a question, as its receipt says.
+pub(super) async fn message_of(store: &dyn Store, approval: &str) -> Option<i64> {
+    let filter = NoticeFilter {
+        status: Some(NoticeStatus::Sent),
+        limit: Some(LATEST),
+        ..NoticeFilter::default()
+    };
+    let key = question_key(approval);
+    let sent = store.notices(filter).await.ok()?;
+    let row = sent.into_iter().find(|row| row.key == key)?;
+    crate::channels::first_message(&row.receipt?)
+}
+
 /// The people in a chat.
 pub(super) struct People {
-    pub client: Client,
+    pub talk: Arc<dyn Talk>,
     pub chat: String,
+    /// The same as the outbox knows it.
+    pub place: String,
     pub open: Open,
 }
 
@@ -116,16 +123,15 @@ impl Asker for People {
     }
 
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
-        let (client, chat, open) = (self.client.clone(), self.chat.clone(), self.open.clone());
+        let (talk, chat, open) = (Arc::clone(&self.talk), self.chat.clone(), self.open.clone());
+        let place = self.place.clone();
         Box::pin(async move {
-            let text = words(&question);
-            let approval = question.approval;
+            let approval = question.approval.clone();
             let (reply, answer) = oneshot::channel();
-            // Before it is sent: somebody may be quick.
+            // Before it is asked: somebody may be quick.
             let waiting = Waiting {
-                chat: chat.clone(),
-                message: None,
-                text: text.clone(),
+                chat,
+                text: question.message.clone(),
                 reply,
             };
             open.lock().insert(approval.clone(), waiting);
@@ -133,21 +139,9 @@ impl Asker for People {
                 open: &open,
                 approval: &approval,
             };
-            let button = |label: &str, answer| Button {
-                label: label.to_owned(),
-                data: data(&approval, answer),
-            };
-            let buttons = [button("Approve", Answer::Yes), button("Reject", Answer::No)];
-            match client.send_buttons(&chat, &text, &buttons).await {
-                Ok(message) => {
-                    if let Some(waiting) = open.lock().get_mut(&approval) {
-                        waiting.message = Some(message);
-                    }
-                }
-                Err(refused) => {
-                    let why = refused.failure.message;
-                    tracing::warn!(%why, approval, "a question did not reach the chat");
-                }
+            if let Err(failure) = talk.ask(question, &place).await {
+                let why = failure.message;
+                tracing::warn!(%why, approval, "a question did not reach the chat");
             }
             let answer = answer.await.ok();
             drop(gone);
@@ -166,16 +160,4 @@ impl Drop for Gone<'_> {
     fn drop(&mut self) {
         self.open.lock().remove(self.approval);
     }
-}
-
-fn words(question: &Question) -> String {
-    let operation = &question.operation;
-    let args = operation.args.as_ref().map(|args| {
-        let args = serde_json::to_string_pretty(args).unwrap_or_default();
-        match args.char_indices().nth(ARGS) {
-            Some((at, _)) => format!("\n{}…", &args[..at]),
-            None => format!("\n{args}"),
-        }
-    });
-    harmless(&format!("{}{}", question.message, args.unwrap_or_default()))
 }

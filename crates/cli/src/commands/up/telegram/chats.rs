@@ -5,18 +5,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use deft_engine::Attention;
 use deft_model::{FailureClass, RunId};
+use deft_store::Error;
 use deft_tools::telegram::{Client, SendOptions};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::Bot;
 use super::ask::{self, Open, People};
-use super::inbox::{Entry, Inbox};
+use super::inbox::{Entry, Inbox, Press, Taken};
 use super::words;
 use crate::failure::Done;
 use crate::talk::{Said, Say, Usage};
 
-/// How often it is tried to send an answer.
+/// How often it is tried to send what is no answer.
 const TRIES: u32 = 8;
 
 /// All chats.
@@ -37,8 +38,6 @@ struct Chat {
     queue: UnboundedSender<Entry>,
     /// What is worked on: its update, and its run as soon as there is one.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
-    /// The next message begins a conversation.
-    fresh: bool,
     usage: Usage,
     /// Messages whose runs wait, and whose waiting was told.
     waiting: HashSet<i64>,
@@ -62,31 +61,61 @@ impl Chats {
         *place.unwrap_or_else(PoisonError::into_inner) = client;
     }
 
+    /// The number of the next update of a bot.
+    pub(super) fn next(&self, bot: &str) -> i64 {
+        self.0.inbox.next(bot)
+    }
+
+    /// An update has come that is nothing to us.
+    pub(super) async fn pass(&self, id: i64) -> Result<(), Error> {
+        self.0.inbox.take(id, Taken::Nothing).await.map(drop)
+    }
+
     /// A message has come.
-    pub(super) async fn hear(&self, id: i64, chat: &str, from: &str, text: Option<String>) {
+    pub(super) async fn hear(
+        &self,
+        id: i64,
+        chat: &str,
+        from: &str,
+        text: Option<String>,
+    ) -> Result<(), Error> {
         let Some(text) = text else {
-            return self.reply(chat, words::NO_TEXT.to_owned());
+            self.pass(id).await?;
+            self.reply(chat, words::NO_TEXT.to_owned());
+            return Ok(());
         };
         if let Some(command) = words::Command::read(&text) {
-            return self.command(command, chat).await;
+            let fresh = || Taken::Fresh {
+                chat: chat.to_owned(),
+            };
+            let taken = match command {
+                words::Command::New => fresh(),
+                _ => Taken::Nothing,
+            };
+            self.0.inbox.take(id, taken).await?;
+            self.command(command, chat).await;
+            return Ok(());
         }
         if let Some(answer) = ask::in_words(&text)
             && let Some(approval) = self.0.open.only(chat)
-            && let Some(settled) = self.0.open.settle(&approval, chat, answer, from)
         {
-            return self.show_settled(chat, settled.message, settled.text);
+            return self
+                .press(Press {
+                    id,
+                    chat: chat.to_owned(),
+                    from: from.to_owned(),
+                    data: ask::data(&approval, answer),
+                    message: None,
+                    query: None,
+                })
+                .await;
         }
-        let fresh = self.0.with(chat, |chat| std::mem::take(&mut chat.fresh));
-        let (chat, text) = (chat.to_owned(), text);
-        let entry = Entry {
-            id,
-            chat,
-            text,
-            fresh,
-        };
-        if self.0.inbox.add(entry.clone()).await {
+        let chat = chat.to_owned();
+        let taken = self.0.inbox.take(id, Taken::Message { chat, text });
+        if let Some(entry) = taken.await? {
             self.take(entry);
         }
+        Ok(())
     }
 
     /// Puts a message into the queue of its chat.
@@ -97,38 +126,54 @@ impl Chats {
         shared.with(&chat, |chat| drop(chat.queue.send(entry)));
     }
 
-    /// A button was pressed.
-    pub(super) fn press(&self, chat: &str, from: &str, message: i64, query: &str, data: &str) {
-        let (chats, chat, from) = (self.clone(), chat.to_owned(), from.to_owned());
-        let (query, data) = (query.to_owned(), data.to_owned());
+    /// Somebody answers a question.
+    pub(super) async fn press(&self, press: Press) -> Result<(), Error> {
+        let taken = Taken::Press(press.clone());
+        self.0.inbox.take(press.id, taken).await?;
+        self.act(press);
+        Ok(())
+    }
+
+    /// Does what somebody has answered.
+    pub(super) fn act(&self, press: Press) {
+        let chats = self.clone();
         tokio::spawn(async move {
-            let told = match chats.decide(&chat, &from, message, &data).await {
+            let told = match chats.decide(&press).await {
                 Ok(told) => told,
                 Err(failure) => failure.message,
             };
-            // Nobody waits for these words; they only end the waiting of the button.
-            drop(chats.0.client().answer_press(&query, &told).await);
+            chats.0.inbox.settled(press.id).await;
+            if let Some(query) = &press.query {
+                // Nobody waits for these words; they only end the waiting of the button.
+                drop(chats.0.client().answer_press(query, &told).await);
+            }
         });
     }
 
-    async fn decide(&self, chat: &str, from: &str, message: i64, data: &str) -> Done<String> {
-        let Some((answer, approval)) = ask::read(data) else {
+    /// Writes the answer down, and then tells whoever waits for it.
+    async fn decide(&self, press: &Press) -> Done<String> {
+        let Some((answer, approval)) = ask::read(&press.data) else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
-        if let Some(settled) = self.0.open.settle(approval, chat, answer, from) {
-            self.show_settled(chat, Some(message), settled.text);
-            return Ok(words::TAKEN.to_owned());
-        }
-        let by = format!("{from} in telegram chat {chat}");
+        let (chat, by) = (&press.chat, press.by());
         let Some(decided) = self.0.bot.talk.decide(approval, answer, &by).await? else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
-        let text = ask::decided(&decided.question, decided.answer, &decided.by);
-        self.show_settled(chat, Some(message), text);
+        let asked = self.0.open.settle(approval, decided.answer);
+        let question = asked.as_ref().unwrap_or(&decided.question);
+        let text = ask::decided(question, decided.answer, &decided.by);
+        let message = match press.message {
+            Some(message) => Some(message),
+            None => ask::message_of(&*self.0.bot.store, approval).await,
+        };
+        self.show_settled(chat, message, text);
+        if asked.is_some() {
+            return Ok(words::TAKEN.to_owned());
+        }
         // Whoever waited for this goes on elsewhere; here somebody wants to hear of it.
         // One that is being looked at just now may still have been told that it waits.
         for entry in self.0.inbox.entries() {
-            if entry.chat == chat {
+            if entry.chat == *chat {
                 self.take(entry);
             }
         }
@@ -151,10 +196,7 @@ impl Chats {
     async fn command(&self, command: words::Command, chat: &str) {
         let text = match command {
             words::Command::Help => words::HELP.to_owned(),
-            words::Command::New => {
-                self.0.with(chat, |chat| chat.fresh = true);
-                words::FRESH.to_owned()
-            }
+            words::Command::New => words::FRESH.to_owned(),
             words::Command::Stop => self.stop(chat).await,
             words::Command::Cost => match self.0.bot.talk.spending().await {
                 Ok(today) => words::cost(&self.0.with(chat, |chat| chat.usage), &today),
@@ -201,7 +243,6 @@ impl Chat {
         Self {
             queue,
             current: None,
-            fresh: false,
             usage: Usage::default(),
             waiting: HashSet::new(),
         }
@@ -246,13 +287,27 @@ impl Shared {
                     chat.usage.add(&said.usage);
                     chat.waiting.remove(&entry.id);
                 });
-                self.send(&entry.chat, &words::answer(&said)).await;
-                self.inbox.remove(entry.id).await;
+                let place = entry.place();
+                let left = self.bot.talk.see_to_answer(&said, &place);
+                self.forget(&entry, left.await).await;
             }
             Err(failure) => {
                 let text = words::failure(&failure.message, failure.hint.as_deref());
-                self.send(&entry.chat, &text).await;
-                self.inbox.remove(entry.id).await;
+                let (key, place) = (entry.key(), entry.place());
+                let left = self.bot.talk.tell(&key, &place, &text);
+                self.forget(&entry, left.await).await;
+            }
+        }
+    }
+
+    /// Forgets a message whose answer is in the outbox, which sees to the rest.
+    async fn forget(self: &Arc<Self>, entry: &Entry, left: Done<()>) {
+        match left {
+            Ok(()) => self.inbox.remove(entry.id).await,
+            Err(failure) => {
+                let why = failure.message;
+                tracing::error!(%why, "an answer could not be kept; it is tried again");
+                self.again(entry.clone());
             }
         }
     }
@@ -276,7 +331,7 @@ impl Shared {
 
     async fn say(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<Said> {
         let talk = &self.bot.talk;
-        let channel = format!("telegram:{}", entry.chat);
+        let channel = entry.place();
         let conversation = if entry.fresh {
             None
         } else {
@@ -284,8 +339,9 @@ impl Shared {
             latest.into_iter().next().map(|found| found.id)
         };
         let people = People {
-            client: self.client(),
+            talk: Arc::clone(talk),
             chat: entry.chat.clone(),
+            place: channel.clone(),
             open: self.open.clone(),
         };
         let attention = Attention {
@@ -298,6 +354,7 @@ impl Shared {
         let say = Say {
             conversation,
             agent: None,
+            answer_to: Some(channel.clone()),
             channel,
             text: entry.text.clone(),
             key: Some(entry.key()),
@@ -326,6 +383,11 @@ impl Shared {
         if first {
             self.send(&entry.chat, &words::waits(said)).await;
         }
+        self.again(entry);
+    }
+
+    /// Looks at a message again, some time later.
+    fn again(self: &Arc<Self>, entry: Entry) {
         let (chats, again) = (Chats(Arc::clone(self)), self.bot.pace.most);
         tokio::spawn(async move {
             tokio::time::sleep(again).await;
@@ -333,7 +395,8 @@ impl Shared {
         });
     }
 
-    /// Sends a text, again and again if need be. A failure that stays is told in the log.
+    /// Sends a text that is no answer, again and again if need be. A failure that stays is told in the
+    /// log, and the text is as good as nothing to whoever restarts.
     async fn send(&self, chat: &str, text: &str) {
         let mut how = SendOptions::default();
         let mut wait = self.bot.pace.first;
@@ -349,13 +412,13 @@ impl Shared {
             );
             if !passes {
                 let (why, hint) = (failure.message, failure.hint);
-                return tracing::error!(%why, hint, chat, "an answer was not sent");
+                return tracing::error!(%why, hint, chat, "something was not said");
             }
-            tracing::debug!(why = failure.message, chat, "an answer is sent again");
+            tracing::debug!(why = failure.message, chat, "something is said again");
             tokio::time::sleep(refused.retry_after.unwrap_or(wait)).await;
             wait = (wait * 2).min(self.bot.pace.most);
         }
-        tracing::error!(chat, "an answer was given up after {TRIES} tries");
+        tracing::error!(chat, "something was not said in {TRIES} tries");
     }
 
     fn client(&self) -> Client {

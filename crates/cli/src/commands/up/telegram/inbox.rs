@@ -1,18 +1,32 @@
-//! Messages that are not answered yet, in the store: what was heard survives a crash.
+//! What the bot was told and what is not done about it yet, in the store: how far updates were
+//! taken, messages to be answered, buttons that were pressed.
+//!
+//! All of it is one value that is written at once. An update is taken by writing it down together
+//! with the number of the next one, so that it is taken once, whatever Telegram repeats and wherever
+//! a crash comes; and Telegram is told to forget it only after that.
+//!
+//! Not here: what is done about any of it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deft_store::{Error, Store};
 use serde::{Deserialize, Serialize};
 
-/// Where they are kept.
+/// Where it is kept.
 const INBOX: &str = "telegram.inbox";
+
+/// Where the number of the next update was kept before it was in the same value.
+const OFFSET: &str = "telegram.offset";
 
 /// A message that is to be answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     /// The number of the update.
     pub id: i64,
+    /// The bot that was told; its number, because each bot counts its updates.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub bot: String,
     pub chat: String,
     pub text: String,
     /// The conversation begins anew with it.
@@ -21,64 +35,263 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// The chat as conversations and the outbox know it.
+    pub(super) fn place(&self) -> String {
+        format!("telegram:{}", self.chat)
+    }
+
     /// Names what is said, however often it is said.
     pub(super) fn key(&self) -> String {
-        format!("telegram:{}", self.id)
+        match self.bot.as_str() {
+            "" => format!("telegram:{}", self.id),
+            bot => format!("telegram:{bot}:{}", self.id),
+        }
     }
 }
 
-/// The messages of all chats, the oldest first.
+/// A question that somebody has answered, by a button or in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Press {
+    /// The number of the update.
+    pub id: i64,
+    pub chat: String,
+    /// Who, for people.
+    pub from: String,
+    /// What the button says to us.
+    pub data: String,
+    /// The message that has the button, if one was pressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<i64>,
+    /// What to answer to, if a button was pressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+}
+
+impl Press {
+    /// Who has answered, as the record says.
+    pub(super) fn by(&self) -> String {
+        format!("{} in telegram chat {}", self.from, self.chat)
+    }
+}
+
+/// What an update is taken as.
+pub(super) enum Taken {
+    /// Nothing that would have to survive.
+    Nothing,
+    /// Something to answer.
+    Message { chat: String, text: String },
+    /// The next message of a chat begins a conversation.
+    Fresh { chat: String },
+    /// An answer to a question.
+    Press(Press),
+}
+
+/// Everything that is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Book {
+    /// The bot that counts the updates.
+    bot: String,
+    /// The number of the next update.
+    next: i64,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    fresh: BTreeSet<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<Entry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    presses: Vec<Press>,
+}
+
+impl Book {
+    async fn read(store: &dyn Store) -> Result<Self, Error> {
+        let kept = store.setting(INBOX).await?.unwrap_or_default();
+        if let Ok(messages) = serde_json::from_str::<Vec<Entry>>(&kept) {
+            // As it was kept before.
+            let next = store.setting(OFFSET).await?;
+            return Ok(Self {
+                next: next.and_then(|text| text.parse().ok()).unwrap_or_default(),
+                messages,
+                ..Self::default()
+            });
+        }
+        Ok(serde_json::from_str(&kept).unwrap_or_default())
+    }
+
+    /// Takes an update, and gives the message that it is.
+    fn take(&mut self, id: i64, taken: Taken) -> Option<Entry> {
+        self.next = id + 1;
+        match taken {
+            Taken::Nothing => None,
+            Taken::Fresh { chat } => {
+                self.fresh.insert(chat);
+                None
+            }
+            Taken::Press(press) => {
+                self.presses.push(press);
+                None
+            }
+            Taken::Message { chat, text } => {
+                let entry = Entry {
+                    id,
+                    bot: self.bot.clone(),
+                    fresh: self.fresh.remove(&chat),
+                    chat,
+                    text,
+                };
+                self.messages.push(entry.clone());
+                Some(entry)
+            }
+        }
+    }
+}
+
+/// What is kept of all chats, the oldest first.
 #[derive(Clone)]
 pub(super) struct Inbox {
     store: Arc<dyn Store>,
-    entries: Arc<Mutex<Vec<Entry>>>,
+    book: Arc<Mutex<Book>>,
     /// One change is written at a time, so that an older one never counts.
     writing: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Inbox {
     pub(super) async fn open(store: Arc<dyn Store>) -> Result<Self, Error> {
-        let kept = store.setting(INBOX).await?;
-        let entries = kept.and_then(|text| serde_json::from_str(&text).ok());
+        let book = Book::read(&*store).await?;
         Ok(Self {
             store,
-            entries: Arc::new(Mutex::new(entries.unwrap_or_default())),
+            book: Arc::new(Mutex::new(book)),
             writing: Arc::default(),
         })
     }
 
-    pub(super) fn entries(&self) -> Vec<Entry> {
-        self.lock().clone()
+    /// The number of the next update of a bot. Another one than before counts from its own beginning.
+    pub(super) fn next(&self, bot: &str) -> i64 {
+        let mut book = self.lock();
+        if book.bot != bot {
+            // Before bots were told apart, it was this one.
+            let same = book.bot.is_empty();
+            bot.clone_into(&mut book.bot);
+            book.next = if same { book.next } else { 0 };
+        }
+        book.next
     }
 
-    /// Keeps a message; false if it is there already.
-    pub(super) async fn add(&self, entry: Entry) -> bool {
-        {
-            let mut entries = self.lock();
-            if entries.iter().any(|known| known.id == entry.id) {
-                return false;
-            }
-            entries.push(entry);
-        }
-        self.write().await;
-        true
+    /// Messages that are not answered yet.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        self.lock().messages.clone()
+    }
+
+    /// Answers that nobody has acted on yet.
+    pub(super) fn presses(&self) -> Vec<Press> {
+        self.lock().presses.clone()
+    }
+
+    /// Writes an update down. Until that has worked it is not taken, and comes again.
+    pub(super) async fn take(&self, id: i64, taken: Taken) -> Result<Option<Entry>, Error> {
+        self.change(|book| book.take(id, taken)).await
     }
 
     /// Forgets a message that was answered.
     pub(super) async fn remove(&self, id: i64) {
-        self.lock().retain(|entry| entry.id != id);
-        self.write().await;
-    }
-
-    async fn write(&self) {
-        let _one = self.writing.lock().await;
-        let text = serde_json::to_string(&*self.lock()).unwrap_or_default();
-        if let Err(error) = self.store.keep_setting(INBOX, &text).await {
-            tracing::error!(%error, "messages to the bot would not survive a crash");
+        let forgotten = self.change(|book| book.messages.retain(|entry| entry.id != id));
+        if let Err(error) = forgotten.await {
+            // Its key keeps it from being worked on again.
+            tracing::warn!(%error, "a message to the bot that was answered is still kept");
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Forgets an answer that was acted on.
+    pub(super) async fn settled(&self, id: i64) {
+        let forgotten = self.change(|book| book.presses.retain(|press| press.id != id));
+        if let Err(error) = forgotten.await {
+            // A question is answered once.
+            tracing::warn!(%error, "an answer to a question is still kept");
+        }
+    }
+
+    /// Changes what is kept, and what is known here after that has worked.
+    async fn change<T>(&self, change: impl FnOnce(&mut Book) -> T) -> Result<T, Error> {
+        let _one = self.writing.lock().await;
+        let mut book = self.lock().clone();
+        let changed = change(&mut book);
+        let text = serde_json::to_string(&book).unwrap_or_default();
+        self.store.keep_setting(INBOX, &text).await?;
+        *self.lock() = book;
+        Ok(changed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_store::{Memory, Sqlite, SqliteOptions};
+
+    use super::*;
+
+    fn message(text: &str) -> Taken {
+        Taken::Message {
+            chat: "7".to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn entry(id: i64, bot: &str, text: &str, fresh: bool) -> Entry {
+        Entry {
+            id,
+            bot: bot.to_owned(),
+            chat: "7".to_owned(),
+            text: text.to_owned(),
+            fresh,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_taken_is_there_after_a_restart() {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
+        assert_eq!(inbox.next("1"), 0);
+        let chat = || "7".to_owned();
+        inbox.take(3, Taken::Fresh { chat: chat() }).await.unwrap();
+        let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
+        assert_eq!(inbox.next("1"), 4);
+        let first = entry(4, "1", "first", true);
+        let taken = inbox.take(4, message("first")).await.unwrap();
+        assert_eq!(taken.as_ref(), Some(&first));
+        assert_eq!(first.key(), "telegram:1:4");
+        let second = entry(5, "1", "second", false);
+        inbox.take(5, message("second")).await.unwrap();
+        inbox.remove(4).await;
+        let inbox = Inbox::open(store).await.unwrap();
+        assert_eq!((inbox.next("1"), inbox.entries()), (6, vec![second]));
+        // Another bot counts for itself, and what the first one was told stays.
+        assert_eq!((inbox.next("2"), inbox.entries().len()), (0, 1));
+    }
+
+    /// An update that could not be written down was not taken.
+    #[tokio::test]
+    async fn what_cannot_be_kept_is_not_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, options) = (folder.path().join("db"), SqliteOptions::default());
+        drop(Sqlite::open(&path, &options).unwrap());
+        let store = Sqlite::open_read_only(&path, &options).unwrap();
+        let inbox = Inbox::open(Arc::new(store)).await.unwrap();
+        let refused = inbox.take(1, message("hello")).await;
+        assert!(refused.is_err(), "{refused:?}");
+        assert_eq!((inbox.next("1"), inbox.entries()), (0, Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn what_was_kept_before_is_read() {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        let old = r#"[{"id": 8, "chat": "7", "text": "hello"}]"#;
+        store.keep_setting(INBOX, old).await.unwrap();
+        store.keep_setting(OFFSET, "9").await.unwrap();
+        let inbox = Inbox::open(store).await.unwrap();
+        assert_eq!(inbox.next("1"), 9);
+        assert_eq!(inbox.entries(), [entry(8, "", "hello", false)]);
+        assert_eq!(inbox.entries()[0].key(), "telegram:8");
     }
 }

@@ -3,9 +3,9 @@
 //! This file asks for what is new and hands it on. An update is written down (`inbox.rs`) before
 //! Telegram is told to forget it, and named by its number wherever it goes, so that it is answered
 //! whatever happens and worked on once. `chats.rs` works on it, chat by chat, and `ask.rs` asks
-//! back.
+//! back. Answers and questions go through the outbox; what is said beside them is sent from here.
 //!
-//! Not here: notices, which go through the outbox; and what an answer is.
+//! Not here: what an answer is, and how the outbox is carried (`channels/`).
 
 mod ask;
 mod chats;
@@ -28,11 +28,9 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Config;
 use crate::secrets;
 use crate::talk::Talk;
+pub(crate) use ask::buttons;
 use chats::Chats;
-use inbox::Inbox;
-
-/// Where the number of the next update is kept.
-const OFFSET: &str = "telegram.offset";
+use inbox::{Inbox, Press};
 
 /// How long Telegram may wait for something to tell us.
 const POLL: Duration = Duration::from_secs(50);
@@ -151,7 +149,6 @@ impl Bot {
         let mut poll = Poll {
             client,
             chats,
-            store: Arc::clone(&self.store),
             allowed: settings.options.allowed_chats.clone(),
             strangers: HashSet::new(),
             trouble: Trouble::new(self.pace),
@@ -167,6 +164,9 @@ impl Bot {
     ) -> Result<Chats, deft_store::Error> {
         let inbox = Inbox::open(Arc::clone(&self.store)).await?;
         let chats = Chats::new(self.clone(), client, inbox.clone(), stop.clone());
+        for press in inbox.presses() {
+            chats.act(press);
+        }
         for entry in inbox.entries() {
             chats.take(entry);
         }
@@ -178,7 +178,6 @@ impl Bot {
 struct Poll {
     client: Client,
     chats: Chats,
-    store: Arc<dyn Store>,
     allowed: Vec<String>,
     /// Chats that were turned away and told of in the log.
     strangers: HashSet<String>,
@@ -187,8 +186,9 @@ struct Poll {
 
 impl Poll {
     async fn run(&mut self) {
-        let mut next = self.offset().await;
         loop {
+            // Telegram forgets what comes before this number, all of which is written down.
+            let next = self.chats.next(self.client.bot());
             let updates = match self.client.updates(next, POLL).await {
                 Ok(updates) => {
                     self.trouble.is_over();
@@ -200,35 +200,22 @@ impl Poll {
                     continue;
                 }
             };
-            let Some(last) = updates.iter().map(|update| update.id).max() else {
-                continue;
-            };
             for update in updates.into_iter().filter(|update| update.id >= next) {
-                self.take(update).await;
-            }
-            next = last + 1;
-            if let Err(error) = self.store.keep_setting(OFFSET, &next.to_string()).await {
-                // Telegram is asked from here on, and an update that comes again is known.
-                tracing::error!(%error, "the place among the messages of the bot was not kept");
+                if let Err(error) = self.take(update).await {
+                    // It comes again, with all that follow it.
+                    tracing::error!(%error, "a message to the bot could not be written down; it is tried again");
+                    tokio::time::sleep(self.trouble.pace.most).await;
+                    break;
+                }
             }
         }
     }
 
-    async fn offset(&self) -> i64 {
-        let kept = self.store.setting(OFFSET).await.ok().flatten();
-        kept.and_then(|text| text.parse().ok()).unwrap_or_default()
-    }
-
-    async fn take(&mut self, update: Update) {
-        let (Incoming::Message { chat, .. } | Incoming::Pressed { chat, .. }) = &update.what else {
-            return;
-        };
-        if !self.knows(chat) {
-            return;
-        }
+    async fn take(&mut self, update: Update) -> Result<(), deft_store::Error> {
+        let id = update.id;
         match update.what {
-            Incoming::Message { chat, from, text } => {
-                self.chats.hear(update.id, &chat.id, &from, text).await;
+            Incoming::Message { chat, from, text } if self.knows(&chat) => {
+                self.chats.hear(id, &chat.id, &from, text).await
             }
             Incoming::Pressed {
                 chat,
@@ -236,10 +223,20 @@ impl Poll {
                 message,
                 query,
                 data,
-            } => {
-                self.chats.press(&chat.id, &from, message, &query, &data);
+            } if self.knows(&chat) => {
+                let press = Press {
+                    id,
+                    chat: chat.id,
+                    from,
+                    data,
+                    message: Some(message),
+                    query: Some(query),
+                };
+                self.chats.press(press).await
             }
-            Incoming::Other => {}
+            Incoming::Message { .. } | Incoming::Pressed { .. } | Incoming::Other => {
+                self.chats.pass(id).await
+            }
         }
     }
 

@@ -53,19 +53,6 @@ impl Command {
     }
 }
 
-/// How a run ended, as a message.
-pub(super) fn answer(said: &Said) -> String {
-    let text = said.text.trim();
-    let error = said.error.as_ref();
-    let error = error.map(|error| failure(&error.message, error.hint.as_deref()));
-    match (text.is_empty(), error) {
-        (false, None) => text.to_owned(),
-        (false, Some(error)) => format!("{text}\n\n{error}"),
-        (true, Some(error)) => error,
-        (true, None) => "(no answer)".to_owned(),
-    }
-}
-
 pub(super) fn failure(message: &str, hint: Option<&str>) -> String {
     match hint {
         Some(hint) => format!("✗ {message}\n{hint}"),

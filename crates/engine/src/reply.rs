@@ -1,0 +1,156 @@
+//! Answers of chats, and questions in them, by way of the outbox: for places where nobody waits at a
+//! terminal.
+//!
+//! An answer is left in the transaction that ends its run, whoever drives it then, so that it is
+//! neither lost nor said twice up to the channel itself. Between the moment at which a receiver took
+//! it and the moment at which its receipt is stored, a crash makes the courier say it again.
+//!
+//! Not here: how it is carried (`courier.rs`), and what it looks like where it arrives.
+
+use deft_model::{Failure, RunId, RunStatus};
+use deft_store::{NoticeFilter, RunRow, Write};
+use deft_workflow::Finished;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::agent::{answer_to, text_of};
+use crate::ask::Question;
+use crate::engine::Inner;
+use crate::notice::{Kind, Notice};
+use crate::{Engine, Error, finish};
+
+/// How much of the arguments of a call is shown to whoever is asked about it.
+const ARGS: usize = 600;
+
+/// What the outbox calls the answer of a run.
+const ANSWER: &str = "answer";
+
+/// An answer in words: what was said, and what went wrong.
+pub fn answer_text(text: &str, failure: Option<&Failure>) -> String {
+    let failure = failure.map(|failure| match &failure.hint {
+        Some(hint) => format!("✗ {}\n{hint}", failure.message),
+        None => format!("✗ {}", failure.message),
+    });
+    match (text.trim(), failure) {
+        ("", None) => "(no answer)".to_owned(),
+        ("", Some(failure)) => failure,
+        (text, None) => text.to_owned(),
+        (text, Some(failure)) => format!("{text}\n\n{failure}"),
+    }
+}
+
+/// The answer of a run that ends, if it goes anywhere.
+pub(crate) fn answer(run: &RunRow, finished: &Finished, at: Timestamp) -> Option<Write> {
+    let to = answer_to(run)?;
+    let text = answer_text(&text_of(&finished.outputs), finish::failure(finished));
+    Some(Write::Notice {
+        key: ANSWER.to_owned(),
+        body: notice(run, to, text).body(),
+        at,
+    })
+}
+
+fn notice(run: &RunRow, to: String, text: String) -> Notice {
+    Notice {
+        kind: Kind::Answer,
+        title: String::new(),
+        text: deft_workflow::mask(&text).unwrap_or(text),
+        skill: Some(run.skill.clone()),
+        run: Some(run.id.to_string()),
+        target: Some(to),
+        approval: None,
+    }
+}
+
+impl Engine {
+    /// Sees to it that the answer of a run that is over is on its way, once. Runs that end while they
+    /// are driven have seen to that themselves; those that are stopped while they wait have not.
+    pub async fn see_to_answer(&self, run: &RunId, to: &str) -> Result<(), Error> {
+        let row = self.store().run(run).await?;
+        let row = row.ok_or_else(|| Error::UnknownRun {
+            id: run.to_string(),
+        })?;
+        let filter = NoticeFilter {
+            run: Some(run.clone()),
+            ..NoticeFilter::default()
+        };
+        let left = self.store().notices(filter).await?;
+        if row.status != RunStatus::Done || left.iter().any(|row| row.key == ANSWER) {
+            return Ok(());
+        }
+        let outputs = row.outputs.as_deref();
+        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
+        let text = outputs.as_ref().map(text_of).unwrap_or_default();
+        let error = row.error.as_deref();
+        let error: Option<Failure> = error.and_then(|text| serde_json::from_str(text).ok());
+        let notice = notice(&row, to.to_owned(), answer_text(&text, error.as_ref()));
+        self.inner.leave(format!("{ANSWER} {run}"), &notice).await?;
+        Ok(())
+    }
+
+    /// Asks the people in a chat, once however often it is wanted. Says whether it was not before.
+    pub async fn tell_question(&self, question: &Question, to: &str) -> Result<bool, Error> {
+        self.inner.leave_question(question, to).await
+    }
+}
+
+impl Inner {
+    /// A question with what it is about, for a place where it can be answered at once.
+    pub(crate) async fn leave_question(
+        &self,
+        question: &Question,
+        to: &str,
+    ) -> Result<bool, Error> {
+        let notice = Notice {
+            kind: Kind::Question,
+            title: String::new(),
+            text: format!("{}{}", question.message, args(question)),
+            skill: None,
+            run: Some(question.run.to_string()),
+            target: Some(to.to_owned()),
+            approval: Some(question.approval.clone()),
+        };
+        let key = question_key(&question.approval);
+        self.leave(key, &notice).await
+    }
+}
+
+/// What the outbox calls a question.
+pub fn question_key(approval: &str) -> String {
+    format!("question {approval}")
+}
+
+/// What the call would be made with, unless the question says so itself.
+fn args(question: &Question) -> String {
+    let args = question.operation.args.as_ref();
+    let told = |args: &&Value| !question.message.contains(&args.to_string());
+    let Some(args) = args.filter(told) else {
+        return String::new();
+    };
+    let args = serde_json::to_string_pretty(args).unwrap_or_default();
+    match args.char_indices().nth(ARGS) {
+        Some((at, _)) => format!("\n{}…", &args[..at]),
+        None => format!("\n{args}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_model::FailureClass;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_says_what_went_wrong() {
+        let failure = Failure::new(FailureClass::Budget, "used up");
+        let hinted = failure.clone().hint("wait");
+        for (text, failure, expected) in [
+            ("Hi.\n", None, "Hi."),
+            (" ", None, "(no answer)"),
+            ("", Some(&failure), "✗ used up"),
+            ("So far", Some(&hinted), "So far\n\n✗ used up\nwait"),
+        ] {
+            assert_eq!(answer_text(text, failure), expected);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Answers of chats go through the outbox: left with the end of their run, once, and carried in order.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deft_engine::{
+    Attention, Channel, Delivered, Notice, NoticeKind, Parcel, Said, Say, Undelivered,
+};
+use deft_model::{Failure, FailureClass, RunStatus};
+use deft_store::{Memory, NoticeFilter, NoticeRow};
+use serde_json::json;
+
+use crate::thinker::{minded, says, thinker, wants};
+use crate::time_world::{Times, at, both};
+use crate::world::{Folder, World, load};
+
+const CHAT: &str = "telegram:7";
+
+async fn say(world: &World, text: &str) -> Said {
+    let say = Say {
+        channel: CHAT.to_owned(),
+        answer_to: Some(CHAT.to_owned()),
+        text: text.to_owned(),
+        key: Some(text.to_owned()),
+        ..Say::default()
+    };
+    let attention = Attention {
+        parks: true,
+        ..Attention::default()
+    };
+    world.engine.say(say, attention).await.unwrap()
+}
+
+/// What is left for people, oldest first: kind, place and text.
+async fn left(world: &World) -> Vec<(NoticeKind, String, String)> {
+    let rows = world.store.notices(NoticeFilter::default()).await;
+    let read = |row: &NoticeRow| {
+        let notice: Notice = serde_json::from_str(&row.body).unwrap();
+        (notice.kind, notice.target.unwrap_or_default(), notice.text)
+    };
+    rows.unwrap().iter().rev().map(read).collect()
+}
+
+fn answer(text: &str) -> (NoticeKind, String, String) {
+    (NoticeKind::Answer, CHAT.to_owned(), text.to_owned())
+}
+
+/// The end of the run leaves it; whoever comes later, because of a crash before they knew, adds none.
+#[tokio::test]
+async fn an_answer_is_left_once() {
+    let (models, asked) = thinker(|_, _| Ok(says("Hello, Ada!")));
+    let world = minded(&[], models);
+    for _ in 0..2 {
+        let said = say(&world, "Hi").await;
+        let run = &said.run.id;
+        world.engine.see_to_answer(run, CHAT).await.unwrap();
+    }
+    assert_eq!(left(&world).await, [answer("Hello, Ada!")]);
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+/// A run that is stopped while nobody drives it leaves nothing; whoever waits for its answer does.
+#[tokio::test]
+async fn what_is_stopped_while_it_waits_is_answered_too() {
+    let (models, _) = thinker(|_, _| Ok(wants(&[("act", json!({"n": 1}))])));
+    let home = tempfile::tempdir().unwrap();
+    let folder = Folder(Arc::new(Mutex::new(load(&home, &[]))));
+    let parts = (deft_tools::Options::default(), models);
+    let world = World::made(home, folder, Arc::new(Memory::new()), parts, |options| {
+        options.agent.approve = vec!["act".to_owned()];
+        options.agent.tools = vec!["act".to_owned()];
+    });
+    let said = say(&world, "Act").await;
+    assert_eq!(said.run.status, RunStatus::Waiting, "{:?}", said.run);
+    let asked = left(&world).await;
+    assert_eq!(asked[0].0, NoticeKind::Question);
+    let run = &said.run.id;
+    // It is not over yet.
+    world.engine.see_to_answer(run, CHAT).await.unwrap();
+    assert_eq!(left(&world).await, asked);
+    world.engine.cancel(run, "ada").await.unwrap();
+    for _ in 0..2 {
+        world.engine.see_to_answer(run, CHAT).await.unwrap();
+    }
+    let expected = [asked[0].clone(), answer("✗ cancelled by ada")];
+    assert_eq!(left(&world).await, expected);
+}
+
+/// Notes when it begins to send something and when that is over. The first try is told to wait.
+#[derive(Default)]
+struct Slow(Mutex<Vec<String>>);
+
+impl Channel for Slow {
+    fn deliver<'a>(
+        &'a self,
+        parcel: &'a Parcel<'a>,
+    ) -> Pin<Box<dyn Future<Output = Delivered> + Send + 'a>> {
+        let note = |what: &str| {
+            let mut notes = self.0.lock().unwrap();
+            notes.push(format!("{what} {}", parcel.notice.text));
+            notes.len()
+        };
+        Box::pin(async move {
+            if note("begins") == 1 {
+                return Err(Undelivered {
+                    failure: Failure::new(FailureClass::Quota, "429"),
+                    retry_after: Some(Duration::from_secs(9)),
+                });
+            }
+            for _ in 0..5 {
+                tokio::task::yield_now().await;
+            }
+            note("ends");
+            Ok("receipt".to_owned())
+        })
+    }
+}
+
+/// Messages to one chat neither mix nor overtake each other, and one that is told to wait lets those
+/// behind it wait too. Other chats do not care.
+#[tokio::test]
+async fn messages_to_one_place_are_sent_in_order() {
+    both(async |t: Times| {
+        let slow = Arc::new(Slow::default());
+        let channel: Arc<dyn Channel> = Arc::clone(&slow) as _;
+        for (key, place) in [("one", "a"), ("two", "a"), ("other", "b"), ("three", "a")] {
+            let notice = Notice {
+                kind: NoticeKind::Answer,
+                title: String::new(),
+                text: key.to_owned(),
+                skill: None,
+                run: None,
+                target: Some(place.to_owned()),
+                approval: None,
+            };
+            t.world.engine.tell(key, &notice).await.unwrap();
+        }
+        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 1);
+        let notes = std::mem::take(&mut *slow.0.lock().unwrap());
+        assert_eq!(notes, ["begins one", "begins other", "ends other"]);
+        slow.0.lock().unwrap().push("again".to_owned());
+        t.world.clock.set(at("13:00:09"));
+        assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 3);
+        let expected = [
+            "again",
+            "begins one",
+            "ends one",
+            "begins two",
+            "ends two",
+            "begins three",
+            "ends three",
+        ];
+        assert_eq!(*slow.0.lock().unwrap(), expected);
+        let rows = t.world.store.notices(NoticeFilter::default()).await;
+        let attempts: Vec<u32> = rows.unwrap().iter().rev().map(|row| row.attempts).collect();
+        assert_eq!(
+            attempts,
+            [2, 1, 1, 1],
+            "what was not tried counts for no try"
+        );
+    })
+    .await;
+}
