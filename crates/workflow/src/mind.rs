@@ -14,6 +14,18 @@ use crate::scope::{failure, seconds};
 /// The public form of an event of an agent; some have none.
 pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object)> {
     let (kind, mut fields) = match &event.what {
+        What::Finished(_) if event.agent.is_root() => return None,
+        what => public_what(what)?,
+    };
+    fields["step_id"] = json!(path);
+    if !event.agent.is_root() {
+        fields["agent_path"] = Value::String(event.agent.to_string());
+    }
+    with_fields(kind, fields)
+}
+
+fn public_what(what: &What) -> Option<(&'static str, Value)> {
+    Some(match what {
         What::Began(setup) => (
             "agent_started",
             json!({ "agent": setup.agent, "model": setup.model,
@@ -97,7 +109,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
             json!({ "turn": turn, "call": call, "success": error.is_none(), "result": value,
                 "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
         ),
-        What::Finished(finished) if !event.agent.is_root() => (
+        What::Finished(finished) => (
             "agent_finished",
             json!({ "text": finished.text, "error": finished.error.as_ref().map(failure) }),
         ),
@@ -106,14 +118,8 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
         | What::Offered { .. }
         | What::Reminded { .. }
         | What::Rejected { .. }
-        | What::Finished(_)
         | What::Reopened => return None,
-    };
-    fields["step_id"] = json!(path);
-    if !event.agent.is_root() {
-        fields["agent_path"] = Value::String(event.agent.to_string());
-    }
-    with_fields(kind, fields)
+    })
 }
 
 fn told(how: Interpretation) -> &'static str {

@@ -12,7 +12,7 @@ use crate::app::{self, App};
 use crate::args::{Approvals, Global};
 use crate::commands::up::Lock;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, local, table};
+use crate::output::{Fit, Output, local, table_of};
 
 mod grants;
 
@@ -54,7 +54,8 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
                 .to_vec(),
         ];
         lines.extend(rows.iter().map(|row| line(row, &app.zone)));
-        output.data(&table(&lines, output.width()))?;
+        let fits = [Fit::Id, Fit::Id, Fit::Cut, Fit::Cut, Fit::Keep];
+        output.data(&table_of(&lines, &fits, output.width()))?;
         output.note("hint: `deft approvals approve ID` or `deft approvals reject ID`");
     }
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use crate::app::{self, App};
 use crate::args::{Global, Jobs};
 use crate::commands::tools::arguments;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, table};
+use crate::output::{Fit, Output, table_of};
 
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
     match command {
@@ -79,7 +79,7 @@ fn list(app: &App, limit: Option<u32>, output: &Output) -> Done {
             .to_vec(),
     ];
     lines.extend(jobs.iter().map(line));
-    output.data(&table(&lines, output.width()))?;
+    output.data(&table_of(&lines, &[Fit::Id], output.width()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::app::{self, App};
 use crate::args::{Global, Notices};
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted, table};
+use crate::output::{Fit, Output, counted, table_of};
 
 pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
     match command {
@@ -40,7 +40,7 @@ fn list(app: &App, dead: bool, limit: Option<u32>, output: &Output) -> Done {
         let head = ["ID", "AT", "STATUS", "SKILL", "TEXT"].map(str::to_owned);
         let rows = rows.iter().map(|row| line(row, app));
         let lines: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(rows).collect();
-        output.data(&table(&lines, output.width()))?;
+        output.data(&table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

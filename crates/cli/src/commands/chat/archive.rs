@@ -9,11 +9,8 @@ use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
 use crate::markdown::Renderer;
-use crate::output::{Output, counted, harmless, local, local_minute, table};
+use crate::output::{Fit, Output, counted, harmless, local, local_minute, table_of};
 use crate::talk::{Conversation, Line, Talk};
-
-/// How much of an id is shown at least.
-const SHORT_ID: usize = "conv_0123456789ab".len();
 
 pub(super) async fn run(
     command: &Conversations,
@@ -90,10 +87,9 @@ fn list(found: &[Conversation], zone: &TimeZone, output: &Output) -> Done<()> {
         return Ok(());
     }
     let heads = ["id", "last", "channel", "agent", "said", "about"];
-    let ids: Vec<&str> = found.iter().map(|one| one.id.as_str()).collect();
     let row = |one: &Conversation| {
         vec![
-            shown_id(&one.id, &ids, output.width()),
+            one.id.clone(),
             local_minute(one.updated_at, zone),
             one.channel.clone(),
             one.agent.clone(),
@@ -105,23 +101,7 @@ fn list(found: &[Conversation], zone: &TimeZone, output: &Output) -> Done<()> {
     let rows: Vec<Vec<String>> = std::iter::once(heads)
         .chain(found.iter().map(row))
         .collect();
-    output.data(&table(&rows, output.width()))
-}
-
-/// An id in a list: whole for programs, and for people as much as tells it from the others there.
-fn shown_id(id: &str, all: &[&str], width: Option<usize>) -> String {
-    if width.is_none() {
-        return id.to_owned();
-    }
-    let tells = |length: &usize| {
-        let Some(start) = id.get(..*length) else {
-            return false;
-        };
-        !all.iter()
-            .any(|other| *other != id && other.starts_with(start))
-    };
-    let length = (SHORT_ID..id.len()).find(tells).unwrap_or(id.len());
-    id.get(..length).unwrap_or(id).to_owned()
+    output.data(&table_of(&rows, &[Fit::Id, Fit::Keep], output.width()))
 }
 
 fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) -> Done<()> {
@@ -167,20 +147,16 @@ pub(super) fn hits(found: &[Line], zone: &TimeZone) -> String {
         return "nothing was found".to_owned();
     }
     let width = crate::output::terminal_width();
-    let ids: Vec<&str> = found
-        .iter()
-        .map(|line| line.conversation.as_str())
-        .collect();
     let row = |line: &Line| {
         vec![
-            shown_id(&line.conversation, &ids, width),
+            line.conversation.clone(),
             local_minute(line.at, zone),
             line.role.clone(),
             words(&line.text),
         ]
     };
     let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-    table(&rows, width)
+    table_of(&rows, &[Fit::Id, Fit::Keep], width)
 }
 
 fn document(one: &Conversation) -> Value {
@@ -196,22 +172,4 @@ fn line_document(line: &Line) -> Value {
         "conversation": line.conversation, "seq": line.seq, "role": line.role, "text": line.text,
         "at": line.at.to_string(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown_id;
-
-    #[test]
-    fn an_id_is_shown_as_far_as_it_is_told_apart() {
-        let all = ["conv_01a1e0160d6c74e0", "conv_01a1e0160d6c75ff", "conv_02"];
-        let shown = |width| all.map(|id| shown_id(id, &all, width));
-        assert_eq!(
-            shown(Some(80)),
-            ["conv_01a1e0160d6c74", "conv_01a1e0160d6c75", "conv_02"]
-        );
-        assert_eq!(shown(None), all);
-        let one = ["conv_01a1e0160d6c74e0"; 2];
-        assert_eq!(shown_id(one[0], &one, Some(80)), "conv_01a1e0160d6c");
-    }
 }

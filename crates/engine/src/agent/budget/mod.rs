@@ -17,6 +17,7 @@ pub use pause::AgentPause;
 
 pub(crate) use bounds::{Payer, payers};
 
+use super::offers;
 use crate::engine::Inner;
 use bounds::{Bound, Whose};
 
