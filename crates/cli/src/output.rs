@@ -166,10 +166,14 @@ pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
 
 /// The same, with what the first columns can bear; the others can be cut.
 pub(crate) fn table_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>) -> String {
+    lines_of(rows, fits, width).concat()
+}
+
+/// The lines of such a table, one for each row.
+pub(crate) fn lines_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>) -> Vec<String> {
     let width = width.unwrap_or(usize::MAX);
     let widths = widths(rows, fits, width);
-    let mut out = String::new();
-    for row in rows {
+    let line = |row: &Vec<String>| {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let cell = match fits.get(column) {
@@ -179,10 +183,9 @@ pub(crate) fn table_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>)
             line.push_str(&cell);
             line.extend(std::iter::repeat_n(' ', width - columns_of(&cell) + 2));
         }
-        out.push_str(&clip(line.trim_end(), width));
-        out.push('\n');
-    }
-    out
+        clip(line.trim_end(), width) + "\n"
+    };
+    rows.iter().map(line).collect()
 }
 
 /// How wide the columns are, so that a row fits if that can be.

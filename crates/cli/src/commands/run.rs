@@ -377,8 +377,7 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
 pub(crate) fn exit_code(row: &RunRow, shown: &Value) -> ExitCode {
     let code = match (row.status, row.outcome) {
         (RunStatus::Waiting, _) => 5,
-        // Nothing was done because of a budget: that is not done.
-        (_, Some(Outcome::Error | Outcome::Skipped)) if met_limit(shown) => 6,
+        (_, Some(Outcome::Error)) if met_limit(shown) => 6,
         (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,
         (_, Some(_)) => 1,
     };
