@@ -170,6 +170,14 @@ pub enum Error {
         /// The revision.
         revision: String,
     },
+    /// A skill that cannot be written down, so that nobody could go on with its runs.
+    #[error("skill `{skill}` cannot be stored as a {dialect}")]
+    Unstorable {
+        /// The skill.
+        skill: String,
+        /// How it would be written.
+        dialect: String,
+    },
     /// The store could not do its part.
     #[error(transparent)]
     Store(#[from] deft_store::Error),

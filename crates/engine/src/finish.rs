@@ -103,7 +103,13 @@ impl Inner {
     ) -> Result<Finish, Error> {
         let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
         let (mut batch, events) = journal.take(Then::Continue);
-        batch.writes.extend(error_fact(ending, &pinned.skill.name));
+        if ending.finished.outcome != Outcome::Success {
+            let why = summary(ending.finished);
+            let name = &pinned.skill.name;
+            batch
+                .writes
+                .extend(error_fact(ending.run, name, &why, ending.at));
+        }
         let own = batch.writes.clone();
         let mut known = ending.skill.cloned();
         loop {
@@ -280,18 +286,15 @@ fn plain(value: &Value) -> String {
 }
 
 /// The fact that is kept of a failed job, for those who look for it later (S0.82).
-fn error_fact(ending: &Ending<'_>, name: &str) -> Option<Write> {
-    if ending.run.skill != JOB_SKILL || ending.finished.outcome == Outcome::Success {
+pub(crate) fn error_fact(run: &RunRow, name: &str, why: &str, at: Timestamp) -> Option<Write> {
+    if run.skill != JOB_SKILL {
         return None;
     }
     Some(Write::Fact(NewFact {
         agent_id: "orchestrator".to_owned(),
         category: "error".to_owned(),
-        text: format!(
-            "background job `{name}` failed: {}",
-            summary(ending.finished)
-        ),
-        source: Some(ending.run.id.to_string()),
-        at: ending.at,
+        text: format!("background job `{name}` failed: {why}"),
+        source: Some(run.id.to_string()),
+        at,
     }))
 }
