@@ -220,8 +220,9 @@ impl Error {
             Self::NameTaken { .. } => {
                 Some("use another name, or change the skill that has it".to_owned())
             }
-            Self::NotARecord { .. } => {
-                Some("edit or delete its file; `deft skills show NAME` says where it is".to_owned())
+            Self::NotARecord { skill } => {
+                Some(format!("`deft skills show {skill}` says where its file is, to be edited or \
+                    deleted; `deft skills enable {skill}` and `disable` switch it"))
             }
             Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
             Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),

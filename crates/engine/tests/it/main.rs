@@ -23,6 +23,7 @@ mod grants;
 mod leases;
 mod limits;
 mod model_health;
+mod records;
 mod runs;
 mod taken_over;
 mod thinker;
