@@ -15,10 +15,9 @@ use uuid::Uuid;
 
 use crate::drive::{Driven, Driver, RouterFacts};
 use crate::engine::Inner;
-use crate::lookup::record_revision;
 use crate::record::{Journal, encode as encode_event};
 use crate::secrets::{RunSecrets, taken_over};
-use crate::skills::{Pinned, decode, encode};
+use crate::skills::{Pinned, encode};
 use crate::{Attention, Engine, Error, ask, finish};
 
 /// A request to run a skill, with its cause.
@@ -295,21 +294,6 @@ impl Inner {
         if pinned.plan.has_compute() {
             self.parts.compute.warm();
         }
-    }
-
-    /// A skill that no file and no record holds: its content is its name. What is run is what was
-    /// stored of it, here as in any other process.
-    fn ad_hoc(&self, skill: &Skill) -> Result<Pinned, Error> {
-        let content = encode(skill)?;
-        let revision = record_revision(&content).to_string();
-        if let Some(pinned) = self.plans.get(&revision) {
-            return Ok(pinned);
-        }
-        let stored = decode(&content, &self.moment()).ok_or_else(|| Error::Unstorable {
-            skill: skill.id.to_string(),
-            dialect: skill.dialect.to_string(),
-        })?;
-        self.plans.add(Arc::new(stored), revision)
     }
 
     /// The first events of a run, decided before it is stored, so that they can be stored with it.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deft_model::{Dialect, Skill, nearest};
+use deft_model::{Dialect, Skill, SkillId, nearest};
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
 use deft_workflow::Plan;
@@ -137,6 +137,9 @@ struct Content {
     file: String,
     folder: String,
     domain: Option<String>,
+    /// What its runs go by, which a text need not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     /// Its name, where the text only has its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -218,6 +221,7 @@ fn content(skill: &Skill) -> Result<Content, Error> {
             _ => skill.id.to_string(),
         },
         domain: skill.domain.clone(),
+        id: Some(skill.id.to_string()),
         name,
         text,
         record,
@@ -240,6 +244,7 @@ pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
     };
     match parsed.document? {
         Document::Skill(mut skill) => {
+            skill.id = content.id.map_or(skill.id, SkillId::new);
             skill.name = content.name.unwrap_or(skill.name);
             Some(*skill)
         }

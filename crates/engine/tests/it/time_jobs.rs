@@ -217,9 +217,12 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
         let t = Times::over(file(&folder), &[]);
         let engine = &t.world.engine;
         // A name that no skill of a file could have.
+        let single = json!({ "name": "Single", "action": { "type": "tool_call",
+            "toolName": "echo", "parameters": { "text": "e" } } });
         for job in [
             two_calls("email.help", "a", "b"),
             two_calls("The other!", "c", "d"),
+            single.as_object().unwrap().clone(),
         ] {
             engine.queue_task(&job).await.unwrap();
         }
@@ -228,13 +231,19 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
         driver.drain().await;
         assert_eq!(
             statuses(driver).await,
-            ["email.help completed", "The other! completed"]
+            [
+                "email.help completed",
+                "The other! completed",
+                "Single completed"
+            ]
         );
         let mut results = Vec::new();
         for run in driver.world.engine.jobs(None).await.unwrap().iter().rev() {
             results.push(driver.world.engine.job_json(run).await["result"].clone());
         }
         let both = |first: &str, second: &str| json!({ "step1": { "text": first }, "step2": { "text": second } });
+        let single = results.pop().unwrap();
+        assert!(single.to_string().contains(r#""text":"e""#), "{single}");
         assert_eq!(results, [both("a", "b"), both("c", "d")]);
     }
 }
