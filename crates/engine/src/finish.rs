@@ -9,22 +9,19 @@ use deft_store::{
 };
 use deft_workflow::{Event, Finished, Machine, RunError, Usage};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::aftermath::{self, Ended, Terms};
 use crate::engine::Inner;
 use crate::jobs::JOB_SKILL;
 use crate::record::{Journal, encode_all};
 use crate::skills::Pinned;
+use crate::summary::summary;
 use crate::timed::Timed;
 use crate::view::publish;
 use crate::{Error, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
-
-/// The longest summary that is kept of a run.
-const SUMMARY: usize = 500;
 
 /// What is stored of the end of a run.
 pub(crate) fn row(finished: &Finished, at: Timestamp) -> Finish {
@@ -258,31 +255,6 @@ impl Inner {
 
 pub(crate) fn failure(finished: &Finished) -> Option<&Failure> {
     finished.error.as_ref().map(|error| &error.failure)
-}
-
-/// What came of a run in a sentence: why it failed, or what it returned.
-pub(crate) fn summary(finished: &Finished) -> String {
-    let text = match (failure(finished), &finished.outputs) {
-        (Some(failure), _) => failure.message.clone(),
-        (None, Value::Null) => "done".to_owned(),
-        (None, Value::Object(map)) if map.is_empty() => "done".to_owned(),
-        (None, Value::Object(map)) if map.len() == 1 => {
-            map.values().next().map(plain).unwrap_or_default()
-        }
-        (None, outputs) => plain(outputs),
-    };
-    let masked = deft_workflow::mask(&text).unwrap_or(text);
-    match masked.char_indices().nth(SUMMARY) {
-        Some((end, _)) => format!("{}…", &masked[..end]),
-        None => masked,
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// The fact that is kept of a failed job, for those who look for it later (S0.82).
