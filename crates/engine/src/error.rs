@@ -20,6 +20,8 @@ pub enum Error {
     UnknownAgent {
         /// What was asked for.
         name: String,
+        /// An agent with a similar name.
+        near: Option<String>,
     },
     /// An agent cannot begin.
     #[error("{0}")]
@@ -199,9 +201,10 @@ impl Error {
                 .as_ref()
                 .map(|near| format!("did you mean `{near}`?"))
                 .or_else(|| Some("`deft skills list` shows what there is".to_owned())),
-            Self::UnknownAgent { name } => {
-                Some(format!("`agents/{name}/AGENT.md` in the home would define it"))
-            }
+            Self::UnknownAgent { name, near } => Some(match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("`agents/{name}/AGENT.md` in the home would define it"),
+            }),
             Self::UnknownConversation { .. } => {
                 Some("`deft chat list` shows what there is".to_owned())
             }
