@@ -89,6 +89,11 @@ impl ModelConfig {
         Some(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
+    /// Whether it is known what it costs.
+    pub(crate) fn is_priced(&self) -> bool {
+        self.price().is_some()
+    }
+
     /// A price that is half known is half a price: what is not given costs nothing.
     fn price(&self) -> Option<Price> {
         let (input, output) = (self.decimal("price_input"), self.decimal("price_output"));
