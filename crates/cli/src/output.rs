@@ -1,6 +1,7 @@
 //! Where words go: data to stdout, everything else to stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
@@ -141,33 +142,106 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(show).collect()
 }
 
-/// Rows as aligned columns. Where the terminal is narrow every column but the
-/// last gives way, so that the last one still says something.
+/// Rows as aligned columns, each row a line. Where a terminal is narrow, see [`blocks`].
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
+    blocks(rows, width).concat()
+}
+
+/// Rows as aligned columns, one text for each row. Where a terminal is narrow the widest texts give
+/// way, as much as they have to; ids and instants never do, because nobody can use half of one. What
+/// still does not fit goes on in further lines.
+pub(crate) fn blocks(rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let most = width.map_or(usize::MAX, |width| (width / columns.max(1)).max(12));
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        let widest = cells.map(|cell| columns_of(cell)).max().unwrap_or_default();
-        if column + 1 < columns {
-            widest.min(most)
-        } else {
-            widest
-        }
-    };
-    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let widest = |column| cells(column).map(|cell| columns_of(cell)).max();
+    let mut widths: Vec<usize> = (0..columns).filter_map(widest).collect();
+    let whole: Vec<bool> = (0..columns)
+        .map(|column| cells(column).any(|cell| is_whole(cell)))
+        .collect();
+    let width = width.unwrap_or(usize::MAX);
+    let lines = lines(&mut widths, &whole, width);
+    rows.iter().map(|row| block(row, &widths, &lines)).collect()
+}
+
+/// A row, column by column.
+fn block(row: &[String], widths: &[usize], lines: &[Range<usize>]) -> String {
     let mut out = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
+    for columns in lines {
+        let mut line = String::from(if columns.start > 0 { INDENT } else { "" });
+        for (cell, width) in row.iter().zip(widths).take(columns.end).skip(columns.start) {
             let cell = clip(cell, *width);
             line.push_str(&cell);
-            line.extend(std::iter::repeat_n(' ', width - columns_of(&cell) + 2));
+            line.extend(std::iter::repeat_n(' ', width - columns_of(&cell) + GAP));
         }
-        out.push_str(&clip(line.trim_end(), width.unwrap_or(usize::MAX)));
-        out.push('\n');
+        let line = line.trim_end();
+        if columns.start == 0 || !line.is_empty() {
+            out.push_str(line);
+            out.push('\n');
+        }
     }
     out
+}
+
+/// The least that a text is cut to, where a terminal is narrow.
+const LEAST: usize = 12;
+/// Between columns.
+const GAP: usize = 2;
+/// Before what goes on in a further line.
+const INDENT: &str = "  ";
+
+/// Which columns stand in one line, after texts have given way.
+fn lines(widths: &mut [usize], whole: &[bool], width: usize) -> Vec<Range<usize>> {
+    let columns = widths.len();
+    let cut = |most: usize| {
+        let own = widths.iter().zip(whole);
+        let own = own.map(|(own, whole)| if *whole { *own } else { (*own).min(most) });
+        own.collect::<Vec<_>>()
+    };
+    let fits = |widths: &[usize]| {
+        let gaps = GAP * columns.saturating_sub(1);
+        widths.iter().sum::<usize>().saturating_add(gaps) <= width
+    };
+    let natural = widths.iter().copied().max().unwrap_or_default();
+    let natural = natural.min(width);
+    let most = (LEAST.min(natural)..=natural).rev();
+    let fitting = most.map(cut).find(|widths| fits(widths));
+    let Some(fitting) = fitting else {
+        return further_lines(widths, width);
+    };
+    widths.copy_from_slice(&fitting);
+    std::iter::once(0..columns).collect()
+}
+
+/// So many columns in a line as fit; one that fills a line alone is cut to it.
+fn further_lines(widths: &mut [usize], width: usize) -> Vec<Range<usize>> {
+    let room = width.saturating_sub(INDENT.len()).max(LEAST);
+    let (mut lines, mut start, mut used) = (Vec::new(), 0, 0);
+    for (column, own) in widths.iter_mut().enumerate() {
+        *own = (*own).min(room);
+        let more = if column == start { *own } else { *own + GAP };
+        let here = if start == 0 { width } else { room };
+        if used + more > here && column > start {
+            lines.push(start..column);
+            (start, used) = (column, *own);
+        } else {
+            used += more;
+        }
+    }
+    lines.push(start..widths.len());
+    lines
+}
+
+/// Whether a cell is an id or an instant.
+fn is_whole(cell: &str) -> bool {
+    let id = cell.split_once('_').is_some_and(|(kind, number)| {
+        let kind = kind.bytes().all(|byte| byte.is_ascii_lowercase());
+        kind && number.len() >= 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
+    let digits = |text: Option<&str>| {
+        text.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let dated = cell.as_bytes().get(4) == Some(&b'-') && digits(cell.get(..4));
+    id || dated && cell.len() <= 40
 }
 
 /// How many columns of a terminal a text takes; wide characters take two.
@@ -203,4 +277,53 @@ pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        let row = |row: &&[&str]| row.iter().map(|cell| (*cell).to_owned()).collect();
+        rows.iter().map(row).collect()
+    }
+
+    #[test]
+    fn only_what_does_not_fit_gives_way() {
+        let all = rows(&[
+            &["run", "skill", "started", "cause"],
+            &[
+                "run_0123456789abcdef0123456789abcdef",
+                "grid",
+                "2026-01-26 13:00:00 +00:00",
+                "schedule",
+            ],
+        ]);
+        let natural = "\
+run                                   skill  started                     cause
+run_0123456789abcdef0123456789abcdef  grid   2026-01-26 13:00:00 +00:00  schedule
+";
+        assert_eq!(table(&all, None), natural);
+        assert_eq!(table(&all, Some(81)), natural);
+        assert_eq!(
+            table(&all, Some(72)),
+            "\
+run                                   skill  started
+  cause
+run_0123456789abcdef0123456789abcdef  grid   2026-01-26 13:00:00 +00:00
+  schedule
+"
+        );
+        let text = rows(&[
+            &["at", "text", "kind"],
+            &["2026-01-26T13:00:00Z", "words that are many", "message"],
+        ]);
+        assert_eq!(
+            table(&text, Some(45)),
+            "\
+at                    text            kind
+2026-01-26T13:00:00Z  words that ar…  message
+"
+        );
+    }
 }

@@ -5,6 +5,7 @@
 //! wires of models, storing anything but by the journal of the run.
 
 mod budget;
+mod calls;
 mod came;
 mod chat;
 mod facts;
@@ -28,6 +29,7 @@ pub use say::{CHAT_SKILL, Said, Say};
 pub use think::Hear;
 pub use tools::TOOLS as AGENT_TOOLS;
 
+pub(crate) use calls::calls;
 pub(crate) use came::{Came, Heard, Span};
 pub(crate) use facts::AgentFacts;
 pub(crate) use history::{agents_of, said};
