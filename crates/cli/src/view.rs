@@ -3,6 +3,8 @@
 use deft_model::{Action, Body, Input, Section, Skill, Step};
 use deft_registry::Loaded;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 /// How many coming fires are shown.
@@ -83,7 +85,7 @@ fn trigger(skill: &Skill, moment: &Moment) -> Value {
 }
 
 /// The zone in which a skill's times are shown.
-pub(crate) fn zone(skill: &Skill, moment: &Moment) -> jiff::tz::TimeZone {
+pub(crate) fn zone(skill: &Skill, moment: &Moment) -> TimeZone {
     let name = skill
         .timing
         .as_ref()
@@ -170,4 +172,21 @@ fn step(step: &Step) -> Value {
         "on_error": step.on_error.to_string(),
         "output": step.output,
     })
+}
+
+/// How a skill stands after failures: how many in a row, and until when it rests, if it still does.
+pub(crate) fn rest_words(
+    failures: u32,
+    until: Option<Timestamp>,
+    zone: &TimeZone,
+) -> Option<String> {
+    let times = if failures == 1 { "time" } else { "times" };
+    let failed = format!("failed {failures} {times} in a row");
+    match until {
+        Some(until) => Some(format!(
+            "{failed}, rests until {}",
+            deft_schedule::show(until, zone)
+        )),
+        None => (failures > 0).then_some(failed),
+    }
 }

@@ -15,7 +15,6 @@ use uuid::Uuid;
 
 use crate::drive::{Driven, Driver, RouterFacts};
 use crate::engine::Inner;
-use crate::lookup::record_revision;
 use crate::record::{Journal, encode as encode_event};
 use crate::secrets::{RunSecrets, taken_over};
 use crate::skills::{Pinned, encode};
@@ -299,15 +298,6 @@ impl Inner {
         }
     }
 
-    /// A skill that no file and no record holds: its content is its name.
-    fn ad_hoc(&self, skill: &Arc<Skill>) -> Result<Pinned, Error> {
-        let revision = record_revision(&encode(skill)).to_string();
-        match self.plans.get(&revision) {
-            Some(pinned) => Ok(pinned),
-            None => self.plans.add(Arc::clone(skill), revision),
-        }
-    }
-
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     ///
     /// Where somebody comes back for runs that wait, missing tools are waited for.
@@ -464,7 +454,7 @@ impl Inner {
         if self.is_kept(&pinned.revision) {
             return Ok(());
         }
-        let content = encode(&pinned.skill);
+        let content = encode(&pinned.skill)?;
         let store = &self.parts.store;
         store.keep_revision(&pinned.revision, &content).await?;
         self.note_kept(&pinned.revision);

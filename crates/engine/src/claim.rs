@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use crate::drive::{Driven, Driver};
 use crate::engine::Inner;
+use crate::jobs::JOB_SKILL;
 use crate::record::encode;
 use crate::secrets::{RunSecrets, taken_over};
 use crate::skills::{Pinned, decode};
@@ -79,10 +80,10 @@ impl Engine {
         claimed: Claimed,
         attention: Attention,
     ) -> Result<Driven, Error> {
-        let lease = claimed.lease.clone();
+        let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
         match self.drive_from(claimed, attention).await {
             Err(error @ (Error::Replay { .. } | Error::RevisionLost { .. })) => {
-                self.give_up(&lease, &error).await?;
+                self.give_up(&run, &lease, &error).await?;
                 Ok(Driven::GivenUp)
             }
             other => other,
@@ -91,16 +92,19 @@ impl Engine {
 
     /// A run that cannot be replayed ends as interrupted, with the reason; it must not stay with
     /// somebody who cannot drive it.
-    async fn give_up(&self, lease: &Lease, error: &Error) -> Result<(), Error> {
+    async fn give_up(&self, run: &RunRow, lease: &Lease, error: &Error) -> Result<(), Error> {
+        let at = self.inner.now();
         let failure = Failure::new(FailureClass::Interrupted, error.to_string());
         let finish = Finish {
             outcome: Outcome::Interrupted,
             outputs: None,
             error: serde_json::to_string(&failure).ok(),
             aftermath: None,
-            at: self.inner.now(),
+            at,
         };
+        let fact = finish::error_fact(run, JOB_SKILL, &failure.message, at);
         let batch = Batch {
+            writes: fact.into_iter().collect(),
             then: Then::Finish(finish),
             ..Batch::default()
         };

@@ -8,11 +8,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Digest, Failure, FailureClass, RunId};
 use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest as _, Sha256};
 
 use crate::engine::Inner;
 use crate::notice::Notice;
@@ -49,6 +50,11 @@ impl<'a> Parcel<'a> {
             row,
             store,
         }
+    }
+
+    /// Whether nobody tried before; a try that could not be made at all counts for none.
+    pub fn is_first_try(&self) -> bool {
+        self.row.attempts <= 1
     }
 
     /// How many parts of the message arrived at earlier tries, where the receiver takes several.
@@ -198,7 +204,7 @@ impl Engine {
         row: &NoticeRow,
         channel: &Arc<dyn Channel>,
     ) -> Result<Tried, Error> {
-        let key = format!("notice-{}", row.id);
+        let key = key_of(row);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
                 let parcel = Parcel::new(&notice, &key, row, &**self.store());
@@ -307,6 +313,16 @@ fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
     let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
     let late = row.try_at.is_some_and(|until| over > until);
     late.then_some(now)
+}
+
+/// The key of a message: the same for every try, and another one in every home. Its number alone
+/// would be used again by a new database, and a receiver would take its first message for an old one.
+fn key_of(row: &NoticeRow) -> String {
+    let run = row.run.as_ref().map_or("", RunId::as_str);
+    let at = row.at.as_nanosecond();
+    let whole = format!("{}\n{run}\n{}\n{at}\n{}", row.id, row.key, row.body);
+    let digest = Digest::from_bytes(Sha256::digest(whole).into()).to_string();
+    format!("notice-{}", digest.get(..32).unwrap_or(&digest))
 }
 
 fn no_answer() -> Undelivered {

@@ -20,6 +20,8 @@ pub enum Error {
     UnknownAgent {
         /// What was asked for.
         name: String,
+        /// An agent with a similar name.
+        near: Option<String>,
     },
     /// An agent cannot begin.
     #[error("{0}")]
@@ -170,6 +172,14 @@ pub enum Error {
         /// The revision.
         revision: String,
     },
+    /// A skill that cannot be written down, so that nobody could go on with its runs.
+    #[error("skill `{skill}` cannot be stored as a {dialect}")]
+    Unstorable {
+        /// The skill.
+        skill: String,
+        /// How it would be written.
+        dialect: String,
+    },
     /// The store could not do its part.
     #[error(transparent)]
     Store(#[from] deft_store::Error),
@@ -191,9 +201,10 @@ impl Error {
                 .as_ref()
                 .map(|near| format!("did you mean `{near}`?"))
                 .or_else(|| Some("`deft skills list` shows what there is".to_owned())),
-            Self::UnknownAgent { name } => {
-                Some(format!("`agents/{name}/AGENT.md` in the home would define it"))
-            }
+            Self::UnknownAgent { name, near } => Some(match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("`agents/{name}/AGENT.md` in the home would define it"),
+            }),
             Self::UnknownConversation { .. } => {
                 Some("`deft chat list` shows what there is".to_owned())
             }
@@ -212,8 +223,9 @@ impl Error {
             Self::NameTaken { .. } => {
                 Some("use another name, or change the skill that has it".to_owned())
             }
-            Self::NotARecord { .. } => {
-                Some("edit or delete its file; `deft skills show NAME` says where it is".to_owned())
+            Self::NotARecord { skill } => {
+                Some(format!("`deft skills show {skill}` says where its file is, to be edited or \
+                    deleted; `deft skills enable {skill}` and `disable` switch it"))
             }
             Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
             Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),

@@ -9,22 +9,19 @@ use deft_store::{
 };
 use deft_workflow::{Event, Finished, Machine, RunError};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::aftermath::{self, Ended, Terms};
 use crate::engine::Inner;
 use crate::jobs::JOB_SKILL;
 use crate::record::{Journal, encode_all};
 use crate::skills::Pinned;
+use crate::summary::summary;
 use crate::timed::Timed;
 use crate::view::publish;
 use crate::{Error, reply, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
-
-/// The longest summary that is kept of a run.
-const SUMMARY: usize = 500;
 
 /// What is stored of the end of a run.
 pub(crate) fn row(finished: &Finished, at: Timestamp) -> Finish {
@@ -101,7 +98,13 @@ impl Inner {
     ) -> Result<(Finish, Option<String>), Error> {
         let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
         let (mut batch, events) = journal.take(Then::Continue);
-        batch.writes.extend(error_fact(ending, &pinned.skill.name));
+        if ending.finished.outcome != Outcome::Success {
+            let why = summary(ending.finished);
+            let name = &pinned.skill.name;
+            batch
+                .writes
+                .extend(error_fact(ending.run, name, &why, ending.at));
+        }
         let answer = reply::answer(ending.run, ending.finished, ending.at);
         let answers = answer.is_some();
         batch.writes.extend(answer);
@@ -255,44 +258,16 @@ pub(crate) fn failure(finished: &Finished) -> Option<&Failure> {
     finished.error.as_ref().map(|error| &error.failure)
 }
 
-/// What came of a run in a sentence: why it failed, or what it returned.
-pub(crate) fn summary(finished: &Finished) -> String {
-    let text = match (failure(finished), &finished.outputs) {
-        (Some(failure), _) => failure.message.clone(),
-        (None, Value::Null) => "done".to_owned(),
-        (None, Value::Object(map)) if map.is_empty() => "done".to_owned(),
-        (None, Value::Object(map)) if map.len() == 1 => {
-            map.values().next().map(plain).unwrap_or_default()
-        }
-        (None, outputs) => plain(outputs),
-    };
-    let masked = deft_workflow::mask(&text).unwrap_or(text);
-    match masked.char_indices().nth(SUMMARY) {
-        Some((end, _)) => format!("{}…", &masked[..end]),
-        None => masked,
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
 /// The fact that is kept of a failed job, for those who look for it later (S0.82).
-fn error_fact(ending: &Ending<'_>, name: &str) -> Option<Write> {
-    if ending.run.skill != JOB_SKILL || ending.finished.outcome == Outcome::Success {
+pub(crate) fn error_fact(run: &RunRow, name: &str, why: &str, at: Timestamp) -> Option<Write> {
+    if run.skill != JOB_SKILL {
         return None;
     }
     Some(Write::Fact(NewFact {
         agent_id: "orchestrator".to_owned(),
         category: "error".to_owned(),
-        text: format!(
-            "background job `{name}` failed: {}",
-            summary(ending.finished)
-        ),
-        source: Some(ending.run.id.to_string()),
-        at: ending.at,
+        text: format!("background job `{name}` failed: {why}"),
+        source: Some(run.id.to_string()),
+        at,
     }))
 }

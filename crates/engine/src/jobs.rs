@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Body, Outcome, RunStatus, Skill, SkillId};
+use deft_model::{Body, Dialect, Outcome, RunStatus, Skill, SkillId};
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ impl Engine {
             let outputs = workflow.steps.iter();
             let outputs = outputs.map(|step| (step.id.clone(), format!("{{{{ {} }}}}", step.id)));
             workflow.outputs = outputs.map(|(id, text)| (id, text.into())).collect();
+            // A record has no outputs, so that it could not be written down as one any more.
+            skill.dialect = Dialect::Workflow;
         }
         let mut policy = (*skill.policy).clone();
         policy.concurrency = Some(AT_ONCE);

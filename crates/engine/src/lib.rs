@@ -45,6 +45,7 @@ mod serve;
 mod session_log;
 mod skills;
 mod standing;
+mod summary;
 mod ticker;
 mod timed;
 mod tools_ahead;

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Error;
 use crate::engine::Inner;
-use crate::skills::Pinned;
+use crate::skills::{Pinned, decode, encode};
 
 /// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
 /// agent's (X6: names are unique per agent).
@@ -44,6 +44,21 @@ impl Inner {
             },
             found => found,
         }
+    }
+
+    /// A skill that no file and no record holds: its content is its name. What is run is what was
+    /// stored of it, here as in any other process.
+    pub(crate) fn ad_hoc(&self, skill: &Skill) -> Result<Pinned, Error> {
+        let content = encode(skill)?;
+        let revision = record_revision(&content).to_string();
+        if let Some(pinned) = self.plans.get(&revision) {
+            return Ok(pinned);
+        }
+        let stored = decode(&content, &self.moment()).ok_or_else(|| Error::Unstorable {
+            skill: skill.id.to_string(),
+            dialect: skill.dialect.to_string(),
+        })?;
+        self.plans.add(Arc::new(stored), revision)
     }
 
     /// The row of a skill by its name, its number, or its name in prose.

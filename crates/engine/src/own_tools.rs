@@ -142,16 +142,11 @@ impl Engine {
     }
 
     async fn list_json(&self, args: &Object) -> Result<Value, Error> {
-        let text = |key: &str| args.get(key).and_then(Value::as_str).map(str::to_owned);
-        let enabled = match args.get("enabled") {
-            Some(Value::Bool(enabled)) => Some(*enabled),
-            Some(Value::String(word)) => word.parse().ok(),
-            _ => None,
-        };
+        let wanted = deft_records::filter(args).map_err(Error::Refused)?;
         let filter = SkillFilter {
-            enabled,
-            trigger: text("trigger_type"),
-            agent_id: text("agent_id"),
+            enabled: wanted.enabled,
+            trigger: wanted.trigger.map(|trigger| trigger.to_string()),
+            agent_id: wanted.agent_id,
             ..SkillFilter::default()
         };
         let mut skills = Vec::new();

@@ -87,7 +87,14 @@ impl Engine {
     /// Stores what skills are now, so that they can go on with it should their files break.
     pub(crate) async fn keep_contents(&self, skills: Vec<Arc<Loaded>>) -> Result<(), Error> {
         let keep = |loaded: Arc<Loaded>| async move {
-            let content = encode_file(&loaded.skill, &loaded.path);
+            let content = match encode_file(&loaded.skill, &loaded.path) {
+                Ok(content) => content,
+                // The others are to be kept all the same.
+                Err(error) => {
+                    tracing::warn!(%error, "a broken edit of it would not be survived");
+                    return Ok(());
+                }
+            };
             let revision = loaded.revision.to_string();
             self.store().keep_revision(&revision, &content).await
         };

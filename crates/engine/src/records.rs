@@ -7,7 +7,8 @@ use std::path::Path;
 
 use deft_model::{DisabledReason, Object, SkillId};
 use deft_records::{
-    Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe, merge, normalise,
+    Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe_stored, merge,
+    normalise,
 };
 use deft_registry::Loaded;
 use deft_store::{Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
@@ -114,7 +115,7 @@ impl Engine {
             Some(Put::Stored(row)) => {
                 inner.stir();
                 Ok(Stored {
-                    words: describe(&checked.skill, &inner.moment()),
+                    words: describe_stored(&checked.skill, &inner.moment(), row.timeline.next_at),
                     row: *row,
                     record: checked.record,
                     normalised: normalised.applied,
@@ -137,7 +138,16 @@ impl Engine {
             Target::Id(id) => (self.store().skill_by_id(*id).await?, id.to_string()),
             Target::Name(name) => (self.inner.find_row(name).await?, name.clone()),
         };
-        found.ok_or(Error::UnknownSkill { name, near: None })
+        if let Some(row) = found {
+            return Ok(row);
+        }
+        let snapshot = self.inner.parts.skills.snapshot();
+        match self.inner.plans.find(&snapshot, &name) {
+            Ok(file) => Err(Error::NotARecord {
+                skill: file.skill.id.to_string(),
+            }),
+            Err(unknown) => Err(unknown),
+        }
     }
 
     /// The record of a row, as it was stored; a file skill has none.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deft_model::{Dialect, Skill, nearest};
+use deft_model::{Dialect, Skill, SkillId, nearest};
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
 use deft_workflow::Plan;
@@ -137,6 +137,12 @@ struct Content {
     file: String,
     folder: String,
     domain: Option<String>,
+    /// What its runs go by, which a text need not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// Its name, where the text only has its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,17 +152,22 @@ struct Content {
     path: Option<String>,
 }
 
-/// The text that is stored for a skill.
-pub(crate) fn encode(skill: &Skill) -> String {
-    write(&content(skill))
+/// The text that is stored for a skill. A skill that no text can hold has none: an empty one would
+/// be the same for all of them.
+pub(crate) fn encode(skill: &Skill) -> Result<String, Error> {
+    write(skill, &content(skill)?)
 }
 
 /// The same, with the file that it was read from.
-pub(crate) fn encode_file(skill: &Skill, path: &Path) -> String {
-    write(&Content {
-        path: path.to_str().map(str::to_owned),
-        ..content(skill)
-    })
+pub(crate) fn encode_file(skill: &Skill, path: &Path) -> Result<String, Error> {
+    let path = path.to_str().map(str::to_owned);
+    write(
+        skill,
+        &Content {
+            path,
+            ..content(skill)?
+        },
+    )
 }
 
 /// The file that a stored skill was read from.
@@ -164,35 +175,58 @@ pub(crate) fn path_of(content: &str) -> Option<String> {
     serde_json::from_str::<Content>(content).ok()?.path
 }
 
-fn write(content: &Content) -> String {
-    serde_json::to_string(content).unwrap_or_default()
+fn write(skill: &Skill, content: &Content) -> Result<String, Error> {
+    serde_json::to_string(content).map_err(|_| unstorable(skill))
 }
 
-fn content(skill: &Skill) -> Content {
-    let (file, text, record) = match skill.dialect {
-        Dialect::Workflow => (format!("{}.yaml", skill.id), render::workflow(skill), None),
-        Dialect::Record => (format!("{}.json", skill.id), None, render::record(skill)),
-        Dialect::ManPage => {
-            let action = skill.id.as_str().rsplit('.').next().unwrap_or_default();
-            (format!("{action}.md"), Some(render::manpage(skill)), None)
+fn unstorable(skill: &Skill) -> Error {
+    Error::Unstorable {
+        skill: skill.id.to_string(),
+        dialect: skill.dialect.to_string(),
+    }
+}
+
+fn content(skill: &Skill) -> Result<Content, Error> {
+    let lacking = || unstorable(skill);
+    let (mut text, mut record, mut name) = (None, None, None);
+    let file = match skill.dialect {
+        Dialect::Workflow => {
+            // A workflow is called by its name, which need not be what its runs go by.
+            name = (skill.name != skill.id.as_str()).then(|| skill.name.clone());
+            let called = Skill {
+                name: skill.id.to_string(),
+                ..skill.clone()
+            };
+            text = Some(render::workflow(&called).ok_or_else(lacking)?);
+            format!("{}.yaml", skill.id)
         }
-        Dialect::AgentSkills => (
-            "SKILL.md".to_owned(),
-            Some(render::agentskills(skill)),
-            None,
-        ),
+        Dialect::Record => {
+            record = Some(render::record(skill).ok_or_else(lacking)?);
+            format!("{}.json", skill.id)
+        }
+        Dialect::ManPage => {
+            text = Some(render::manpage(skill));
+            let action = skill.id.as_str().rsplit('.').next().unwrap_or_default();
+            format!("{action}.md")
+        }
+        Dialect::AgentSkills => {
+            text = Some(render::agentskills(skill));
+            "SKILL.md".to_owned()
+        }
     };
-    Content {
+    Ok(Content {
         file,
         folder: match &skill.domain {
             Some(domain) if skill.dialect == Dialect::ManPage => domain.clone(),
             _ => skill.id.to_string(),
         },
         domain: skill.domain.clone(),
+        id: Some(skill.id.to_string()),
+        name,
         text,
         record,
         path: None,
-    }
+    })
 }
 
 /// The skill that a stored text means.
@@ -209,7 +243,11 @@ pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
         (None, None) => return None,
     };
     match parsed.document? {
-        Document::Skill(skill) => Some(*skill),
+        Document::Skill(mut skill) => {
+            skill.id = content.id.map_or(skill.id, SkillId::new);
+            skill.name = content.name.unwrap_or(skill.name);
+            Some(*skill)
+        }
         Document::Domain(_) | Document::Agent(_) => None,
     }
 }

@@ -363,6 +363,7 @@ fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
     SlotStep {
         id: row.id,
         from: row.timeline.next_at.unwrap_or(now),
+        rest: row.standing.backoff_until,
         to: None,
         passed: Vec::new(),
         last: false,
@@ -430,6 +431,7 @@ fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<Coming> {
         step: SlotStep {
             id: row.id,
             from,
+            rest: row.standing.backoff_until,
             to: next,
             passed: passed.collect(),
             last: timed.is_one_shot(),

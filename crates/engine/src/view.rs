@@ -59,6 +59,7 @@ impl Engine {
         let steps = self.steps(row, &events).await;
         let mut shown = run_json(row);
         shown["steps"] = steps;
+        shown["calls"] = json!(crate::agent::calls(&events));
         shown["notices"] = self.notices_of(row).await?;
         if row.outcome.is_none() {
             shown["usage"] = json!(self.usage_so_far(row).await?);

@@ -9,14 +9,29 @@ use jiff::tz::TimeZone;
 /// When a skill fires and what that costs: "once, today at 15:05
 /// (Europe/Berlin), direct, no model".
 pub fn describe(skill: &Skill, moment: &Moment) -> String {
-    let mut words = format!("{}, {}", when(skill, moment), how(skill));
+    told(skill, moment, first(skill, moment))
+}
+
+/// The same for a skill that is stored and stands at `next`, which is another instant than its
+/// first slot where it kept the grid that it had before. One that is off stands nowhere.
+pub fn describe_stored(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
+    told(skill, moment, next)
+}
+
+/// The first slot of a skill that begins to fire now.
+fn first(skill: &Skill, moment: &Moment) -> Option<Timestamp> {
+    schedule(skill, moment)?.next_after(moment.now)
+}
+
+fn told(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
+    let mut words = format!("{}, {}", when(skill, moment, next), how(skill));
     if !skill.policy.enabled {
         words.push_str(", disabled");
     }
     words
 }
 
-fn when(skill: &Skill, moment: &Moment) -> String {
+fn when(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
     let zone = zone(skill.timing.as_ref(), moment);
     match schedule(skill, moment) {
         Some(Schedule::At(at)) => {
@@ -37,12 +52,18 @@ fn when(skill: &Skill, moment: &Moment) -> String {
             format!("{} ({})", words.words(&zone), zone_name(&zone))
         }
         Some(interval @ Schedule::Interval { .. }) => {
-            let first = interval.next_after(moment.now);
-            let first = first.map(|at| format!(", first {}", day(at, moment.now, &moment.zone)));
-            let first = first
-                .unwrap_or_default()
-                .replace("first today at", "first at");
-            format!("{}{first}", interval.words(&moment.zone))
+            let said = next.map(|at| {
+                // Stored instants are whole seconds.
+                let own = first(skill, moment).is_some_and(|own| own.as_second() == at.as_second());
+                let word = if own { "first" } else { "next" };
+                let day = day(at, moment.now, &moment.zone);
+                format!(", {word} {}", day.strip_prefix("today ").unwrap_or(&day))
+            });
+            format!(
+                "{}{}",
+                interval.words(&moment.zone),
+                said.unwrap_or_default()
+            )
         }
         None => untimed(skill),
     }

@@ -40,6 +40,7 @@
 
 mod check;
 mod describe;
+mod filter;
 mod job;
 mod json;
 mod merge;
@@ -53,7 +54,8 @@ mod target;
 
 pub use check::{Checked, ToolState, Tools, check};
 pub use deft_skillfile::Moment;
-pub use describe::describe;
+pub use describe::{describe, describe_stored};
+pub use filter::{Filter, filter};
 pub use job::job;
 pub use merge::merge;
 pub use normalise::{Normalised, normalise};

@@ -205,13 +205,16 @@ pub struct SkillFilter {
     pub limit: Option<u32>,
 }
 
-/// A step of a skill along its slots. It counts only if the skill still stands at `from`.
+/// A step of a skill along its slots. It counts only if the skill still stands at `from` and rests
+/// as it did when the step was decided: a run that failed meanwhile has changed what follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotStep {
     /// The skill.
     pub id: i64,
     /// The slot it stands at.
     pub from: Timestamp,
+    /// Until when it rests, as far as was known.
+    pub rest: Option<Timestamp>,
     /// The next one; none when there is none.
     pub to: Option<Timestamp>,
     /// Slots that bring no run, and why.

@@ -56,10 +56,7 @@ impl Client {
         body: &Value,
         headers: &[(String, Secret)],
     ) -> Result<Receipt, Undelivered> {
-        let url = Url::parse(url)
-            .ok()
-            .filter(|url| matches!(url.scheme(), "http" | "https"))
-            .ok_or_else(|| invalid("the address of the webhook is not a URL"))?;
+        let url = address(url).ok_or_else(|| invalid("the address of the webhook is not a URL"))?;
         let mut hidden = Redaction::default();
         hidden.add(&Secret::new(url.as_str()), "the address");
         hidden.add(&Secret::new(url.path()), "/…");
@@ -81,6 +78,16 @@ impl Client {
             ..refused
         })
     }
+}
+
+/// Whether this is an address that can be posted to.
+pub fn is_address(text: &str) -> bool {
+    address(text).is_some()
+}
+
+fn address(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
 /// Posts once, for callers without a client of their own.

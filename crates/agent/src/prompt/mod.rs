@@ -198,7 +198,11 @@ pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Assembled {
         Mode::Cmd => rules::COMMANDS,
     };
     sections::text(&mut writer, Section::Own, "", input.own, caps.own);
-    writer.add(Section::Rules, rules);
+    let delegates = input.tools.iter().any(|tool| tool.name == specs::DISPATCH);
+    match (delegates, input.domains.is_empty()) {
+        (true, false) => writer.add(Section::Rules, &format!("{rules}\n{}", rules::DELEGATE)),
+        _ => writer.add(Section::Rules, rules),
+    }
     writer.add(Section::Untrusted, &rules::untrusted());
     writer.end_part(true);
     sections::domains(&mut writer, input, caps);

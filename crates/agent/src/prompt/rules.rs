@@ -55,6 +55,9 @@ Rules:
 - Say that something was done only after its result said so
 - When nothing is left to do, answer in text";
 
+/// What whoever can send agents out does not do itself (S2.58).
+pub(super) const DELEGATE: &str = "- Skills that only look something up you run yourself. One that changes something (send, create, update, delete) is refused if you run it: send an agent out for it with `dispatch_agent`, with that skill in its `skills`";
+
 /// What an agent that is sent out is told first (S2.60), where nothing of its own is given.
 pub(super) const SENT_OUT: &str =
     "You are a focused execution agent. Complete your mission using the available skills.";

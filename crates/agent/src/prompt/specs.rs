@@ -5,6 +5,9 @@
 use deft_model::ToolSpec;
 use serde_json::json;
 
+/// The tool that sends agents out.
+pub(super) const DISPATCH: &str = "dispatch_agent";
+
 /// The most agents that are named in the description of `dispatch_agent`.
 const MAX_NAMED: usize = 50;
 
@@ -76,7 +79,7 @@ pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) 
         }
     }
     ToolSpec {
-        name: "dispatch_agent".to_owned(),
+        name: DISPATCH.to_owned(),
         description,
         schema: json!({
             "type": "object",

@@ -98,8 +98,17 @@ pub(crate) fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
             "notices go to Telegram, and `telegram.token` is not set",
             "`deft config set telegram.token env:TELEGRAM_TOKEN`",
         )),
+        ChannelKind::Webhook if !posts(config.notify.target.as_deref()) => Some((
+            "notices go to a webhook, and `notify.target` is not its address",
+            "`deft config set notify.target https://HOST/PATH`",
+        )),
         ChannelKind::Telegram | ChannelKind::Webhook => None,
     }
+}
+
+/// Whether a target can be posted to.
+fn posts(target: Option<&str>) -> bool {
+    target.is_some_and(webhook::is_address)
 }
 
 /// The kinds of channels.
@@ -170,28 +179,37 @@ impl Channel for Channels {
                 // What is said in a conversation is kept there, and is no notice.
                 return self.to_chat(parcel, chat).await;
             }
-            let receipt = match (&self.kind, &self.tool) {
-                (ChannelKind::Telegram, _) => Some(self.to_telegram(parcel).await?),
-                (ChannelKind::Webhook, _) => Some(self.to_webhook(notice, key).await?),
-                (ChannelKind::Tool(_), Some(tool)) => {
-                    Some(tool.deliver(&self.router, notice, key).await?)
+            let sent = match (&self.kind, &self.tool) {
+                (ChannelKind::Telegram, _) => self.to_telegram(parcel).await,
+                (ChannelKind::Webhook, _) => self.to_webhook(notice, key).await,
+                (ChannelKind::Tool(_), Some(tool)) => tool.deliver(&self.router, notice, key).await,
+                (ChannelKind::Log | ChannelKind::Tool(_), _) => {
+                    return self
+                        .log(parcel, None)
+                        .map(|()| "written to the log".to_owned())
+                        .map_err(|error| undelivered(FailureClass::Other, error.to_string()));
                 }
-                (ChannelKind::Log | ChannelKind::Tool(_), _) => None,
             };
-            // Everything that arrives is in the log too, once.
-            let log = self.home.join("logs").join("notices.log");
-            let logged = write_log(&log, notice, key);
-            match receipt {
-                Some(receipt) => Ok(receipt),
-                None => logged
-                    .map(|()| "written to the log".to_owned())
-                    .map_err(|error| undelivered(FailureClass::Other, error.to_string())),
+            // Everything is in the log too, once: with the first try that could be made, so that it is
+            // there also when the receiver is not.
+            let failed = sent.as_ref().err().map(|undelivered| &undelivered.failure);
+            if parcel.is_first_try()
+                && failed.is_none_or(|failure| !failure.blocked)
+                && let Err(error) = self.log(parcel, failed)
+            {
+                tracing::warn!(%error, "a notice is not in the log");
             }
+            sent
         })
     }
 }
 
 impl Channels {
+    fn log(&self, parcel: &Parcel<'_>, failed: Option<&Failure>) -> io::Result<()> {
+        let log = self.home.join("logs").join("notices.log");
+        write_log(&log, parcel.notice, parcel.key, failed)
+    }
+
     fn new(home: &Path, config: &Config, router: &Router) -> Self {
         let telegram = config.tools.telegram.clone();
         let kind = kind(config);
@@ -338,7 +356,8 @@ fn text(notice: &Notice) -> String {
 }
 
 /// A line in the log of messages, and one at the terminal.
-fn write_log(path: &Path, notice: &Notice, key: &str) -> io::Result<()> {
+fn write_log(path: &Path, notice: &Notice, key: &str, failed: Option<&Failure>) -> io::Result<()> {
+    let error = failed.map(|failure| failure.message.as_str());
     let line = json!({
         "at": Timestamp::now().to_string(),
         "key": key,
@@ -347,6 +366,7 @@ fn write_log(path: &Path, notice: &Notice, key: &str) -> io::Result<()> {
         "text": notice.text,
         "skill": notice.skill,
         "run": notice.run,
+        "error": error,
     });
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -354,6 +374,10 @@ fn write_log(path: &Path, notice: &Notice, key: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     // One write, so that lines of several processes do not mix.
     file.write_all(format!("{line}\n").as_bytes())?;
-    say_above(&format!("notice: {}", text(notice).replace('\n', ": ")));
+    let text = text(notice).replace('\n', ": ");
+    say_above(&match error {
+        None => format!("notice: {text}"),
+        Some(error) => format!("notice: {text} (not delivered yet: {error})"),
+    });
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! `deft budget`: what was used today, the limits, and agents that were paused.
 
+mod advice;
+
 use std::process::ExitCode;
 
 use deft_model::Usd;
@@ -13,6 +15,8 @@ use crate::failure::Done;
 use crate::home::{Home, config_file};
 use crate::output::{Output, table};
 use crate::talk::{self, Paused, Spending, Spent, Talk, dollars};
+
+pub(crate) use advice::unpriced;
 
 pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
     match command {
@@ -216,6 +220,9 @@ fn set(args: &BudgetSet, global: &Global, output: &Output) -> Done {
         }
     }
     output.note(&format!("written to {}", file.display()));
+    if settings.values().any(|value| !value.is_null()) {
+        advice::give(args.agent.as_deref(), global, output);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
-use deft_model::{DisabledReason, Object};
+use deft_model::{DisabledReason, Object, Outcome, RunStatus};
 use deft_registry::State;
 use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
 use deft_tools::Probe;
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
+use crate::commands::budget::unpriced;
 use crate::commands::up::Lock;
 use crate::failure::Done;
 use crate::home::{Home, Library, ensure};
@@ -165,6 +166,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
                 found.note("store.open", "there is no database yet", hint);
             }
             app.block_on(check_store(app.engine.store(), found));
+            app.block_on(check_orphans(&app, found));
             app.block_on(check_clock(&app, found));
             app.block_on(check_servers(&app, found));
             app.block_on(mind::check_answers(&app, found));
@@ -178,6 +180,10 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
 
 fn check_skills(home: &Home, found: &mut Findings) {
     let snapshot = app::load_kept(home, &Library::of(home));
+    // A limit that cannot be reached is worse than none: somebody relies on it.
+    if let Some((message, hint)) = unpriced(&home.config, &snapshot) {
+        found.bad("budget.priced", message, Some(hint));
+    }
     let count = |wanted: fn(&State) -> bool| {
         let files = snapshot.files().iter();
         files.filter(|file| wanted(&file.state)).count()
@@ -276,24 +282,34 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
             "`deft approvals list` shows them",
         );
     }
-    check_orphans(store, found).await;
 }
 
-async fn check_orphans(store: &Arc<dyn Store>, found: &mut Findings) {
-    let interrupted = RunFilter {
-        outcomes: vec![deft_model::Outcome::Interrupted],
+/// Runs that nobody goes on with by himself: those that ended in doubt, and those whose process is
+/// gone and that wait for a daemon.
+async fn check_orphans(app: &App, found: &mut Findings) {
+    let store = app.engine.store();
+    let ended = RunFilter {
+        outcomes: vec![Outcome::Interrupted],
         ..RunFilter::default()
     };
-    if let Ok(rows) = store.runs(interrupted).await
-        && !rows.is_empty()
-    {
-        let message = format!(
-            "{} cut off and not gone on with",
-            counted(rows.len(), "run")
-        );
-        let hint = "`deft runs list --outcome interrupted`, then `deft runs resume ID`";
-        found.note("runs.interrupted", message, hint);
-    }
+    let running = RunFilter {
+        statuses: vec![RunStatus::Running],
+        ..RunFilter::default()
+    };
+    let (Ok(ended), Ok(mut left)) = (store.runs(ended).await, store.runs(running).await) else {
+        return;
+    };
+    left.retain(|row| app.engine.is_abandoned(row));
+    let cut_off = counted(ended.len() + left.len(), "run");
+    let hint = match (ended.len(), left.len()) {
+        (0, 0) => return,
+        (_, 0) => "`deft runs list --outcome interrupted`, then `deft runs resume ID`",
+        _ => {
+            "`deft runs list` shows them; `deft up` goes on with those that are `abandoned`, `deft runs resume ID` with any"
+        }
+    };
+    let message = format!("{cut_off} cut off and not gone on with");
+    found.note("runs.interrupted", message, hint);
 }
 
 /// A clock that was ahead leaves skills that wait for a time that is long to come.

@@ -89,10 +89,17 @@ impl ModelConfig {
         Some(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
+    /// Whether it is known what it costs.
+    pub(crate) fn is_priced(&self) -> bool {
+        ["price_input", "price_output"]
+            .iter()
+            .any(|name| self.decimal(name).is_some())
+    }
+
     /// A price that is half known is half a price: what is not given costs nothing.
     fn price(&self, provider: ProviderKind) -> Option<Price> {
         let (input, output) = (self.decimal("price_input"), self.decimal("price_output"));
-        (input.is_some() || output.is_some()).then(|| Price {
+        self.is_priced().then(|| Price {
             input: input.unwrap_or_default(),
             cached: self.decimal("price_cached"),
             cache_write: Some(

@@ -268,11 +268,8 @@ impl Talk for Host {
 
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
-            if self.engine.has_agent(agent) {
-                return Ok(());
-            }
-            let name = agent.to_owned();
-            Err(failure(&deft_engine::Error::UnknownAgent { name }))
+            let checked = self.engine.check_agent(agent);
+            checked.map_err(|error| failure(&error))
         })
     }
 

@@ -259,6 +259,15 @@ fn yes_can_be_said_beforehand() {
         (0, "Sent.\n"),
         "{came:?}"
     );
+    // What was called, and by whose leave, can be looked at afterwards.
+    let runs = world.json(&["runs", "list", "--json"]);
+    let shown = world.run(&["runs", "show", runs["runs"][0]["id"].as_str().unwrap()]);
+    let call = shown.lines().find(|line| line.contains("✓ notify"));
+    let call = call.unwrap_or_else(|| panic!("{shown}"));
+    assert!(
+        call.contains("hello") && call.contains("approved by"),
+        "{call}"
+    );
 }
 
 /// Steps, repetitions and money: each has its own words and the same code.

@@ -163,6 +163,34 @@ fn a_local_model_that_does_not_answer_is_told() {
     assert_eq!([of("models.ready"), of("models.answer")], expected);
 }
 
+/// A limit of money means nothing while nobody knows what a model costs.
+#[test]
+fn money_without_prices_is_told() {
+    let model =
+        "[llm.near]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\n";
+    let limit = "[budget]\nusd_per_day = 0.5\n";
+    let skill = "name: thinks\ndescription: d\nbudget: {cost_usd: 1}\nsteps:\n  - id: a\n    agent: Think.\n";
+    for (skill, config, bad) in [
+        (None, format!("{model}{limit}"), true),
+        (Some(skill), model.to_owned(), true),
+        (None, format!("{model}price_input = 0\n{limit}"), false),
+        (None, model.to_owned(), false),
+    ] {
+        let world = used_home();
+        world.write("home/config.toml", &config);
+        if let Some(skill) = skill {
+            world.write("home/skills/thinks.yaml", skill);
+        }
+        let (_, found) = checks(&world, &[]);
+        let told = ("budget.priced".to_owned(), "bad".to_owned());
+        assert_eq!(found.contains(&told), bad, "{config}\n{found:?}");
+    }
+    let world = used_home();
+    world.write("home/config.toml", model);
+    let said = world.run(&["budget", "set", "--usd-per-day", "0.5"]);
+    assert!(said.contains("no price is known of `near`"), "{said}");
+}
+
 /// Schedules that were tried out ahead of time leave skills that wait, and doctor says so.
 #[test]
 fn skills_that_wait_for_a_time_long_to_come_are_told() {

@@ -24,6 +24,7 @@ mod mcp;
 mod records;
 mod runs;
 mod schedule;
+mod standing;
 mod stored_schedule;
 mod support;
 mod telegram;

@@ -261,6 +261,31 @@ fn a_webhook_gets_the_message_as_json() {
         sender.send(body).unwrap();
         Reaction::Answer(204, Vec::new(), String::new())
     });
+    let target = json!(format!("{}/hook", hook.url));
+    let told = || {
+        let world = used_home();
+        world.write(
+            "home/config.toml",
+            format!("[notify]\nchannel = \"webhook\"\ntarget = {target}\n"),
+        );
+        notify(&world, "ping");
+        let body = heard.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(
+            (&body["kind"], &body["text"]),
+            (&json!("message"), &json!("ping")),
+            "{body}"
+        );
+        assert_eq!(the_notice(&world)["receipt"], "http 204");
+        body["key"].as_str().unwrap().to_owned()
+    };
+    // Two homes may have one receiver, which must not take one for the other.
+    assert_ne!(told(), told());
+}
+
+/// A receiver that is not there keeps nobody from knowing what was to be told.
+#[test]
+fn what_a_webhook_refuses_is_in_the_log() {
+    let hook = HttpDouble::start(|_| Reaction::Answer(500, Vec::new(), String::new()));
     let world = used_home();
     let target = json!(format!("{}/hook", hook.url));
     world.write(
@@ -268,11 +293,25 @@ fn a_webhook_gets_the_message_as_json() {
         format!("[notify]\nchannel = \"webhook\"\ntarget = {target}\n"),
     );
     notify(&world, "ping");
-    let body = heard.recv_timeout(PATIENCE).unwrap();
-    assert_eq!(
-        (&body["kind"], &body["text"], &body["key"]),
-        (&json!("message"), &json!("ping"), &json!("notice-1")),
-        "{body}"
-    );
-    assert_eq!(the_notice(&world)["receipt"], "http 204");
+    let log = world.read("home/logs/notices.log");
+    let line: Value = serde_json::from_str(log.trim()).unwrap();
+    assert_eq!(line["text"], "ping");
+    let why = line["error"].as_str().unwrap();
+    assert!(why.contains("answered with status 500"), "{why}");
+}
+
+#[test]
+fn a_target_that_is_no_address_is_told() {
+    for (target, status) in [("not-a-url", "bad"), ("https://example.com/hook", "ok")] {
+        let world = used_home();
+        world.write(
+            "home/config.toml",
+            format!("[notify]\nchannel = \"webhook\"\ntarget = \"{target}\"\n"),
+        );
+        let output = world.output(&["doctor", "--json"]);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut checks = found["checks"].as_array().unwrap().iter();
+        let check = checks.find(|check| check["id"] == "notify.channel");
+        assert_eq!(check.unwrap()["status"], status, "{target}");
+    }
 }

@@ -300,6 +300,9 @@ fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
         listed.contains("`deft runs resume ID` or `deft up` goes on"),
         "{listed}"
     );
+    let found = world.run(&["doctor"]);
+    let words = "runs.interrupted   1 run cut off and not gone on with";
+    assert!(found.contains(words), "{found}");
     let shown = world.run(&["runs", "show", id]);
     assert!(
         shown.contains("running, but its process is gone"),

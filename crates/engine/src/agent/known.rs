@@ -26,6 +26,8 @@ pub(crate) struct Known {
 pub(crate) struct Skills {
     files: Arc<Snapshot>,
     records: Vec<Record>,
+    /// Skills of files that the store knows, and whether they are switched on.
+    standing: HashMap<String, bool>,
     /// All of them.
     pub(crate) all: Snapshot,
     classifier: Option<Classifier>,
@@ -58,9 +60,11 @@ impl Engine {
         };
         let rows = self.list_skills(filter).await.unwrap_or_default();
         let records: Vec<Record> = rows.iter().map(record).collect();
+        let standing = self.standing_of_files().await;
         if let Some(skills) = &*lock(&self.inner.known.now)
             && Arc::ptr_eq(&skills.files, &files)
             && skills.records == records
+            && skills.standing == standing
         {
             return Arc::clone(skills);
         }
@@ -75,9 +79,23 @@ impl Engine {
             }
             loaded.push(one);
         }
-        let skills = Arc::new(Skills::new(files, records, loaded));
+        let skills = Arc::new(Skills {
+            standing,
+            ..Skills::new(files, records, loaded)
+        });
         *lock(&self.inner.known.now) = Some(Arc::clone(&skills));
         skills
+    }
+
+    async fn standing_of_files(&self) -> HashMap<String, bool> {
+        let filter = SkillFilter {
+            origin: Some(SkillOrigin::File),
+            ..SkillFilter::default()
+        };
+        let rows = self.list_skills(filter).await.unwrap_or_default();
+        let rows = rows.into_iter();
+        rows.map(|row| (row.text.skill, row.standing.disabled.is_none()))
+            .collect()
     }
 }
 
@@ -101,6 +119,7 @@ impl Skills {
         Self {
             files,
             records,
+            standing: HashMap::new(),
             classifier: classifier.ok(),
             all,
             entries: Mutex::default(),
@@ -116,6 +135,16 @@ impl Skills {
             .unwrap_or_default()
     }
 
+    /// Whether a skill is switched on: one that waits for its tools, or was switched off by a person,
+    /// is nothing to offer. The store knows better than the file.
+    fn is_on(&self, id: &str) -> bool {
+        let written = || {
+            let loaded = self.all.skill(id);
+            loaded.is_some_and(|loaded| loaded.skill.policy.enabled)
+        };
+        self.standing.get(id).copied().unwrap_or_else(written)
+    }
+
     /// What an agent may use. Pages are read for this, so it is kept.
     pub(crate) fn entries(&self, agent: &Agent) -> Arc<Entries> {
         if let Some((known, entries)) = lock(&self.entries).get(&agent.id)
@@ -123,10 +152,13 @@ impl Skills {
         {
             return Arc::clone(entries);
         }
+        let mut skills = discovery::skill_entries(&self.all, agent);
+        skills.extend(discovery::workflow_entries(&self.all, agent));
+        skills.retain(|entry| self.is_on(&entry.name));
         let entries = Arc::new(Entries {
             domains: discovery::domain_entries(&self.all, agent),
             commands: discovery::command_entries(&self.all, agent, &BTreeMap::new()),
-            skills: discovery::skill_entries(&self.all, agent),
+            skills,
         });
         let kept = (agent.clone(), Arc::clone(&entries));
         lock(&self.entries).insert(agent.id.clone(), kept);

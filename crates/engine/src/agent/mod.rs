@@ -5,6 +5,7 @@
 //! wires of models, storing anything but by the journal of the run.
 
 mod budget;
+mod calls;
 mod came;
 mod chat;
 mod context;
@@ -34,6 +35,7 @@ pub use think::Hear;
 pub use tools::TOOLS as AGENT_TOOLS;
 
 pub(crate) use budget::{Exhaustion, Payer};
+pub(crate) use calls::calls;
 pub(crate) use came::{Came, Heard, Span};
 pub(crate) use facts::AgentFacts;
 pub(crate) use history::{agents_of, begun, said, text_of};

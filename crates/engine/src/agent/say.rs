@@ -86,9 +86,12 @@ impl Engine {
             .collect()
     }
 
-    /// Whether there is an agent of this name.
-    pub fn has_agent(&self, name: &str) -> bool {
-        self.inner.agent_definition(name).is_some()
+    /// Says why there is no agent of this name, if there is none.
+    pub fn check_agent(&self, name: &str) -> Result<(), Error> {
+        match self.inner.agent_definition(name) {
+            Some(_) => Ok(()),
+            None => Err(self.inner.no_agent(name)),
+        }
     }
 
     /// The newest conversation of a channel.
@@ -115,7 +118,7 @@ impl Engine {
         }
         let agent = say.agent.clone().unwrap_or_else(usual);
         if self.inner.agent_definition(&agent).is_none() {
-            return Err(Error::UnknownAgent { name: agent });
+            return Err(self.inner.no_agent(&agent));
         }
         let title: String = say.text.trim().chars().take(TITLE).collect();
         let new = NewConversation {

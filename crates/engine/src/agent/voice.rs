@@ -2,9 +2,11 @@
 
 use deft_agent::Mode;
 use deft_agent::prompt::Caps;
-use deft_model::{Agent, AgentMode, Failure, FailureClass};
+use deft_model::{Agent, AgentMode, Failure, FailureClass, nearest};
 use deft_registry::State;
+use deft_skillfile::Severity;
 
+use crate::Error;
 use crate::engine::Inner;
 
 /// A rough share of the context of a model that the prompt may take: characters per token, and a
@@ -27,8 +29,10 @@ impl Inner {
         let agent = match self.agent_definition(agent_id) {
             Some(agent) => agent,
             // What a broken file says may be a limit; nothing stands in for it.
-            None if self.is_broken_agent(agent_id) => return Err(broken_agent(agent_id)),
-            None => Agent::new(agent_id),
+            None => match self.broken_agent(agent_id) {
+                Some(broken) => return Err(broken),
+                None => Agent::new(agent_id),
+            },
         };
         let model = self.model_of(&agent)?;
         let models = self.models();
@@ -82,13 +86,35 @@ impl Inner {
         snapshot.agent(id).map(|loaded| loaded.agent.clone())
     }
 
-    pub(super) fn is_broken_agent(&self, id: &str) -> bool {
+    /// Why there is no such agent: its file is broken, or there is none.
+    pub(super) fn no_agent(&self, id: &str) -> Error {
+        if let Some(broken) = self.broken_agent(id) {
+            return Error::Agent(broken);
+        }
+        let snapshot = self.parts.skills.snapshot();
+        let names = snapshot.agents().map(|loaded| loaded.agent.id.as_str());
+        Error::UnknownAgent {
+            name: id.to_owned(),
+            near: nearest(id, names).map(str::to_owned),
+        }
+    }
+
+    /// What is wrong with the file of an agent, if it is broken.
+    fn broken_agent(&self, id: &str) -> Option<Failure> {
         let file = std::path::Path::new(id).join("AGENT.md");
         let snapshot = self.parts.skills.snapshot();
         let mut files = snapshot.files().iter();
-        files.any(|report| {
+        let report = files.find(|report| {
             matches!(report.state, State::Broken { .. }) && report.path.ends_with(&file)
-        })
+        })?;
+        let mut problems = report.diagnostics.iter();
+        let why = problems.find(|problem| problem.severity == Severity::Error);
+        let why = why.map_or(String::new(), |problem| format!(": {}", problem.message));
+        let message = format!("the AGENT.md of agent `{id}` is broken{why}");
+        Some(
+            Failure::new(FailureClass::Invalid, message)
+                .hint("`deft skills doctor` says where and what to do"),
+        )
     }
 
     pub(super) fn approvals(&self, agent: &Agent) -> Vec<String> {
@@ -109,12 +135,4 @@ fn unknown_model(model: &str, whose: &str) -> Failure {
         format!("there is no model `{model}`, which `{whose}` names"),
     )
     .hint("`deft config show` lists the `[llm.NAME]` sections")
-}
-
-fn broken_agent(id: &str) -> Failure {
-    Failure::new(
-        FailureClass::Invalid,
-        format!("the AGENT.md of agent `{id}` is broken"),
-    )
-    .hint("`deft skills doctor` says what is wrong with it")
 }

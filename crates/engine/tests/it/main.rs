@@ -24,6 +24,7 @@ mod grants;
 mod leases;
 mod limits;
 mod model_health;
+mod records;
 mod replies;
 mod runs;
 mod taken_over;

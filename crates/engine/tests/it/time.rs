@@ -165,6 +165,22 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
 }
 
 #[tokio::test]
+async fn slots_that_are_due_at_once_rest_after_the_first_has_failed() {
+    both(async |t: Times| {
+        let every = json!({"schedule": "*/15 * * * * *"});
+        t.add(record("Bad", every, "refuse")).await;
+        t.tick("13:01:14").await;
+        assert_eq!(t.world.called().len(), 1, "{:#?}", t.slots("bad").await);
+        let stands = t.standing("bad").await;
+        assert_eq!(stands, "on, streak 1, rests until 13:02:14, next 13:01:15");
+        for line in &t.slots("bad").await[1..] {
+            assert!(line.contains(" skipped: "), "{line}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_success_ends_the_streak_and_says_so_once() {
     both(async |t: Times| {
         let fails = t.install_moody();

@@ -10,7 +10,7 @@ use deft_tools::Definition;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::time_world::{Times, at, both};
+use crate::time_world::{Times, at, both, file};
 
 /// A job of one call.
 fn job(tool: &str, on_error: &str) -> Skill {
@@ -200,4 +200,78 @@ async fn ten_jobs_run_at_once() {
         assert_eq!(count(&statuses(&t).await, "failed"), 12);
     })
     .await;
+}
+
+/// `queue_task` of two calls that echo a text.
+fn two_calls(name: &str, first: &str, second: &str) -> deft_model::Object {
+    let call = |text: &str| json!({ "toolName": "echo", "parameters": { "text": text } });
+    let job = json!({ "name": name,
+        "action": { "type": "workflow", "workflowSteps": [call(first), call(second)] } });
+    job.as_object().unwrap().clone()
+}
+
+#[tokio::test]
+async fn each_workflow_job_runs_its_own_steps_in_any_process() {
+    for elsewhere in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let t = Times::over(file(&folder), &[]);
+        let engine = &t.world.engine;
+        // A name that no skill of a file could have.
+        let single = json!({ "name": "Single", "action": { "type": "tool_call",
+            "toolName": "echo", "parameters": { "text": "e" } } });
+        for job in [
+            two_calls("email.help", "a", "b"),
+            two_calls("The other!", "c", "d"),
+            single.as_object().unwrap().clone(),
+        ] {
+            engine.queue_task(&job).await.unwrap();
+        }
+        let other = elsewhere.then(|| Times::over(file(&folder), &[]));
+        let driver = other.as_ref().unwrap_or(&t);
+        driver.drain().await;
+        assert_eq!(
+            statuses(driver).await,
+            [
+                "email.help completed",
+                "The other! completed",
+                "Single completed"
+            ]
+        );
+        let mut results = Vec::new();
+        for run in driver.world.engine.jobs(None).await.unwrap().iter().rev() {
+            results.push(driver.world.engine.job_json(run).await["result"].clone());
+        }
+        let both = |first: &str, second: &str| json!({ "step1": { "text": first }, "step2": { "text": second } });
+        let single = results.pop().unwrap();
+        assert!(single.to_string().contains(r#""text":"e""#), "{single}");
+        assert_eq!(results, [both("a", "b"), both("c", "d")]);
+    }
+}
+
+#[tokio::test]
+async fn a_job_whose_content_is_lost_leaves_a_fact() {
+    let folder = tempfile::tempdir().unwrap();
+    let t = Times::over(file(&folder), &[]);
+    let job = two_calls("gone", "a", "b");
+    let run = t.world.engine.queue_task(&job).await.unwrap();
+    let db = rusqlite::Connection::open(folder.path().join("deft.db")).unwrap();
+    db.execute("delete from revision", ()).unwrap();
+    let other = Times::over(file(&folder), &[]);
+    other.drain().await;
+    assert_eq!(statuses(&other).await, ["queue_task failed"]);
+    let facts = other
+        .world
+        .store
+        .facts(FactFilter::default())
+        .await
+        .unwrap();
+    let facts: Vec<_> = facts.iter().map(|row| row.fact.text.as_str()).collect();
+    let why = format!(
+        "revision `{}` of skill `queue_task` is not stored",
+        run.revision
+    );
+    assert_eq!(
+        facts,
+        [format!("background job `queue_task` failed: {why}")]
+    );
 }

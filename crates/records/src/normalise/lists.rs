@@ -119,7 +119,7 @@ pub(super) fn truths(draft: &mut Draft<'_>) {
 }
 
 /// True or false, or a word or number that means it.
-pub(super) fn truth(value: &Value) -> Option<bool> {
+pub(crate) fn truth(value: &Value) -> Option<bool> {
     if let Value::Bool(truth) = value {
         return Some(*truth);
     }

@@ -17,6 +17,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 pub(crate) use defaults::first_sentence;
+pub(crate) use lists::truth;
 pub(crate) use plan::{shape_steps, tools as plan_tools};
 
 /// A record made of what a model sent.

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use deft_model::{Agent, Body, PromptEntry, Skill};
+use deft_model::{Agent, Body, Dialect, PromptEntry, Skill};
 use deft_skillfile::sections;
 
-use super::listing::{listed, xml};
+use super::listing::{Listed, listed, xml};
 use super::{is_hidden, offered, one_line};
 use crate::snapshot::Snapshot;
 
@@ -28,6 +28,32 @@ pub fn skill_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
             about: loaded.skill.description.as_str().into(),
             text: xml(&listed(loaded)).into(),
             priority: loaded.skill.priority,
+        })
+        .collect()
+}
+
+/// Workflows that an agent may run, in the same form. They are run, not loaded, and each says so,
+/// because it stands among skills that are.
+pub fn workflow_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
+    let fits = |skill: &Skill| {
+        skill.dialect == Dialect::Workflow && !is_hidden(skill) && may_use(agent, skill)
+    };
+    snapshot
+        .skills()
+        .filter(|loaded| fits(&loaded.skill))
+        .map(|loaded| {
+            let skill = &loaded.skill;
+            let about = format!("{} (a workflow: `skill_run` runs it)", skill.description);
+            let entry = Listed {
+                description: &about,
+                ..listed(loaded)
+            };
+            PromptEntry {
+                name: skill.id.as_str().into(),
+                text: xml(&entry).into(),
+                about: about.as_str().into(),
+                priority: skill.priority,
+            }
         })
         .collect()
 }

@@ -10,7 +10,7 @@ mod listing;
 mod search;
 mod tool;
 
-pub use entries::{command_entries, domain_entries, may_use, skill_entries};
+pub use entries::{command_entries, domain_entries, may_use, skill_entries, workflow_entries};
 pub use help::{Topic, Unknown, get_skill, help};
 pub use listing::{Listed, Listing, available_skills, listing};
 pub use search::{Query, search};

@@ -6,6 +6,7 @@ use std::path::Path;
 use deft_model::{Agent, PromptEntry};
 use deft_registry::discovery::{
     command_entries, domain_entries, load_failure, load_skill_as, skill_entries, skill_tool_spec,
+    workflow_entries,
 };
 use deft_registry::{DEFAULT_AGENT, Options, Snapshot, State, default_agent};
 
@@ -123,9 +124,12 @@ fn an_agent_is_shown_what_it_may_use() {
         skill_md("alpha", "First <of> all."),
     );
     world.write("skills/beta/SKILL.md", skill_md("beta", "Second."));
+    let countdown = "name: countdown\ndescription: Counts.\nsteps:\n  - id: a\n    tool: log\n";
+    world.write("skills/countdown.yaml", countdown);
     let snapshot = load(&world);
     let mut agent = Agent::new("a");
     assert!(skill_entries(&snapshot, &agent).is_empty());
+    assert!(workflow_entries(&snapshot, &agent).is_empty());
     assert!(skill_tool_spec(&snapshot, &agent, 10_000).is_none());
     agent.allow_skills = true;
     assert_eq!(names(&skill_entries(&snapshot, &agent)), ["alpha", "beta"]);
@@ -163,7 +167,17 @@ fn an_agent_is_shown_what_it_may_use() {
         spec.description,
         "Load and invoke a specialized skill. <skills>\n  <skill name=\"alpha\">First &lt;of&gt; all.</skill>\n  <skill name=\"beta\">Second.</skill>\n  <skill name=\"gamma\"/>\n</skills> Those without a text come by themselves when a message calls for them."
     );
+    let workflows = workflow_entries(&snapshot, &agent);
+    assert_eq!(names(&workflows), ["countdown"]);
+    assert_eq!(
+        &*workflows[0].about,
+        "Counts. (a workflow: `skill_run` runs it)"
+    );
+    agent.skills = Some(vec!["countdown".to_owned()]);
+    assert!(skill_entries(&snapshot, &agent).is_empty());
+    assert_eq!(names(&workflow_entries(&snapshot, &agent)), ["countdown"]);
     agent.skills = Some(vec!["tasks".to_owned(), "beta".to_owned()]);
+    assert!(workflow_entries(&snapshot, &agent).is_empty());
     assert_eq!(names(&skill_entries(&snapshot, &agent)), ["beta"]);
     assert_eq!(names(&domain_entries(&snapshot, &agent)), ["tasks"]);
     assert_eq!(load_skill_as(&snapshot, &agent, "beta"), "# beta\n\nDo it.");

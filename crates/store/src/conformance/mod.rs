@@ -97,6 +97,7 @@ pub const RULES: &[Rule] = rules![
     skills::a_new_content_takes_the_place_of_the_old,
     skills::due_is_what_has_come_and_fires,
     skills::a_slot_brings_one_run,
+    skills::a_slot_that_was_decided_before_a_rest_is_decided_anew,
     skills::a_disabled_skill_does_not_move,
     skills::passed_slots_are_rows,
     skills::the_last_slot_ends_a_skill_unless_it_runs,

@@ -48,6 +48,7 @@ fn step(skill: &SkillRow, from: i64, to: Option<i64>) -> SlotStep {
     SlotStep {
         id: skill.id,
         from: at(from),
+        rest: skill.standing.backoff_until,
         to: to.map(at),
         passed: Vec::new(),
         last: false,
@@ -142,6 +143,26 @@ pub(super) async fn a_slot_brings_one_run(store: &dyn Store) {
     assert_eq!(store.admit(wrong).await.unwrap(), Admitted::Stale);
     assert_eq!(store.next_due().await.unwrap(), Some(at(120)));
     assert_eq!(standing(store, skill.id).await.version, skill.version);
+}
+
+pub(super) async fn a_slot_that_was_decided_before_a_rest_is_decided_anew(store: &dyn Store) {
+    let read = put(store, skill("a", Some(at(60)))).await;
+    let mut rests = change(1);
+    rests.standing.backoff_until = Some(at(300));
+    let changed = store.change_skill(read.id, read.version, rests).await;
+    let resting = changed.unwrap().unwrap();
+    for claim in [None, Some(first_claim(Batch::default()))] {
+        let mut fire = admission("r1", "a");
+        fire.slot = Some(at(60));
+        fire.overlap = Overlap::Skip;
+        fire.step = Some(step(&read, 60, Some(120)));
+        fire.claim = claim;
+        assert_eq!(store.admit(fire).await.unwrap(), Admitted::Stale);
+    }
+    let old = step(&read, 60, Some(120));
+    let new = step(&resting, 60, Some(120));
+    let passed = store.pass_slots(vec![old, new]).await.unwrap();
+    assert_eq!(passed, [false, true]);
 }
 
 pub(super) async fn a_disabled_skill_does_not_move(store: &dyn Store) {

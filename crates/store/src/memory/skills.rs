@@ -186,7 +186,9 @@ impl State {
     /// Moves a skill along its slots, if it still stands where the step begins.
     pub(super) fn step(&mut self, step: &SlotStep) -> bool {
         let here = |row: &SkillRow| {
-            row.standing.disabled.is_none() && row.timeline.next_at == Some(step.from)
+            row.standing.disabled.is_none()
+                && row.timeline.next_at == Some(step.from)
+                && row.standing.backoff_until == step.rest
         };
         let Some(row) = self.skills.by_id(step.id).filter(here) else {
             return false;

@@ -80,6 +80,7 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<boo
     }
     let sql = concat!(
         "UPDATE skill SET next_at = ?3 WHERE id = ?1 AND next_at = ?2 AND disabled IS NULL \
+         AND backoff_until IS ?7 \
          AND NOT EXISTS (SELECT 1 FROM run WHERE skill = ?4 AND slot = ?5) \
          AND NOT EXISTS (SELECT 1 FROM spent WHERE skill = ?4 AND slot = ?5) \
          AND ",
@@ -98,6 +99,7 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<boo
         run.skill,
         micros(slot),
         wish.global_limit,
+        maybe(step.rest),
     ])?;
     Ok(moved > 0)
 }

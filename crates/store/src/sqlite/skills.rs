@@ -333,10 +333,13 @@ pub(super) fn pass(db: &Connection, steps: &[SlotStep]) -> Result<Vec<bool>, Fau
 /// Moves a skill along its slots, if it still stands where the step begins.
 pub(super) fn step(db: &Connection, step: &SlotStep) -> Result<bool, Fault> {
     let sql = "UPDATE skill SET next_at = ?3 \
-               WHERE id = ?1 AND next_at = ?2 AND disabled IS NULL";
-    let moved =
-        db.prepare_cached(sql)?
-            .execute(params![step.id, micros(step.from), maybe(step.to)])?;
+               WHERE id = ?1 AND next_at = ?2 AND backoff_until IS ?4 AND disabled IS NULL";
+    let moved = db.prepare_cached(sql)?.execute(params![
+        step.id,
+        micros(step.from),
+        maybe(step.to),
+        maybe(step.rest)
+    ])?;
     if moved == 0 {
         return Ok(false);
     }

@@ -12,7 +12,7 @@ use super::mark_abandoned;
 use crate::app::{self, App};
 use crate::args::{Global, RunList};
 use crate::failure::Done;
-use crate::output::{Output, local, table};
+use crate::output::{Fit, Output, clip, lines_of, local};
 use crate::progress::duration;
 
 pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
@@ -47,10 +47,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
     } else if rows.is_empty() {
         output.note("no runs yet; `deft run NAME` makes one");
     } else {
-        let lines: Vec<Vec<String>> = std::iter::once(header())
-            .chain(rows.iter().map(|row| line(row, &app)))
-            .collect();
-        output.data(&table(&lines, output.width()))?;
+        output.data(&listed(&rows, &app, output.width()))?;
         if rows.iter().any(|row| app.engine.is_abandoned(row)) {
             output.note(&format!(
                 "hint: the process of a run that is `{ABANDONED}` is gone; `deft runs resume ID` or `deft up` goes on"
@@ -58,6 +55,36 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the columns of the list can bear.
+const FITS: [Fit; 5] = [Fit::Id, Fit::Cut, Fit::Cut, Fit::Keep, Fit::Keep];
+
+/// A line for each run, and below it why it came to nothing, if it did.
+fn listed(rows: &[RunRow], app: &App, width: Option<usize>) -> String {
+    let lines: Vec<Vec<String>> = std::iter::once(header())
+        .chain(rows.iter().map(|row| line(row, app)))
+        .collect();
+    let mut text = String::new();
+    let reasons = std::iter::once(None).chain(rows.iter().map(reason));
+    for (line, reason) in lines_of(&lines, &FITS, width).into_iter().zip(reasons) {
+        text.push_str(&line);
+        if let Some(reason) = reason {
+            let reason = clip(&format!("  {reason}"), width.unwrap_or(usize::MAX));
+            text.push_str(&format!("{reason}\n"));
+        }
+    }
+    text
+}
+
+/// Why a run was passed over, failed, or did not go on; a row may stand for several slots.
+fn reason(row: &RunRow) -> Option<String> {
+    let shown = run_json(row);
+    let message = shown["error"]["message"].as_str()?.lines().next()?;
+    Some(match row.slot_count {
+        0 | 1 => message.to_owned(),
+        count => format!("{count} slots: {message}"),
+    })
 }
 
 fn header() -> Vec<String> {

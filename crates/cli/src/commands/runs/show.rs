@@ -59,7 +59,11 @@ fn story(run: &Value, zone: &TimeZone) -> String {
     line("outputs", &short(&run["outputs"]));
     if let Some(message) = run["error"]["message"].as_str() {
         let class = run["error"]["class"].as_str().unwrap_or("other");
-        line("error", &format!("{message} ({class})"));
+        // That a slot is passed over is no failure.
+        match word("outcome") {
+            "skipped" | "missed" => line("why", message),
+            _ => line("error", &format!("{message} ({class})")),
+        }
         line("hint", run["error"]["hint"].as_str().unwrap_or_default());
     }
     if gone {
@@ -74,6 +78,10 @@ fn story(run: &Value, zone: &TimeZone) -> String {
     }
     for step in run["steps"].as_array().into_iter().flatten() {
         text.push_str(&step_line(step));
+        let calls = run["calls"].as_array().into_iter().flatten();
+        for call in calls.filter(|call| belongs(call, step)) {
+            text.push_str(&call_line(call));
+        }
     }
     text
 }
@@ -152,6 +160,46 @@ fn step_line(step: &Value) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("{indent}{sign} {}  {}\n", word("id"), parts.join("  "))
+}
+
+/// Whether an agent of this step, or of one of its items, made a call.
+fn belongs(call: &Value, step: &Value) -> bool {
+    let (place, id) = (&call["step_id"], step["id"].as_str().unwrap_or_default());
+    let rest = place.as_str().and_then(|place| place.strip_prefix(id));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+}
+
+/// A call of an agent: what, with which arguments, who allowed it, and what came of it.
+fn call_line(call: &Value) -> String {
+    let word = |key: &str| call[key].as_str().unwrap_or_default();
+    let step = word("step_id").matches('/').count();
+    let depth = call["depth"]
+        .as_u64()
+        .and_then(|depth| usize::try_from(depth).ok());
+    let indent = "  ".repeat(step + depth.unwrap_or_default() + 2);
+    let (sign, what) = match word("status") {
+        "success" => ("✓", ""),
+        "error" => ("✗", ""),
+        "refused" => ("✗", "refused"),
+        "waiting" => ("?", "waits for an answer"),
+        _ => ("▸", ""),
+    };
+    let answered = match (word("answered_by"), word("status")) {
+        ("", _) => String::new(),
+        (by, "refused") => format!("answered by {by}"),
+        (by, _) => format!("approved by {by}"),
+    };
+    let parts = [
+        short(&call["args"]),
+        took(&call["duration_ms"]),
+        what.to_owned(),
+        answered,
+        short(&call["note"]),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{indent}{sign} {}  {}\n", word("tool"), parts.join("  "))
+        .trim_end_matches(' ')
+        .to_owned()
 }
 
 /// An instant in the zone of the person who looks.

@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::source::{Entry, Source};
 use crate::args::{Global, Roots};
 use crate::failure::Done;
-use crate::output::{Output, table};
+use crate::output::{Fit, Output, table_of};
+use crate::view::rest_words;
 
 pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let source = Source::open(global, roots)?;
@@ -23,7 +24,7 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     if output.json {
         let schedules: Vec<Value> = entries
             .iter()
-            .map(|(next, entry)| document(entry, *next))
+            .map(|(next, entry)| document(entry, *next, now))
             .collect();
         output.document(&json!({"schedules": schedules}))?;
     } else if entries.is_empty() {
@@ -33,23 +34,40 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
             .map(str::to_owned)
             .to_vec();
         let rows: Vec<Vec<String>> = std::iter::once(head)
-            .chain(entries.iter().map(|(next, entry)| line(entry, *next)))
+            .chain(entries.iter().map(|(next, entry)| line(entry, *next, now)))
             .collect();
-        output.data(&table(&rows, output.width()))?;
+        output.data(&table_of(&rows, &[Fit::Cut, Fit::Keep], output.width()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A disabled skill has no next fire.
+/// A disabled skill has no next fire, and slots within a rest bring none.
 fn next(entry: &Entry, now: Timestamp) -> Option<Timestamp> {
-    entry
-        .disabled
-        .is_none()
-        .then(|| entry.next.or_else(|| entry.timed.schedule.next_after(now)))
-        .flatten()
+    if entry.disabled.is_some() {
+        return None;
+    }
+    let schedule = &entry.timed.schedule;
+    let next = entry.next.or_else(|| schedule.next_after(now))?;
+    match entry.rests_until.filter(|until| next < *until) {
+        Some(until) => from(schedule, until),
+        None => Some(next),
+    }
 }
 
-fn document(entry: &Entry, next: Option<Timestamp>) -> Value {
+/// The first slot that is not earlier.
+fn from(schedule: &deft_schedule::Schedule, at: Timestamp) -> Option<Timestamp> {
+    let before = at.checked_sub(SignedDuration::from_nanos(1)).ok()?;
+    schedule.next_after(before)
+}
+
+/// How often it failed and how long it rests, if it did.
+fn rest(entry: &Entry, now: Timestamp) -> Option<String> {
+    let until = entry.rests_until.filter(|until| *until > now);
+    rest_words(entry.failures, until, &entry.zone)
+}
+
+fn document(entry: &Entry, next: Option<Timestamp>, now: Timestamp) -> Value {
+    let until = entry.rests_until.filter(|until| *until > now);
     let Entry {
         timed,
         zone,
@@ -63,12 +81,15 @@ fn document(entry: &Entry, next: Option<Timestamp>) -> Value {
         "next": next.map(|next| deft_schedule::show(next, zone)),
         "enabled": disabled.is_none(),
         "disabled_reason": disabled,
+        "failures": entry.failures,
+        "backoff_until": until.map(|until| deft_schedule::show(until, zone)),
         "misfire": timed.rule.misfire.to_string(),
         "misfire_window": format!("{:#}", timed.rule.window),
     })
 }
 
-fn line(entry: &Entry, next: Option<Timestamp>) -> Vec<String> {
+fn line(entry: &Entry, next: Option<Timestamp>, now: Timestamp) -> Vec<String> {
+    let words = entry.timed.schedule.words(&entry.zone);
     let when = match (entry.disabled, next) {
         (Some(reason), _) => format!("off: {reason}"),
         (None, Some(next)) => deft_schedule::show(next, &entry.zone),
@@ -78,6 +99,9 @@ fn line(entry: &Entry, next: Option<Timestamp>) -> Vec<String> {
         entry.timed.name.clone(),
         when,
         deft_schedule::zone_name(&entry.zone),
-        entry.timed.schedule.words(&entry.zone),
+        match rest(entry, now) {
+            Some(rest) => format!("{words}; {rest}"),
+            None => words,
+        },
     ]
 }

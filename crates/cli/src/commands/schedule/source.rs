@@ -31,6 +31,10 @@ pub(super) struct Entry {
     /// The slot that it stands at, where the store knows that: a one-shot that failed is tried
     /// again at another instant than its own.
     pub next: Option<Timestamp>,
+    /// How often it failed in a row.
+    pub failures: u32,
+    /// Until when it rests after that.
+    pub rests_until: Option<Timestamp>,
 }
 
 /// A skill of the store: its schedule with the grid where it really is.
@@ -40,6 +44,8 @@ fn stored(row: &SkillRow, host: &TimeZone) -> Option<Entry> {
         zone: plan.zone,
         disabled: row.standing.disabled.map(Choice::word),
         next: row.timeline.next_at,
+        failures: row.standing.streak,
+        rests_until: row.standing.backoff_until,
         timed: Timed {
             name: row.text.skill.clone(),
             schedule: plan.schedule,
@@ -150,6 +156,8 @@ impl Source {
             zone: view::zone(skill, &moment),
             disabled: (!skill.policy.enabled).then_some("user"),
             next: None,
+            failures: 0,
+            rests_until: None,
             timed: Timed {
                 name: skill.id.to_string(),
                 schedule,

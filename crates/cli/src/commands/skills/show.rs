@@ -70,6 +70,15 @@ fn show_record(record: &Value, output: &Output) -> Done {
             out.push_str(&format!("{name:12} {}\n", plain(value)));
         }
     }
+    let failures = record["failures"].as_u64().unwrap_or_default();
+    if failures > 0 {
+        let until = record["backoff_until"].as_str();
+        let until = until.map_or(String::new(), |until| format!(", rests until {until}"));
+        out.push_str(&format!(
+            "{:12} failed {failures} in a row{until}\n",
+            "lately"
+        ));
+    }
     for key in ["required_tools", "missing_tools", "execution_plan"] {
         let value = &record[key];
         if value.as_array().is_some_and(|list| !list.is_empty()) {
@@ -113,6 +122,12 @@ fn text(loaded: &Loaded, moment: &Moment, stored: &Stored) -> String {
             let next = known.map_or_else(|| next(loaded, moment), first);
             line("next", next);
         }
+    }
+    if let Some(standing) = standing {
+        let until = standing.backoff_until.filter(|until| *until > moment.now);
+        let zone = view::zone(skill, moment);
+        let rest = view::rest_words(standing.streak, until, &zone);
+        line("lately", rest.unwrap_or_default());
     }
     line("keywords", skill.keywords.join(", "));
     line("tools", skill.required_tools.join(", "));

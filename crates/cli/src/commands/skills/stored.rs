@@ -9,6 +9,7 @@ use deft_registry::{Loaded, Snapshot};
 use deft_skillfile::Moment;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Found, Router};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
@@ -123,7 +124,11 @@ impl Stored {
             return None;
         }
         let plan = deft_engine::stored_schedule(row, &moment.zone)?;
-        let next = plan.schedule.next(moment.now, view::NEXT);
+        // Slots within a rest bring no run.
+        let rest = row.standing.backoff_until;
+        let rest = rest.and_then(|until| until.checked_sub(SignedDuration::from_nanos(1)).ok());
+        let from = rest.map_or(moment.now, |rest| rest.max(moment.now));
+        let next = plan.schedule.next(from, view::NEXT);
         let show = |at: &jiff::Timestamp| deft_schedule::show(*at, &plan.zone);
         Some(next.iter().map(show).collect())
     }
@@ -143,7 +148,8 @@ impl Stored {
     }
 }
 
-fn missing(row: &SkillRow, router: &Router) -> Vec<String> {
+/// Tools that a skill needs and nobody offers, as far as is known.
+pub(super) fn missing(row: &SkillRow, router: &Router) -> Vec<String> {
     let tools: Vec<String> = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
     let there = |tool: &String| matches!(router.find(tool), Found::Tool(_));
     tools.into_iter().filter(|tool| !there(tool)).collect()

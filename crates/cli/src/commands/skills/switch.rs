@@ -13,11 +13,21 @@ use crate::failure::{Done, Failure};
 use crate::home::{Home, Library};
 use crate::output::Output;
 
+use super::stored::missing;
+
 pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
     let app = App::standing(global)?;
     let row = app.block_on(app.engine.enable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;
+    let missing = missing(&row, app.engine.router());
+    if !missing.is_empty() && row.standing.disabled.is_none() {
+        output.note(&format!(
+            "warning: as far as is known nobody offers `{}`, without which it cannot run\n\
+             hint: `deft mcp add` brings servers; `deft tools list` shows what there is",
+            missing.join("`, `")
+        ));
+    }
     app.close();
     Ok(ExitCode::SUCCESS)
 }

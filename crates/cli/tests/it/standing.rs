@@ -1,0 +1,72 @@
+//! What people are shown of skills that failed, rest or lack something.
+
+use serde_json::Value;
+
+use crate::daemon::used_home;
+use crate::support::World;
+
+/// Fails whenever it fires.
+const FAILING: &str = "\
+name: failing
+description: There is no such zone
+schedule: \"* * * * *\"
+steps:
+  - id: now
+    tool: time.now
+    args: {zone: Mars/Base}
+";
+
+/// A home in which the skill failed once, and rests.
+fn resting() -> World {
+    let world = used_home();
+    world.write("home/skills/failing.yaml", FAILING);
+    world.run(&["tick"]);
+    for now in ["2090-01-01T00:00:30Z", "2090-01-01T00:01:10Z"] {
+        world.run(&["tick", "--now", now]);
+    }
+    world
+}
+
+#[test]
+fn reasons_stand_below_runs() {
+    let world = resting();
+    let rest = "backoff: it failed and rests until 2090-01-01T01:01:30";
+    let listed = world.run(&["runs", "list"]);
+    assert!(listed.contains(&format!("\n  {rest}")), "{listed}");
+    assert!(
+        listed.contains("\n  there is no zone `Mars/Base`"),
+        "{listed}"
+    );
+    let skipped = world.json(&["runs", "list", "--outcome", "skipped", "--json"]);
+    let id = skipped["runs"][0]["id"].as_str().unwrap();
+    let shown = world.run(&["runs", "show", id]);
+    assert!(shown.contains(&format!("  why        {rest}")), "{shown}");
+    assert!(!shown.contains("  error"), "{shown}");
+}
+
+#[test]
+fn a_rest_is_shown_where_the_next_slot_is() {
+    let world = resting();
+    let document = world.json(&["schedule", "list", "--json"]);
+    let failing: &Value = &document["schedules"][0];
+    assert_eq!(failing["failures"], 1, "{failing:#}");
+    let next = failing["next"].as_str().unwrap();
+    assert!(next.starts_with("2090-01-01T01:02:00"), "{failing:#}");
+    let until = failing["backoff_until"].as_str().unwrap();
+    assert!(until.starts_with("2090-01-01T01:01:30"), "{failing:#}");
+    for args in [&["schedule", "list"][..], &["skills", "show", "failing"]] {
+        let text = world.run(args);
+        let words = "failed 1 time in a row, rests until 2090-01-01T01:01:30";
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn who_enables_a_skill_hears_what_it_lacks() {
+    let world = used_home();
+    let text = FAILING.replace("schedule:", "required_tools: [no_such_tool]\nschedule:");
+    world.write("home/skills/failing.yaml", text);
+    let said = world.run(&["skills", "enable", "failing"]);
+    assert!(said.contains("`failing` is enabled"), "{said}");
+    assert!(said.contains("nobody offers `no_such_tool`"), "{said}");
+}

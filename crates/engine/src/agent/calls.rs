@@ -1,0 +1,174 @@
+//! What agents called in a run, for people who look at it afterwards: each call once, with what a
+//! person said about it and what came of it.
+//!
+//! A picture of stored events, like the views of steps. It decides nothing.
+
+use std::collections::HashMap;
+
+use deft_agent::{Address, Interpretation, What};
+use deft_model::Object;
+use deft_workflow::{Event, Path};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::json;
+
+/// How much is shown of why a call was refused or failed.
+const NOTE: usize = 300;
+
+/// A call of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct CallView {
+    step_id: Path,
+    /// How many agents are above the one that called.
+    depth: usize,
+    tool: String,
+    args: Object,
+    status: CallStatus,
+    /// Who answered the question that was asked first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answered_by: Option<String>,
+    /// Why it was refused or failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    duration_ms: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum CallStatus {
+    /// A person is asked.
+    Waiting,
+    Running,
+    Success,
+    Error,
+    Refused,
+}
+
+type Place = (Path, Address, u32, u32);
+
+/// The calls of all agents of a run, in the order in which they came up.
+pub(crate) fn calls(events: &[(Timestamp, Event)]) -> Vec<CallView> {
+    let mut seen = Seen::default();
+    for (_, event) in events {
+        if let Event::Agent { path, event } = event {
+            seen.take_in(path, &event.agent, &event.what);
+        }
+    }
+    seen.calls
+}
+
+#[derive(Default)]
+struct Seen {
+    calls: Vec<CallView>,
+    places: HashMap<Place, usize>,
+}
+
+impl Seen {
+    fn take_in(&mut self, path: &Path, agent: &Address, what: &What) {
+        let place = |turn: &u32, call: &u32| (path.clone(), agent.clone(), *turn, *call);
+        match what {
+            What::Question {
+                turn,
+                call,
+                tool,
+                args,
+                ..
+            } => {
+                let view = self.call(place(turn, call), tool);
+                view.args.clone_from(args);
+                view.status = CallStatus::Waiting;
+            }
+            What::Answered { turn, call, by, .. } => {
+                self.call(place(turn, call), "").answered_by = Some(by.clone());
+            }
+            // Help and texts of skills are no calls of anything.
+            What::Told {
+                turn,
+                call,
+                name,
+                how: Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined,
+                text,
+            } => {
+                let view = self.call(place(turn, call), name);
+                view.status = CallStatus::Refused;
+                view.note = Some(cut(text));
+            }
+            What::Called {
+                turn,
+                call,
+                tool,
+                args,
+                ..
+            } => {
+                let view = self.call(place(turn, call), tool);
+                view.args.clone_from(args);
+                view.status = CallStatus::Running;
+            }
+            What::Dispatched {
+                turn,
+                call,
+                dispatch,
+            } => {
+                let view = self.call(place(turn, call), super::tools::DISPATCH_AGENT);
+                let mission = json!(dispatch.mission);
+                view.args = Object::from_iter([
+                    ("agent_id".to_owned(), json!(dispatch.agent_id)),
+                    ("mission".to_owned(), mission),
+                ]);
+            }
+            What::Returned {
+                turn,
+                call,
+                error,
+                ms,
+                ..
+            } => {
+                let view = self.call(place(turn, call), "");
+                view.status = match error {
+                    None => CallStatus::Success,
+                    Some(_) => CallStatus::Error,
+                };
+                view.note = error.as_ref().map(|failure| cut(&failure.message));
+                view.duration_ms = Some(*ms);
+            }
+            What::Began(_)
+            | What::Unable { .. }
+            | What::Asked { .. }
+            | What::Replied { .. }
+            | What::Silent { .. }
+            | What::Told { .. }
+            | What::Offered { .. }
+            | What::Reminded { .. }
+            | What::Rejected { .. }
+            | What::Finished(_)
+            | What::Reopened => {}
+        }
+    }
+
+    /// The call at a place, which is new unless a person was asked about it.
+    fn call(&mut self, place: Place, tool: &str) -> &mut CallView {
+        let next = self.calls.len();
+        let at = *self.places.entry(place.clone()).or_insert(next);
+        if at == next {
+            let (step_id, agent, ..) = place;
+            self.calls.push(CallView {
+                step_id,
+                depth: agent.depth(),
+                tool: tool.to_owned(),
+                args: Object::new(),
+                status: CallStatus::Running,
+                answered_by: None,
+                note: None,
+                duration_ms: None,
+            });
+        }
+        &mut self.calls[at]
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(NOTE) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,121 @@
+//! What came of a run in a few words: for messages to people, and for what is kept of the last run
+//! of a skill. The whole of it stays with the run.
+//!
+//! Not here: who is told, and when.
+
+use deft_workflow::Finished;
+use serde_json::Value;
+
+/// The longest summary that is kept of a run.
+const SUMMARY: usize = 500;
+
+/// How much is said of one of several values.
+const VALUE: usize = 100;
+
+/// What is said of a run that has nothing to say for itself.
+const DONE: &str = "done";
+
+/// Where results of tools have what a person would read of them, the best first.
+const TEXTS: [&str; 6] = ["text", "message", "summary", "answer", "result", "stdout"];
+
+/// Why a run failed, or what it returned.
+pub(crate) fn summary(finished: &Finished) -> String {
+    let text = match &finished.error {
+        Some(error) => error.failure.message.clone(),
+        None => words(&finished.outputs).unwrap_or_else(|| DONE.to_owned()),
+    };
+    let masked = deft_workflow::mask(&text).unwrap_or(text);
+    cut(&masked, SUMMARY)
+}
+
+/// What a person would read of a value; none if there is nothing.
+fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(items) => list(items),
+        Value::Object(map) => {
+            let told = |key: &&str| map.get(*key).is_some_and(Value::is_string);
+            let known = TEXTS.iter().find(|key| told(key));
+            match (known, map.len()) {
+                (Some(key), _) => map.get(*key).and_then(words),
+                (None, 1) => map.values().next().and_then(words),
+                (None, _) => fields(map),
+            }
+        }
+        // That something is true, or nothing, says no more than that the run is over.
+        Value::Bool(_) | Value::Null => None,
+    }
+}
+
+fn list(items: &[Value]) -> Option<String> {
+    let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    match (texts, items.len()) {
+        (_, 0) => None,
+        (Some(texts), _) => Some(texts.join(", ")),
+        (None, 1) => words(&items[0]),
+        (None, count) => Some(format!("{count} items")),
+    }
+}
+
+/// One line for each value that says something.
+fn fields(map: &deft_model::Object) -> Option<String> {
+    let line = |(key, value): (&String, &Value)| {
+        let said = match value {
+            Value::Bool(truth) => truth.to_string(),
+            other => words(other)?,
+        };
+        let first = said.lines().next().unwrap_or_default();
+        Some(format!("{key}: {}", cut(first, VALUE)))
+    };
+    let lines: Vec<String> = map.iter().filter_map(line).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_model::Outcome;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_outputs() {
+        let shell =
+            json!({"stdout": "3 files\n", "stderr": "", "exit_code": 0, "truncated": false});
+        let cases = [
+            (json!(null), "done"),
+            (json!(true), "done"),
+            (json!({"result": true}), "done"),
+            (json!({}), "done"),
+            (json!([]), "done"),
+            (json!("  sent.  "), "sent."),
+            (json!({"count": 3}), "3"),
+            (json!(["ada", "bob"]), "ada, bob"),
+            (json!([{"id": 1}, {"id": 2}]), "2 items"),
+            (shell.clone(), "3 files"),
+            (json!({"only": shell}), "3 files"),
+            (json!({"stdout": "", "stderr": "", "exit_code": 0}), "done"),
+            (
+                json!({"mails": [{}, {}], "sent": true, "to": "ada", "nothing": null}),
+                "mails: 2 items\nsent: true\nto: ada",
+            ),
+        ];
+        for (outputs, said) in cases {
+            let finished = Finished {
+                outcome: Outcome::Success,
+                outputs: outputs.clone(),
+                error: None,
+                ms: 0,
+            };
+            assert_eq!(summary(&finished), said, "{outputs}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Records as assistants change them: what is answered is what is stored.
+
+use deft_engine::Error;
+use deft_records::Target;
+use serde_json::{Value, json};
+
+use crate::time_world::{Times, at, both, clock};
+use crate::world::World;
+
+fn object(value: Value) -> deft_model::Object {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn the_answer_to_a_change_says_the_slot_that_is_stored() {
+    both(async |t: Times| {
+        let engine = &t.world.engine;
+        let grid = json!({"name": "Grid", "instructions": "Echo.", "interval_minutes": 5,
+            "execution_plan": [{"toolName": "echo", "parameters": {}}]});
+        let new = engine.store_skill(&object(grid)).await.unwrap();
+        assert_eq!(
+            new.words,
+            "every 5 minutes, first at 13:05, direct, no model"
+        );
+        let target = Target::Name("grid".to_owned());
+        t.world.clock.set(at("13:03"));
+        let steps = [
+            // The grid is kept unless the interval is another one.
+            (
+                json!({"description": "other words"}),
+                "13:05",
+                "next at 13:05",
+            ),
+            (json!({"interval_minutes": 5}), "13:05", "next at 13:05"),
+            (json!({"interval_minutes": 6}), "13:09", "first at 13:09"),
+        ];
+        for (change, next, said) in steps {
+            let changed = engine.update_skill(&target, &object(change)).await.unwrap();
+            assert_eq!(
+                changed.row.timeline.next_at.map(clock).as_deref(),
+                Some(next)
+            );
+            assert!(changed.words.contains(said), "{}", changed.words);
+        }
+        let off = json!({"enabled": false});
+        let off = engine.update_skill(&target, &object(off)).await.unwrap();
+        assert_eq!(off.words, "every 6 minutes, direct, no model, disabled");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_is_no_record_whether_it_is_timed_or_not() {
+    let text = "name: countdown\ndescription: d\nsteps:\n  - id: only\n    tool: echo\n";
+    let world = World::new(&[("countdown.yaml", text)]);
+    let record = async |name: &str| {
+        let target = Target::Name(name.to_owned());
+        world.engine.record(&target).await
+    };
+    let refused = record("countdown").await.unwrap_err();
+    assert!(matches!(refused, Error::NotARecord { .. }), "{refused}");
+    let near = record("countdwn").await.unwrap_err();
+    assert_eq!(near.hint().as_deref(), Some("did you mean `countdown`?"));
+}

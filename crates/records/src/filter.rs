@@ -1,0 +1,109 @@
+//! Which skills `memory_list_skills` is to show.
+//!
+//! A filter that cannot be read is refused: a list that is longer than was asked for says
+//! something false. Which skills there are is for the caller to find out.
+
+use deft_model::{Choice, Object, Trigger};
+use serde_json::Value;
+
+use crate::json;
+use crate::normalise::truth;
+use crate::refusal::{Problem, Refusal};
+
+/// What is asked for; what is absent is not asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Switched on, or off.
+    pub enabled: Option<bool>,
+    /// How they fire.
+    pub trigger: Option<Trigger>,
+    /// Whose they are.
+    pub agent_id: Option<String>,
+}
+
+/// Reads the arguments of `memory_list_skills`. Nothing and empty texts ask for nothing.
+pub fn filter(args: &Object) -> Result<Filter, Refusal> {
+    let given = |key: &str| {
+        let value = args.get(key).filter(|value| !value.is_null())?;
+        Some(value).filter(|value| value.as_str().is_none_or(|text| !text.trim().is_empty()))
+    };
+    let mut problems = Vec::new();
+    let mut refuse = |key: &str, value: &Value, wanted: &str| {
+        let shown = json::spelled(value).unwrap_or_else(|| value.to_string());
+        let message = format!("`{shown}` is not {wanted}");
+        problems.push(Problem::new(key, message).hint("leave it out to see all skills"));
+    };
+    let mut wanted = Filter::default();
+    if let Some(value) = given("enabled") {
+        wanted.enabled = truth(value);
+        if wanted.enabled.is_none() {
+            refuse("enabled", value, "`true` or `false`");
+        }
+    }
+    if let Some(value) = given("trigger_type") {
+        let word = value.as_str().map(|text| text.trim().to_ascii_lowercase());
+        wanted.trigger = word.and_then(|word| Trigger::from_word(&word));
+        if wanted.trigger.is_none() {
+            refuse("trigger_type", value, "`cron`, `event` or `manual`");
+        }
+    }
+    if let Some(value) = given("agent_id") {
+        wanted.agent_id = json::spelled(value);
+        if wanted.agent_id.is_none() {
+            refuse("agent_id", value, "the name of an agent");
+        }
+    }
+    if problems.is_empty() {
+        Ok(wanted)
+    } else {
+        Err(Refusal { problems })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn filters_and_what_is_no_filter() {
+        let asks = |enabled, trigger, agent_id: Option<&str>| {
+            Ok(Filter {
+                enabled,
+                trigger,
+                agent_id: agent_id.map(str::to_owned),
+            })
+        };
+        let refused = |lines: &[&str]| Err(lines.iter().map(|&line| line.to_owned()).collect());
+        let cases: [(Value, Result<Filter, Vec<String>>); 5] = [
+            (
+                json!({"enabled": null, "trigger_type": "", "agent_id": " "}),
+                asks(None, None, None),
+            ),
+            (
+                json!({"enabled": "Yes", "trigger_type": "Cron", "agent_id": "scout"}),
+                asks(Some(true), Some(Trigger::Cron), Some("scout")),
+            ),
+            (json!({"enabled": 0}), asks(Some(false), None, None)),
+            (
+                json!({"enabled": "maybe"}),
+                refused(&["`maybe` is not `true` or `false`"]),
+            ),
+            (
+                json!({"enabled": [true], "trigger_type": "often"}),
+                refused(&[
+                    "`[true]` is not `true` or `false`",
+                    "`often` is not `cron`, `event` or `manual`",
+                ]),
+            ),
+        ];
+        for (args, wanted) in cases {
+            let read = filter(args.as_object().unwrap());
+            let read = read.map_err(|refusal| {
+                let problems = refusal.problems.into_iter();
+                problems.map(|problem| problem.message).collect::<Vec<_>>()
+            });
+            assert_eq!(read, wanted, "{args}");
+        }
+    }
+}
