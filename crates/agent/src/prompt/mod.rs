@@ -47,7 +47,9 @@ pub struct PromptInput<'a> {
     pub others: &'a [String],
     /// Entries of `<available_skills>`, by name.
     pub skills: &'a [PromptEntry],
-    /// Those of them that the `skill` tool lists with their descriptions, if there is one. They are
+    /// More of these, of what is run and not loaded.
+    pub workflows: &'a [PromptEntry],
+    /// Those skills that the `skill` tool lists with their descriptions, if there is one. They are
     /// only named then: nothing is said twice.
     pub loadable: Option<&'a [String]>,
     /// Names of skills and commands that were used lately, the last one first.
@@ -81,6 +83,7 @@ impl Default for PromptInput<'_> {
             tools: &[],
             others: &[],
             skills: &[],
+            workflows: &[],
             loadable: None,
             recent: &[],
             message: "",

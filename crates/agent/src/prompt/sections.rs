@@ -1,6 +1,7 @@
 //! The sections of a prompt, each made to fit.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use deft_model::PromptEntry;
 
@@ -113,21 +114,32 @@ pub(super) fn skills<'a>(
         what: ("skill", "skills"),
         find: "use `get_skill` to find them",
     };
+    let all = input.skills.iter().chain(input.workflows);
     let Some(loadable) = input.loadable else {
-        return list.write(writer, input.skills, input.recent, caps.skills);
+        let entries: Vec<PromptEntry> = all.clone().cloned().collect();
+        let unnamed = names(&list.write(writer, &entries, input.recent, caps.skills));
+        return all.filter(|entry| unnamed.contains(&entry.name)).collect();
     };
-    let loadable: HashSet<&str> = loadable.iter().map(String::as_str).collect();
-    let (named, left_out): (Vec<_>, Vec<_>) =
-        (input.skills.iter()).partition(|entry| loadable.contains(&*entry.name));
-    let short: Vec<PromptEntry> = named.iter().map(|entry| short(entry)).collect();
     let list = List {
         head: "Skills with instructions for special work. The `skill` tool says what they are for and loads one:\n<available_skills>\n",
         ..list
     };
-    let unnamed = list.write_of(writer, &short, left_out.len(), input.recent, caps.skills);
-    let unnamed: HashSet<&str> = unnamed.iter().map(|entry| &*entry.name).collect();
-    let fits = |entry: &&PromptEntry| unnamed.contains(&*entry.name);
-    named.into_iter().filter(fits).chain(left_out).collect()
+    let loadable: HashSet<&str> = loadable.iter().map(String::as_str).collect();
+    let (named, left_out): (Vec<_>, Vec<_>) =
+        (input.skills.iter()).partition(|entry| loadable.contains(&*entry.name));
+    let mut entries: Vec<PromptEntry> = named.iter().map(|entry| short(entry)).collect();
+    entries.extend_from_slice(input.workflows);
+    let unnamed = list.write_of(writer, &entries, left_out.len(), input.recent, caps.skills);
+    let mut unnamed = names(&unnamed);
+    unnamed.extend(left_out.iter().map(|entry| Arc::clone(&entry.name)));
+    all.filter(|entry| unnamed.contains(&entry.name)).collect()
+}
+
+fn names(entries: &[&PromptEntry]) -> HashSet<Arc<str>> {
+    entries
+        .iter()
+        .map(|entry| Arc::clone(&entry.name))
+        .collect()
 }
 
 /// An entry of which the model reads elsewhere what it is for.

@@ -92,6 +92,7 @@ impl Engine {
                 tools: &specs,
                 others: &others,
                 skills: &entries.skills,
+                workflows: &entries.workflows,
                 loadable: loadable.as_deref().filter(|_| voice.mode == Mode::Tools),
                 message,
                 playbooks: &playbooks,

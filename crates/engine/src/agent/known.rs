@@ -47,6 +47,7 @@ pub(crate) struct Entries {
     pub(crate) domains: Vec<PromptEntry>,
     pub(crate) commands: Vec<PromptEntry>,
     pub(crate) skills: Vec<PromptEntry>,
+    pub(crate) workflows: Vec<PromptEntry>,
 }
 
 impl Engine {
@@ -153,12 +154,15 @@ impl Skills {
             return Arc::clone(entries);
         }
         let mut skills = discovery::skill_entries(&self.all, agent);
-        skills.extend(discovery::workflow_entries(&self.all, agent));
-        skills.retain(|entry| self.is_on(&entry.name));
+        let mut workflows = discovery::workflow_entries(&self.all, agent);
+        for entries in [&mut skills, &mut workflows] {
+            entries.retain(|entry| self.is_on(&entry.name));
+        }
         let entries = Arc::new(Entries {
             domains: discovery::domain_entries(&self.all, agent),
             commands: discovery::command_entries(&self.all, agent, &BTreeMap::new()),
             skills,
+            workflows,
         });
         let kept = (agent.clone(), Arc::clone(&entries));
         lock(&self.entries).insert(agent.id.clone(), kept);

@@ -139,7 +139,9 @@ fn a_file_beside_a_skill_is_part_of_its_revision() {
     world.write("skills/a/scripts/run.sh", "echo 1");
     let followed = world.follow();
     let first = followed.registry.snapshot().skill("a").unwrap().revision;
-    world.write("skills/a/scripts/run.sh", "echo 2");
+    // By renaming: a file that is written to is empty for a moment, and that is a revision too.
+    world.write("new.sh", "echo 2");
+    world.rename("new.sh", "skills/a/scripts/run.sh");
     let snapshot = followed.until("edited", |s| s.skill("a").unwrap().revision != first);
     let second = snapshot.skill("a").unwrap().revision;
     world.write("skills/a/assets/deep/logo.svg", "<svg/>");
