@@ -68,7 +68,7 @@ impl Engine {
         let pinned = inner.pinned(skill, revision).await;
         let pinned = pinned.map_err(|error| failed(&error))?;
         let policy = &pinned.skill.policy;
-        let voice = inner.voice(&policy.agent_id)?;
+        let voice = inner.fired_voice(&policy.agent_id)?;
         let snapshot = inner.parts.skills.snapshot();
         let mut reach = inner.exact_reach(&voice, brief, &snapshot)?;
         let run = &brief.run;

@@ -24,12 +24,26 @@ pub(super) struct Voice {
 impl Inner {
     /// An agent and the model that speaks for it.
     pub(super) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
-        let agent = match self.agent_definition(agent_id) {
-            Some(agent) => agent,
+        self.voice_of(self.speaker(agent_id)?)
+    }
+
+    /// The same for a skill that fired. A model that is not there is like a tool that is not
+    /// there: no fault of the skill, and something to wait for.
+    pub(super) fn fired_voice(&self, agent_id: &str) -> Result<Voice, Failure> {
+        let voice = self.voice_of(self.speaker(agent_id)?);
+        voice.map_err(Failure::blocked)
+    }
+
+    fn speaker(&self, agent_id: &str) -> Result<Agent, Failure> {
+        match self.agent_definition(agent_id) {
+            Some(agent) => Ok(agent),
             // What a broken file says may be a limit; nothing stands in for it.
-            None if self.is_broken_agent(agent_id) => return Err(broken_agent(agent_id)),
-            None => Agent::new(agent_id),
-        };
+            None if self.is_broken_agent(agent_id) => Err(broken_agent(agent_id)),
+            None => Ok(Agent::new(agent_id)),
+        }
+    }
+
+    fn voice_of(&self, agent: Agent) -> Result<Voice, Failure> {
         let model = self.model_of(&agent)?;
         let models = self.models();
         let options = models.options(&model);

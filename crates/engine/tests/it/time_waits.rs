@@ -9,6 +9,7 @@ use deft_store::{Memory, Put, Standing, Timeline};
 use deft_tools::Definition;
 use serde_json::json;
 
+use crate::thinker::{says, thinker};
 use crate::time_world::{Times, at, both, file, new_record, record, with};
 use crate::world::load;
 
@@ -55,6 +56,28 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
             notices[1].starts_with("recovery: `waits` works again"),
             "{notices:?}"
         );
+    })
+    .await;
+}
+
+/// A model is waited for like a tool: it is no fault of the skill that there is none.
+#[tokio::test]
+async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
+    both(async |t: Times| {
+        let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
+        t.add(with(thinks, json!({"execution_plan": []}))).await;
+        t.tick("13:30").await;
+        let run = t.runs("thinks").await.remove(0);
+        assert_eq!(run.status, RunStatus::Waiting, "{run:?}");
+        let why = run.waiting_for.unwrap();
+        assert_eq!(why, "tool: no model is configured");
+        assert_eq!(t.standing("thinks").await, "on, next 14:00");
+        let (models, asked) = thinker(|_, _| Ok(says("Done.")));
+        t.world.engine.set_models(models);
+        t.world.clock.set(at("13:35"));
+        t.drain().await;
+        assert_eq!(t.slots("thinks").await, ["13:30 success"]);
+        assert_eq!(asked.lock().unwrap().len(), 1);
     })
     .await;
 }
