@@ -53,11 +53,15 @@ pub(crate) struct Decision {
 pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> Decision {
     let mut decision = Decision {
         change: SkillChange {
-            standing: Standing {
-                last_run_at: Some(ended.at),
-                last_run_status: Some(ended.outcome.to_string()),
-                last_run_summary: Some(ended.summary.clone()),
-                ..row.standing.clone()
+            standing: match ended.outcome {
+                // What was skipped did not run (X5).
+                Outcome::Skipped => row.standing.clone(),
+                _ => Standing {
+                    last_run_at: Some(ended.at),
+                    last_run_status: Some(ended.outcome.to_string()),
+                    last_run_summary: Some(ended.summary.clone()),
+                    ..row.standing.clone()
+                },
             },
             timeline: None,
             at: ended.at,

@@ -224,15 +224,21 @@ impl Engine {
             Ok(pinned) => pinned,
             Err(error) => return self.refuse(row, coming, &error).await,
         };
-        if coming.preflight
-            && let Some(why) = self.inner.nothing_to_do(&pinned, slot).await
-        {
-            let failure = Failure::new(FailureClass::Other, why);
-            return self.pass_one(coming, Outcome::Skipped, &failure).await;
+        let mut check_failed = None;
+        if coming.preflight {
+            match self.inner.nothing_to_do(&pinned, slot).await {
+                Ok(None) => {}
+                Ok(Some(why)) => {
+                    let failure = Failure::new(FailureClass::Other, why);
+                    return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
+                }
+                // The run says so, and what asks a model waits for the check.
+                Err(why) => check_failed = Some(why),
+            }
         }
         if let Some(why) = self.inner.budget_spent(&pinned).await {
             let failure = Failure::new(FailureClass::Budget, why);
-            return self.pass_one(coming, Outcome::Skipped, &failure).await;
+            return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
         }
         let fire = Fire {
             skill: row.text.skill.clone(),
@@ -240,6 +246,7 @@ impl Engine {
             slot: Some(slot),
             step: Some(coming.step.clone()),
             overlap: overlap(&coming, &pinned.skill.policy),
+            check_failed,
             ..Fire::default()
         };
         // The skill of the row and no other: a file may have the same name.
@@ -278,7 +285,7 @@ impl Engine {
         let mut failure = Failure::new(FailureClass::Invalid, error.to_string());
         failure.hint = error.hint();
         let run = coming.step.passed.last().map(|passed| passed.run.clone());
-        let started = self.pass_one(coming, Outcome::Error, &failure).await?;
+        let started = self.pass_one(row, coming, Outcome::Error, &failure).await?;
         if let Started::Stored(Fired::Passed(_)) = &started {
             let run = run.map_or_else(String::new, |run| run.to_string());
             self.inner.count_failure(row, &run, &failure).await?;
@@ -288,6 +295,7 @@ impl Engine {
 
     async fn pass_one(
         &self,
+        row: &SkillRow,
         coming: Coming,
         outcome: Outcome,
         why: &Failure,

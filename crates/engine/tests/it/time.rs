@@ -354,10 +354,15 @@ async fn a_check_before_the_run_uses_up_the_slot() {
         let standing = t.row("mail").await.standing;
         assert_eq!(standing.last_run_at, None);
         assert_eq!(t.world.called(), Vec::<String>::new());
-        // A check that cannot be made is no reason to skip.
+        // A check that cannot be made is no reason to skip, and the run says so.
         fails.store(true, Ordering::SeqCst);
         t.tick("13:20").await;
         assert_eq!(t.world.called(), ["act"]);
+        let run = t.runs("mail").await.remove(1);
+        let shown = t.world.engine.show(&run).await.unwrap();
+        assert_eq!(shown["check_failed"], "too many", "{shown:#}");
+        let events = t.world.events(&run).await;
+        assert_eq!(events[0]["check_failed"], "too many", "{events:#?}");
         // By hand there is no check.
         fails.store(false, Ordering::SeqCst);
         let row = t.world.run("mail", json!({})).await;

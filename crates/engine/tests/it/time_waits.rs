@@ -82,6 +82,43 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
     .await;
 }
 
+/// The check of an agent's skill is there to save a model: as long as it cannot be made nothing is
+/// asked, and when it can be, it decides.
+#[tokio::test]
+async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
+    both(async |t: Times| {
+        let (models, asked) = thinker(|_, _| Ok(says("Done.")));
+        t.world.engine.set_models(models);
+        let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
+        let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result == 'fine'"}});
+        t.add(with(thinks.clone(), check)).await;
+        let idle = with(thinks, json!({"name": "Idle"}));
+        let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result != 'fine'"}});
+        t.add(with(idle, check)).await;
+        let fails = t.install_moody();
+        t.tick("13:30").await;
+        let waits = "the check before the run cannot be made: too many";
+        for skill in ["thinks", "idle"] {
+            let run = t.runs(skill).await.remove(0);
+            assert_eq!(run.waiting_for, Some(format!("tool: {waits}")));
+            assert_eq!(t.standing(skill).await, "on, next 14:00");
+        }
+        assert_eq!(asked.lock().unwrap().len(), 0);
+        assert_eq!(t.notices().await.len(), 2);
+        fails.store(false, std::sync::atomic::Ordering::SeqCst);
+        t.world.clock.set(at("13:35"));
+        t.drain().await;
+        assert_eq!(t.slots("thinks").await, ["13:30 success"]);
+        assert_eq!(
+            t.slots("idle").await,
+            ["13:30 skipped: `result != 'fine'` is not true"]
+        );
+        assert_eq!(t.row("idle").await.standing.last_run_at, None);
+        assert_eq!(asked.lock().unwrap().len(), 1);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_run_is_blocked_no_longer_than_its_window_and_counts_to_no_streak() {
     both(async |t: Times| {
