@@ -22,7 +22,7 @@ use crate::admit::{Begun, new_run_id};
 use crate::engine::Inner;
 use crate::pool::Late;
 use crate::timed::Timed;
-use crate::{Admission, Attention, Engine, Error, Fire, Pool};
+use crate::{Admission, Attention, Engine, Error, Fire, Pool, aftermath};
 
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
@@ -163,7 +163,15 @@ impl Engine {
                 ticked.note(step);
             }
         }
+        self.ring_for(&steps);
         Ok(())
+    }
+
+    /// People may be told something with these.
+    fn ring_for(&self, steps: &[SlotStep]) {
+        if steps.iter().any(|step| step.notice.is_some()) {
+            self.inner.bells.messages.notify_waiters();
+        }
     }
 
     /// Begins the run of a slot in the pool, and answers as soon as it is stored, together with
@@ -309,7 +317,9 @@ impl Engine {
             outcome,
             error: serde_json::to_string(why).unwrap_or_default(),
         });
+        step.notice = aftermath::lost(row, &step, &self.inner.host_zone());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
+        self.ring_for(std::slice::from_ref(&step));
         Ok(Started::Stored(match counted.first() {
             Some(true) => Fired::Passed(step),
             _ => Fired::Gone,
@@ -374,6 +384,7 @@ fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
         to: None,
         passed: Vec::new(),
         last: false,
+        notice: None,
         at: now,
     }
 }
@@ -398,7 +409,10 @@ impl Inner {
                 Some(coming) if coming.slot.is_some() => {
                     decided.firing.push((Arc::new(row), coming));
                 }
-                Some(coming) => decided.passing.push(coming.step),
+                Some(mut coming) => {
+                    coming.step.notice = aftermath::lost(&row, &coming.step, &zone);
+                    decided.passing.push(coming.step);
+                }
                 None => {
                     tracing::error!(skill = %row.text.skill, "its timing cannot be read");
                     decided.passing.push(nothing_left(&row, now));
@@ -441,6 +455,7 @@ fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<Coming> {
             to: next,
             passed: passed.collect(),
             last: timed.is_one_shot(),
+            notice: None,
             at: now,
         },
     })
