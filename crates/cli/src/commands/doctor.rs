@@ -3,6 +3,7 @@
 //! Checks look and do not change anything, except with `--fix`, which mends what needs no question.
 
 mod mind;
+mod time;
 
 use std::fs;
 use std::path::Path;
@@ -139,6 +140,7 @@ fn check_mode(_: &Path, _: bool, _: &mut Findings) {}
 
 fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
     check_skills(home, found);
+    time::check_zone(home, found);
     check_channel(home, found);
     mind::check(home, found);
     match Lock::holder(&home.path) {
