@@ -3,6 +3,7 @@
 //! Checks look and do not change anything, except with `--fix`, which mends what needs no question.
 
 mod mind;
+mod skills;
 mod time;
 
 use std::fs;
@@ -12,7 +13,6 @@ use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
 use deft_model::{DisabledReason, Object};
-use deft_registry::State;
 use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
 use deft_tools::Probe;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::commands::up::Lock;
 use crate::failure::Done;
-use crate::home::{Home, Library, ensure};
+use crate::home::{Home, ensure};
 use crate::output::{Output, counted};
 
 pub(crate) use mind::ADD_A_MODEL;
@@ -139,7 +139,7 @@ fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
 fn check_mode(_: &Path, _: bool, _: &mut Findings) {}
 
 fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
-    check_skills(home, found);
+    skills::check(home, global, found);
     time::check_zone(home, found);
     check_channel(home, found);
     mind::check(home, found);
@@ -175,37 +175,6 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             app.close();
         }
         Err(failure) => found.bad("store.open", failure.message, failure.hint),
-    }
-}
-
-fn check_skills(home: &Home, found: &mut Findings) {
-    let snapshot = app::load_kept(home, &Library::of(home));
-    let count = |wanted: fn(&State) -> bool| {
-        let files = snapshot.files().iter();
-        files.filter(|file| wanted(&file.state)).count()
-    };
-    let broken = count(|state| matches!(state, State::Broken { .. }));
-    let shadowed = count(|state| matches!(state, State::Shadowed { .. }));
-    let hint = Some("`deft skills doctor` says which and why".to_owned());
-    if broken > 0 {
-        let kept = count(|state| matches!(state, State::Broken { kept: Some(_) }));
-        let kept = match kept {
-            0 => String::new(),
-            kept => format!(", of which {kept} stay in use as they were"),
-        };
-        let message = format!("{} cannot be loaded{kept}", counted(broken, "skill file"));
-        found.bad("skills.valid", message, hint);
-    } else {
-        let skills = counted(snapshot.skill_count(), "skill");
-        found.good("skills.valid", format!("{skills} loaded, none broken"));
-    }
-    if shadowed > 0 {
-        let message = format!("{} hidden by others", counted(shadowed, "skill file"));
-        found.note(
-            "skills.shadowed",
-            message,
-            "`deft skills doctor` says which",
-        );
     }
 }
 
@@ -254,7 +223,10 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     if let Ok(rows) = store.skills(off(DisabledReason::MissingTools)).await
         && !rows.is_empty()
     {
-        let message = format!("waiting for tools: {}", counted(rows.len(), "skill"));
+        let message = format!(
+            "waiting for tools: {}",
+            counted(rows.len(), "skill")
+        );
         let hint = "`deft skills show NAME` lists them, `deft mcp add` brings servers";
         found.note("skills.waiting", message, hint);
     }

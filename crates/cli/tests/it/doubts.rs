@@ -1,14 +1,53 @@
-//! Skills that do not fire as somebody may think: a zone that has no name.
+//! Skills that do not fire as somebody may think: two of one name, a zone that has none.
 
 use serde_json::{Value, json};
 
-use crate::records::reminder;
-use crate::support::World;
+use crate::records::{reminder, store};
+use crate::support::{WORKFLOW, World};
 
 /// The findings of a check, by its id.
 fn found<'a>(document: &'a Value, id: &str) -> Vec<&'a Value> {
     let checks = document["checks"].as_array().unwrap().iter();
     checks.filter(|check| check["id"] == id).collect()
+}
+
+#[test]
+fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
+    let world = World::new();
+    store(&world, &reminder("Report", &json!({"interval_minutes": 5})));
+    world.write("home/skills/report.yaml", WORKFLOW);
+    let all = world.json(&["doctor", "--json"]);
+    let clash = found(&all, "skills.clash");
+    assert_eq!(clash.len(), 1, "{all:#}");
+    assert_eq!(clash[0]["status"], "bad");
+    let skills = world.json(&["skills", "doctor", "--json"]);
+    assert_eq!(found(&skills, "skills.clash").len(), 1, "{skills:#}");
+    let list = world.run(&["skills", "list"]);
+    assert!(list.contains("never: a record has its name"), "{list}");
+    let listed = world.json(&["skills", "list", "--json"]);
+    let file = &listed["skills"][0];
+    assert_eq!(
+        (
+            &file["clashes_with"],
+            &file["enabled"],
+            &file["trigger"]["next"]
+        ),
+        (&json!(1), &json!(false), &json!([])),
+        "{file:#}"
+    );
+    let shown = world.run(&["skills", "show", "report"]);
+    assert!(shown.contains("record 1 has its name"), "{shown}");
+
+    let refused = world.run(&["skills", "delete", "report"]);
+    assert!(refused.starts_with("exit 2"), "{refused}");
+    assert!(refused.contains("is both the file"), "{refused}");
+    assert!(refused.contains("`deft skills delete 1`"), "{refused}");
+    assert!(world.path("home/skills/report.yaml").exists());
+    assert_eq!(world.code(&["skills", "delete", "1"]), 0);
+    let all = world.json(&["doctor", "--json"]);
+    assert_eq!(found(&all, "skills.clash"), Vec::<&Value>::new());
+    assert_eq!(world.code(&["skills", "delete", "report"]), 0);
+    assert!(!world.path("home/skills/report.yaml").exists());
 }
 
 #[test]
