@@ -42,6 +42,8 @@ pub struct Ticked {
     pub passed: Vec<(RunId, Outcome)>,
     /// How many slots were missed; a row may stand for several.
     pub missed: u64,
+    /// Skills that fire from now on, because what they need is there.
+    pub enabled: Vec<String>,
     /// Late slots are left that wait for others to be over.
     pub held_back: bool,
 }
@@ -50,9 +52,9 @@ impl Engine {
     /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
     /// of them are stored.
     pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
-        let ticked = self.settle(now, pool).await?;
+        let mut ticked = self.settle(now, pool).await?;
         // What is enabled now has its first slot later than now.
-        self.enable_ready(now).await?;
+        ticked.enabled = self.enable_ready(now).await?;
         Ok(ticked)
     }
 

@@ -224,7 +224,7 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
         && !rows.is_empty()
     {
         let message = format!(
-            "waiting for tools: {}",
+            "waiting for tools or a model: {}",
             counted(rows.len(), "skill")
         );
         let hint = "`deft skills show NAME` lists them, `deft mcp add` brings servers";

@@ -20,7 +20,7 @@ fn world(more: &str) -> World {
     let world = World::new();
     world.write("home/skills/hourly.yaml", format!("{HOURLY}{more}"));
     let ticked = world.json(&["tick", "--json"]);
-    let nothing = json!({"fired": [], "skipped": [], "missed": [], "failed": []});
+    let nothing = json!({"fired": [], "skipped": [], "missed": [], "failed": [], "enabled": []});
     assert_eq!(ticked, nothing);
     world
 }

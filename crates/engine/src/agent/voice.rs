@@ -34,6 +34,11 @@ impl Inner {
         voice.map_err(Failure::blocked)
     }
 
+    /// Whether there is a model for a skill of this agent.
+    pub(crate) fn has_model(&self, agent_id: &str) -> bool {
+        self.fired_voice(agent_id).is_ok()
+    }
+
     fn speaker(&self, agent_id: &str) -> Result<Agent, Failure> {
         match self.agent_definition(agent_id) {
             Some(agent) => Ok(agent),

@@ -228,6 +228,27 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
     .await;
 }
 
+/// An agent that waits for tools begins to fire, and to cost, only when there is a model; and the
+/// look that switches it on says so.
+#[tokio::test]
+async fn an_agent_is_not_switched_on_without_a_model() {
+    both(async |t: Times| {
+        let thinks = record("Thinks", json!({"interval_minutes": 10}), "echo");
+        let more = json!({"execution_plan": [], "required_tools": ["echo"]});
+        let mut new = new_record(&with(thinks, more), at("13:00"));
+        new.standing.disabled = Some(DisabledReason::MissingTools);
+        new.timeline = Timeline::default();
+        t.world.store.put_skills(vec![new]).await.unwrap();
+        assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
+        assert_eq!(t.standing("thinks").await, "off (missing_tools)");
+        let (models, _) = thinker(|_, _| Ok(says("Done.")));
+        t.world.engine.set_models(models);
+        assert_eq!(t.tick("13:06").await.enabled, ["thinks"]);
+        assert_eq!(t.standing("thinks").await, "on, next 13:16");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn completions_are_told_but_not_too_often() {
     both(async |t: Times| {
