@@ -141,7 +141,13 @@ impl Engine {
             Target::Id(id) => (self.store().skill_by_id(*id).await?, id.to_string()),
             Target::Name(name) => (self.inner.find_row(name).await?, name.clone()),
         };
-        found.ok_or(Error::UnknownSkill { name, near: None })
+        found.ok_or_else(|| match self.inner.parts.skills.snapshot().find(&name) {
+            // A file that nobody has looked at yet has no row, and is there all the same.
+            Some(loaded) => Error::NotARecord {
+                skill: loaded.skill.id.to_string(),
+            },
+            None => Error::UnknownSkill { name, near: None },
+        })
     }
 
     /// The record of a row, as it was stored; a file skill has none.

@@ -123,15 +123,21 @@ fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
     let open = data.permissions().mode() & 0o077;
     if open == 0 {
         found.good("home.private", "only its owner can look inside");
-    } else if fix && fs::set_permissions(path, fs::Permissions::from_mode(0o700)).is_ok() {
-        found.good("home.private", "others could look inside; that was ended");
-    } else {
-        let hint = format!("`chmod 700 {}`, or `deft doctor --fix`", path.display());
-        found.bad(
-            "home.private",
-            "others can look inside the home",
-            Some(hint),
-        );
+        return;
+    }
+    let open = "others can look inside the home";
+    let by_hand = format!("`chmod 700 {}`", path.display());
+    match fix.then(|| fs::set_permissions(path, fs::Permissions::from_mode(0o700))) {
+        Some(Ok(())) => found.good("home.private", "others could look inside; that was ended"),
+        Some(Err(problem)) => {
+            let message = format!("{open}, and that could not be ended: {problem}");
+            let hint = format!("{by_hand} as its owner");
+            found.bad("home.private", message, Some(hint));
+        }
+        None => {
+            let hint = format!("{by_hand}, or `deft doctor --fix`");
+            found.bad("home.private", open, Some(hint));
+        }
     }
 }
 

@@ -178,9 +178,10 @@ fn enabled(row: &SkillRow, app: &App) -> String {
     let skill = &row.text.skill;
     let next = row.timeline.next_at;
     let next = next.map_or(String::new(), |at| deft_schedule::show(at, &app.zone));
-    let cost = match row.text.tier == Tier::Agent.to_string() {
-        true => ", and asks a model each time",
-        false => "",
+    let cost = if row.text.tier == Tier::Agent.to_string() {
+        ", and asks a model each time"
+    } else {
+        ""
     };
     format!(
         "{:<12} {skill}  {next}: its tools are there{cost}; `deft skills disable {skill}` ends that",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::records::{reminder, store};
+use crate::records::{call, reminder, store};
 use crate::support::{WORKFLOW, World};
 
 /// The findings of a check, by its id.
@@ -37,6 +37,16 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
     );
     let shown = world.run(&["skills", "show", "report"]);
     assert!(shown.contains("record 1 has its name"), "{shown}");
+
+    // The log has one form, whoever writes it.
+    assert_eq!(world.code(&["tick"]), 0);
+    let log = world.read("home/logs/deft.log");
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let said = "a file and a record have the same name";
+    assert!(lines.iter().any(|line| line["message"] == said), "{log}");
 
     let refused = world.run(&["skills", "delete", "report"]);
     assert!(refused.starts_with("exit 2"), "{refused}");
@@ -84,4 +94,28 @@ fn a_zone_without_a_name_is_told_of() {
     world.write("home/config.toml", "[time]\nzone = \"Europe/Berlin\"\n");
     let doctor = json(&["doctor", "--json"]);
     assert_eq!(found(&doctor, "time.zone"), Vec::<&Value>::new());
+}
+
+/// Before the first start nobody has decided why a skill is off, and a file is there all the same.
+#[test]
+fn a_file_that_nobody_has_looked_at_is_known() {
+    let world = World::new();
+    assert_eq!(world.code(&["init"]), 0);
+    let shown = world.json(&["skills", "show", "email-processor", "--json"]);
+    assert_eq!(
+        (
+            &shown["skill"]["enabled"],
+            &shown["skill"]["disabled_reason"]
+        ),
+        (&json!(false), &Value::Null),
+        "{shown:#}"
+    );
+    let (_, asked) = call(&world, "memory_get_skill", &json!({"name": "countdown"}));
+    let error = &asked["error"];
+    assert_eq!(
+        error["message"],
+        "skill `countdown` is a file, not a record"
+    );
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("`deft skills enable countdown`"), "{hint}");
 }
