@@ -189,8 +189,8 @@ impl Engine {
             }
             self.inner.stir();
             tokio::select! {
-                changed = changes.changed() => {
-                    if changed.is_err() {
+                tools = changes.changed() => {
+                    if tools.is_err() {
                         return Ok(());
                     }
                 }

@@ -195,10 +195,10 @@ impl Watcher {
         let Ok(real) = path.canonicalize() else {
             return false;
         };
-        let is_watched = self.names.contains_key(&real);
-        let watched = match is_watched {
-            true => Ok(()),
-            false => notifier.watch(&real, RecursiveMode::NonRecursive),
+        let watched = if self.names.contains_key(&real) {
+            Ok(())
+        } else {
+            notifier.watch(&real, RecursiveMode::NonRecursive)
         };
         match watched {
             Ok(()) => {

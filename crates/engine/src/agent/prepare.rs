@@ -47,9 +47,10 @@ impl Performer {
     /// The same for a step that is about to begin. A check that could not be made before is made
     /// now.
     pub(crate) async fn ready(self, brief: Brief, unchecked: bool) -> Came {
-        let checked = match unchecked {
-            true => self.engine.check_again(&brief).await,
-            false => Ok(None),
+        let checked = if unchecked {
+            self.engine.check_again(&brief).await
+        } else {
+            Ok(None)
         };
         let result = match checked {
             Ok(Some(why)) => return Came::Idle(why),
