@@ -179,7 +179,7 @@ fn enabled(row: &SkillRow, app: &App) -> String {
     let next = row.timeline.next_at;
     let next = next.map_or(String::new(), |at| deft_schedule::show(at, &app.zone));
     let cost = if row.text.tier == Tier::Agent.to_string() {
-        ", and asks a model each time"
+        ", and each run asks a model"
     } else {
         ""
     };
