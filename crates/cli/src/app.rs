@@ -262,6 +262,7 @@ fn no_skills(home: &Home) -> Arc<Snapshot> {
 fn options(home: &Home, zone: &TimeZone) -> Options {
     let mut options = Options::at(&home.path);
     options.zone = deft_schedule::zone_name(zone);
+    options.zone_doubt = home.zone_doubt();
     options.workspace_uri = std::env::current_dir()
         .map(|folder| format!("file://{}", folder.display()))
         .unwrap_or_default();

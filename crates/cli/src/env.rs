@@ -7,6 +7,8 @@ use std::path::PathBuf;
 pub(crate) const SKILL_NOTIFY_INTERVAL_MINUTES: &str = "SKILL_NOTIFY_INTERVAL_MINUTES";
 /// Where a service manager listens (`sd_notify`).
 pub(crate) const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
+/// The zone of the host, if it names one.
+pub(crate) const TZ: &str = "TZ";
 /// The home of deft.
 pub(crate) const DEFT_HOME: &str = "DEFT_HOME";
 /// The home of the user.

@@ -48,10 +48,12 @@ impl Failure {
 
     /// Something about a file or folder.
     pub(crate) fn file(path: &Path, what: &str, problem: &dyn Display) -> Self {
-        Self::input(
-            "file",
-            format!("cannot {what} `{}`: {problem}", path.display()),
-        )
+        let problem = problem.to_string();
+        let message = format!("cannot {what} `{}`: {problem}", path.display());
+        let refused = ["Permission denied", "Read-only file system"];
+        let refused = refused.iter().any(|words| problem.starts_with(words));
+        let hint = "mend who may use it (`ls -ld`), or choose another home with `--home DIR`";
+        Self::input("file", message).maybe_hint(refused.then(|| hint.to_owned()))
     }
 
     /// The document that `--json` prints.
@@ -95,4 +97,26 @@ fn explain(problem: &clap::Error) -> Failure {
     let tip = parts.find_map(|part| part.strip_prefix("tip: ")).map(words);
     let hint = tip.unwrap_or_else(|| "`deft --help` lists the commands".to_owned());
     Failure::input("usage", message.strip_prefix("error: ").unwrap_or(&message)).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn who_may_not_write_is_told_what_to_do() {
+        let file = |problem: Error| Failure::file(Path::new("/home/x"), "open", &problem);
+        for kind in [libc_error(13), libc_error(30)] {
+            let failure = file(kind);
+            assert!(failure.hint.is_some(), "{}", failure.message);
+        }
+        assert_eq!(file(Error::from(ErrorKind::NotFound)).hint, None);
+    }
+
+    /// `EACCES` is 13 and `EROFS` is 30 wherever deft runs.
+    fn libc_error(code: i32) -> Error {
+        Error::from_raw_os_error(code)
+    }
 }

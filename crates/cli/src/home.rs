@@ -7,13 +7,13 @@ use std::sync::Once;
 use deft_registry::{Options, Snapshot};
 use deft_skillfile::Moment;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::args::{Global, Roots};
 use crate::config::{self, Config};
 use crate::env;
 use crate::failure::{Done, Failure};
 use crate::progress::say_above;
+use crate::zone;
 
 /// The home and what its configuration says.
 #[derive(Debug)]
@@ -99,11 +99,23 @@ impl Home {
         std::iter::once(self.skills()).chain(listed).collect()
     }
 
+    /// Why times that name no zone may be read in another one than is meant.
+    pub(crate) fn zone_doubt(&self) -> Option<String> {
+        match self.config.zone {
+            Some(_) => None,
+            None => zone::host().doubt,
+        }
+    }
+
     /// The present, and the zone of times that name none.
     pub(crate) fn moment(&self) -> Moment {
         Moment {
             now: Timestamp::now(),
-            zone: self.config.zone.clone().unwrap_or_else(TimeZone::system),
+            zone: self
+                .config
+                .zone
+                .clone()
+                .unwrap_or_else(|| zone::host().zone),
         }
     }
 }
@@ -137,7 +149,7 @@ fn default_home() -> Done<PathBuf> {
 pub(crate) fn system_moment() -> Moment {
     Moment {
         now: Timestamp::now(),
-        zone: TimeZone::system(),
+        zone: zone::host().zone,
     }
 }
 

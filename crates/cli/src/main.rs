@@ -18,6 +18,7 @@ mod report;
 mod secrets;
 mod talk;
 mod view;
+mod zone;
 
 use std::process::ExitCode;
 

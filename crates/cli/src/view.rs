@@ -27,7 +27,7 @@ pub(crate) fn skill(loaded: &Loaded, moment: &Moment) -> Value {
         "path": loaded.path.display().to_string(),
         "revision": loaded.revision.to_string(),
         "enabled": skill.policy.enabled,
-        "disabled_reason": (!skill.policy.enabled).then_some("user"),
+        "disabled_reason": off_by_file(skill),
         "trigger": trigger(skill, moment),
         "keywords": skill.keywords,
         "tags": skill.tags,
@@ -37,6 +37,13 @@ pub(crate) fn skill(loaded: &Loaded, moment: &Moment) -> Value {
         "last_run_status": null,
         "last_run_summary": null,
     })
+}
+
+/// Why a skill that nobody has looked at yet does not fire: `enabled: false` is a wish, unless there
+/// are tools that it may wait for, which is not known before the first start.
+fn off_by_file(skill: &Skill) -> Option<&'static str> {
+    let wished = !skill.policy.enabled && skill.required_tools.is_empty();
+    wished.then_some("user")
 }
 
 /// A skill with everything in it.

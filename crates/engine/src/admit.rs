@@ -45,6 +45,8 @@ pub struct Fire {
     pub parent: Option<Parent>,
     /// What is stored with the run, in the same transaction.
     pub writes: Vec<Write>,
+    /// Why the check before the run could not be made.
+    pub check_failed: Option<String>,
 }
 
 /// The run that another one was made from.
@@ -311,6 +313,7 @@ impl Inner {
             workspace_uri: self.workspace(fire),
             inputs,
             nonce: new_nonce(fire),
+            check_failed: fire.check_failed.clone(),
         };
         let nonce = started.nonce.clone();
         let mut machine = Machine::new(Arc::clone(&pinned.plan), Arc::clone(&self.rules));
@@ -373,13 +376,15 @@ impl Inner {
     fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
-        if reused.is_empty() && fire.workspace_uri.is_none() {
+        let told = fire.workspace_uri.is_some() || fire.check_failed.is_some();
+        if reused.is_empty() && !told {
             return Vec::new();
         }
         let prepared = Event::Prepared(Prepared {
             workspace_uri: self.workspace(fire),
             nonce: nonce.to_owned(),
             reused,
+            check_failed: fire.check_failed.clone(),
         });
         vec![encode_event(self.now(), &prepared)]
     }
@@ -459,14 +464,6 @@ impl Inner {
         store.keep_revision(&pinned.revision, &content).await?;
         self.note_kept(&pinned.revision);
         Ok(())
-    }
-
-    /// Until when a run waits for tools that are not there: its misfire window.
-    pub(crate) fn patience(&self, pinned: &Pinned, run: &RunRow) -> Option<Timestamp> {
-        let since = run.slot.unwrap_or(run.admitted_at);
-        since
-            .saturating_add(pinned.skill.policy.misfire_window)
-            .ok()
     }
 
     pub(crate) fn deadline(&self, pinned: &Pinned, started: Timestamp) -> Option<Timestamp> {

@@ -4,7 +4,8 @@
 //! A pure decision. Who stores it, and what a message looks like to its receiver, is elsewhere.
 
 use deft_model::{DisabledReason, Exhausted, Failure, FailureClass, Outcome, Policy};
-use deft_store::{SkillChange, SkillRow, Standing, Timeline};
+use deft_store::{NewNotice, SkillChange, SkillRow, SlotStep, Standing, Timeline};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::notice::{Kind, Notice};
@@ -53,11 +54,15 @@ pub(crate) struct Decision {
 pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> Decision {
     let mut decision = Decision {
         change: SkillChange {
-            standing: Standing {
-                last_run_at: Some(ended.at),
-                last_run_status: Some(ended.outcome.to_string()),
-                last_run_summary: Some(ended.summary.clone()),
-                ..row.standing.clone()
+            standing: match ended.outcome {
+                // What was skipped did not run (X5).
+                Outcome::Skipped => row.standing.clone(),
+                _ => Standing {
+                    last_run_at: Some(ended.at),
+                    last_run_status: Some(ended.outcome.to_string()),
+                    last_run_summary: Some(ended.summary.clone()),
+                    ..row.standing.clone()
+                },
             },
             timeline: None,
             at: ended.at,
@@ -203,6 +208,43 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind)
     };
     let text = format!("`{}` {what}: {}{hint}", row.text.skill, ended.summary);
     decision.notices.push(notice(row, ended, kind, text));
+}
+
+/// What people are told when the only slot of a skill passes without a run: nothing comes after it,
+/// and whoever waits for it would never know.
+pub(crate) fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone) -> Option<NewNotice> {
+    let lost = step.passed.last().filter(|_| step.last)?;
+    let what = match lost.outcome {
+        Outcome::Missed => "was missed",
+        Outcome::Skipped => "was skipped",
+        _ => return None,
+    };
+    let why: Failure = serde_json::from_str(&lost.error).ok()?;
+    let skill = &row.text.skill;
+    let planned = lost
+        .slot
+        .to_zoned(zone.clone())
+        .strftime("%Y-%m-%d %H:%M %:z");
+    let text = format!(
+        "`{skill}` {what}: {}\n\
+         it was planned for {planned} and fires no more; `deft run {skill}` does it now",
+        why.message
+    );
+    let notice = Notice {
+        kind: Kind::Failure,
+        title: row.text.name.clone(),
+        text,
+        skill: Some(skill.clone()),
+        run: Some(lost.run.to_string()),
+        target: None,
+        approval: None,
+    };
+    Some(NewNotice {
+        key: format!("{} {}", lost.run, notice.kind.word()),
+        skill: notice.skill.clone(),
+        body: notice.body(),
+        at: step.at,
+    })
 }
 
 fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &Ended<'_>) {

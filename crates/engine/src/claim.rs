@@ -345,6 +345,7 @@ impl Inner {
             workspace_uri: self.options.workspace_uri.clone(),
             nonce: admit::nonce(),
             reused: Vec::new(),
+            check_failed: None,
         });
         let started = Event::Started(Started {
             skill: claimed.run.skill.clone(),
@@ -353,6 +354,7 @@ impl Inner {
             workspace_uri: prepared.workspace_uri,
             inputs: serde_json::from_str(&claimed.run.inputs).unwrap_or_default(),
             nonce: prepared.nonce.clone(),
+            check_failed: prepared.check_failed,
         });
         for event in std::iter::once(started).chain(prepared.reused) {
             // A fresh machine takes its own start, and reused steps of the same revision.

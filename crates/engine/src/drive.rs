@@ -69,7 +69,8 @@ pub(crate) struct Driver {
     agent_ended: bool,
     /// What the skill wants when its budget is spent, once it is.
     exhausted: Option<Exhausted>,
-    /// The step before which the run has nothing done and which cannot be paid for.
+    /// The step before which the run has nothing done and which cannot be paid for, or for which
+    /// there is nothing to do.
     unpaid: Option<Path>,
     /// Calls that are being made, waits that are running, questions nobody here can answer.
     calling: usize,

@@ -78,6 +78,8 @@ pub(crate) struct Bells {
     pub(crate) messages: Notify,
     /// A run is driven here.
     pub(crate) driving: Notify,
+    /// There are other models than before.
+    pub(crate) models: Notify,
 }
 
 /// How a run that is driven here is stopped.
@@ -179,6 +181,7 @@ impl Engine {
     /// Takes other models from now on; what is being asked is still answered.
     pub fn set_models(&self, models: Models) {
         *lock(&self.inner.models) = models;
+        self.inner.bells.models.notify_waiters();
     }
 
     /// Takes other limits from now on. An agent that was paused by an old one goes on if the new one

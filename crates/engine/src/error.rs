@@ -223,10 +223,10 @@ impl Error {
             Self::NameTaken { .. } => {
                 Some("use another name, or change the skill that has it".to_owned())
             }
-            Self::NotARecord { skill } => {
-                Some(format!("`deft skills show {skill}` says where its file is, to be edited or \
-                    deleted; `deft skills enable {skill}` and `disable` switch it"))
-            }
+            Self::NotARecord { skill } => Some(format!(
+                "edit or delete its file, which `deft skills show {skill}` names; \
+                 `deft skills enable {skill}` and `disable` switch it"
+            )),
             Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
             Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),
             Self::NotExact { .. } => Some("approve it without `--always`".to_owned()),

@@ -45,6 +45,8 @@ pub struct Options {
     pub agent: AgentOptions,
     /// The zone of local time in compute blocks.
     pub zone: String,
+    /// Why that may be another one than is meant; whoever stores a time is told.
+    pub zone_doubt: Option<String>,
 }
 
 impl Options {
@@ -68,6 +70,7 @@ impl Options {
             heals: Vec::new(),
             agent: AgentOptions::default(),
             zone: "UTC".to_owned(),
+            zone_doubt: None,
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The check before a scheduled run (S0.70 to S0.72 under X20): is there anything to do?
 //!
-//! It costs no model call and changes nothing. A check that cannot be made is no reason to skip: the
-//! run goes ahead, and says itself what is missing.
+//! It costs no model call and changes nothing. A check that cannot be made is no reason to skip. The
+//! run says that it could not be made; what asks no model goes ahead, the run of an agent waits until
+//! the check can be made, as it would for a tool.
 
 use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
-use deft_model::Object;
+use deft_model::{Failure, FailureClass, Object};
 use deft_schedule::parse_duration;
 use deft_skillfile::Check;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
@@ -14,6 +15,7 @@ use deft_tools::{Call, Found};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::agent::{Brief, failed};
 use crate::engine::Inner;
 use crate::skills::Pinned;
 
@@ -57,16 +59,38 @@ impl Scope for Result1 {
 }
 
 impl Inner {
-    /// Why a scheduled run has nothing to do, if that is so.
-    pub(crate) async fn nothing_to_do(&self, pinned: &Pinned, slot: Timestamp) -> Option<String> {
-        let check = pinned.skill.policy.preflight.as_ref()?;
+    /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
+    pub(crate) async fn nothing_to_do(
+        &self,
+        pinned: &Pinned,
+        slot: Timestamp,
+    ) -> Result<Option<String>, String> {
+        let Some(check) = pinned.skill.policy.preflight.as_ref() else {
+            return Ok(None);
+        };
         let found = match Check::read(check) {
             Ok(check) => self.look(&check, slot).await,
             Err(why) => Err(why),
         };
-        found.unwrap_or_else(|why| {
+        if let Err(why) = &found {
             tracing::warn!(skill = %pinned.skill.id, %why, "the check before the run failed");
-            None
+        }
+        found
+    }
+
+    /// The check of an agent's run once more, after it could not be made. As long as it cannot, the
+    /// run waits as it would for a tool: asking a model for nothing is what the check is there for.
+    pub(crate) async fn check_again(&self, brief: &Brief) -> Result<Option<String>, Failure> {
+        let (run, step) = (&brief.run, &brief.step);
+        let pinned = self.pinned(&step.skill, &step.revision).await;
+        let pinned = pinned.map_err(|error| failed(&error))?;
+        let slot = run.slot.unwrap_or(run.admitted_at);
+        let found = self.nothing_to_do(&pinned, slot).await;
+        found.map_err(|why| {
+            let message = format!("the check before the run cannot be made: {why}");
+            Failure::new(FailureClass::Other, message)
+                .hint("mend what `preflight` asks, or `deft run` the skill, which makes no check")
+                .blocked()
         })
     }
 
@@ -233,7 +257,6 @@ mod tests {
             Ok(Check::Calendar("90m".to_owned()))
         );
         assert_eq!(read(json!({"email": "new"})), Ok(Check::Mail));
-        assert_eq!(read(json!("email")), Ok(Check::Mail));
         assert_eq!(
             read(json!({"compute": "result = 1"})),
             Ok(Check::Compute("result = 1".to_owned()))
@@ -250,6 +273,14 @@ mod tests {
             json!(3),
             json!({}),
             json!("weather"),
+            json!("calendar"),
+            json!("email"),
+            json!({"email": "old"}),
+            json!({"email": null}),
+            json!({"calendar": 2}),
+            json!({"calendar": "2h", "email": "new"}),
+            json!({"compute": "result = 1", "condition": "result"}),
+            json!({"tool": 3}),
             json!({"tool": "t", "condition": "("}),
         ] {
             assert!(read(wrong.clone()).is_err(), "{wrong}");

@@ -114,11 +114,15 @@ impl Engine {
         match self.store().put_skills(vec![new]).await?.pop() {
             Some(Put::Stored(row)) => {
                 inner.stir();
+                let mut applied = normalised.applied;
+                if reads_host_zone(&checked, &applied) {
+                    applied.extend(inner.options.zone_doubt.clone());
+                }
                 Ok(Stored {
                     words: describe_stored(&checked.skill, &inner.moment(), row.timeline.next_at),
                     row: *row,
                     record: checked.record,
-                    normalised: normalised.applied,
+                    normalised: applied,
                     missing_tools: checked.missing_tools,
                 })
             }
@@ -261,6 +265,16 @@ fn wrong_chats(record: &Object, chats: &[String]) -> Vec<Problem> {
         Some(Problem::new(field, message).hint(format!("leave it out, or use `{known}`")))
     };
     steps.filter_map(wrong).collect()
+}
+
+/// Whether the times of a record are those of the host's zone.
+fn reads_host_zone(checked: &Checked, applied: &[String]) -> bool {
+    let added = applied
+        .iter()
+        .any(|note| note.starts_with("added timezone"));
+    checked.skill.timing.as_ref().is_some_and(|timing| {
+        timing.interval_minutes.is_none() && (added || timing.timezone.is_none())
+    })
 }
 
 fn taken(found: Option<&SkillRow>, name: &str) -> Error {

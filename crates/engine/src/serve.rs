@@ -174,18 +174,27 @@ impl Engine {
         }
     }
 
-    /// Tools that appear let skills fire and runs go on.
+    /// Tools and models that appear let skills fire and runs go on.
     async fn follow_tools(&self) -> Result<(), Error> {
         let mut changes = self.router().changes();
         loop {
+            let models = self.inner.bells.models.notified();
             self.enable_ready(self.inner.now()).await?;
             let woken = self.store().wake(WAITS_FOR_TOOL, self.inner.now()).await?;
             if woken > 0 {
-                tracing::info!(woken, "tools have changed: runs that waited go on");
+                tracing::info!(
+                    woken,
+                    "tools or models have changed: runs that waited go on"
+                );
             }
             self.inner.stir();
-            if changes.changed().await.is_err() {
-                return Ok(());
+            tokio::select! {
+                tools = changes.changed() => {
+                    if tools.is_err() {
+                        return Ok(());
+                    }
+                }
+                () = models => {}
             }
         }
     }

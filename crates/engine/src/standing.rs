@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
+use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill, Tier};
 use deft_store::{
     NewSkill, Put, RunRow, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing,
     Timeline,
@@ -96,7 +96,8 @@ impl Engine {
         Ok(Some(synced))
     }
 
-    /// Lets skills fire that waited for tools, if all of them are there.
+    /// Lets skills fire that waited for tools, if all of them are there. For an agent that includes
+    /// a model: without one it could only wait, and it must not begin to cost unseen.
     pub async fn enable_ready(&self, now: Timestamp) -> Result<Vec<String>, Error> {
         let waiting = SkillFilter {
             disabled: Some(DisabledReason::MissingTools),
@@ -106,11 +107,13 @@ impl Engine {
         for row in self.store().skills(waiting).await? {
             let tools: Vec<String> =
                 serde_json::from_str(&row.text.required_tools).unwrap_or_default();
-            if !self.inner.missing(&tools).is_empty() {
+            let thinks = row.text.tier == Tier::Agent.to_string();
+            let mindless = thinks && !self.inner.has_model(&row.text.agent_id);
+            if mindless || !self.inner.missing(&tools).is_empty() {
                 continue;
             }
             if self.inner.switch_on(&row, now).await?.is_some() {
-                tracing::info!(skill = %row.text.skill, "its tools are there: it is enabled");
+                tracing::info!(skill = %row.text.skill, "what it needs is there: it is enabled");
                 enabled.push(row.text.skill);
             }
         }

@@ -22,7 +22,7 @@ use crate::admit::{Begun, new_run_id};
 use crate::engine::Inner;
 use crate::pool::Late;
 use crate::timed::Timed;
-use crate::{Admission, Attention, Engine, Error, Fire, Pool};
+use crate::{Admission, Attention, Engine, Error, Fire, Pool, aftermath};
 
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
@@ -42,6 +42,8 @@ pub struct Ticked {
     pub passed: Vec<(RunId, Outcome)>,
     /// How many slots were missed; a row may stand for several.
     pub missed: u64,
+    /// Skills that fire from now on, because what they need is there.
+    pub enabled: Vec<String>,
     /// Late slots are left that wait for others to be over.
     pub held_back: bool,
 }
@@ -50,9 +52,9 @@ impl Engine {
     /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
     /// of them are stored.
     pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
-        let ticked = self.settle(now, pool).await?;
+        let mut ticked = self.settle(now, pool).await?;
         // What is enabled now has its first slot later than now.
-        self.enable_ready(now).await?;
+        ticked.enabled = self.enable_ready(now).await?;
         Ok(ticked)
     }
 
@@ -163,7 +165,15 @@ impl Engine {
                 ticked.note(step);
             }
         }
+        self.ring_for(&steps);
         Ok(())
+    }
+
+    /// People may be told something with these.
+    fn ring_for(&self, steps: &[SlotStep]) {
+        if steps.iter().any(|step| step.notice.is_some()) {
+            self.inner.bells.messages.notify_waiters();
+        }
     }
 
     /// Begins the run of a slot in the pool, and answers as soon as it is stored, together with
@@ -224,15 +234,21 @@ impl Engine {
             Ok(pinned) => pinned,
             Err(error) => return self.refuse(row, coming, &error).await,
         };
-        if coming.preflight
-            && let Some(why) = self.inner.nothing_to_do(&pinned, slot).await
-        {
-            let failure = Failure::new(FailureClass::Other, why);
-            return self.pass_one(coming, Outcome::Skipped, &failure).await;
+        let mut check_failed = None;
+        if coming.preflight {
+            match self.inner.nothing_to_do(&pinned, slot).await {
+                Ok(None) => {}
+                Ok(Some(why)) => {
+                    let failure = Failure::new(FailureClass::Other, why);
+                    return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
+                }
+                // The run says so, and what asks a model waits for the check.
+                Err(why) => check_failed = Some(why),
+            }
         }
         if let Some(why) = self.inner.budget_spent(&pinned).await {
             let failure = Failure::new(FailureClass::Budget, why);
-            return self.pass_one(coming, Outcome::Skipped, &failure).await;
+            return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
         }
         let fire = Fire {
             skill: row.text.skill.clone(),
@@ -240,6 +256,7 @@ impl Engine {
             slot: Some(slot),
             step: Some(coming.step.clone()),
             overlap: overlap(&coming, &pinned.skill.policy),
+            check_failed,
             ..Fire::default()
         };
         // The skill of the row and no other: a file may have the same name.
@@ -278,7 +295,7 @@ impl Engine {
         let mut failure = Failure::new(FailureClass::Invalid, error.to_string());
         failure.hint = error.hint();
         let run = coming.step.passed.last().map(|passed| passed.run.clone());
-        let started = self.pass_one(coming, Outcome::Error, &failure).await?;
+        let started = self.pass_one(row, coming, Outcome::Error, &failure).await?;
         if let Started::Stored(Fired::Passed(_)) = &started {
             let run = run.map_or_else(String::new, |run| run.to_string());
             self.inner.count_failure(row, &run, &failure).await?;
@@ -288,6 +305,7 @@ impl Engine {
 
     async fn pass_one(
         &self,
+        row: &SkillRow,
         coming: Coming,
         outcome: Outcome,
         why: &Failure,
@@ -301,7 +319,9 @@ impl Engine {
             outcome,
             error: serde_json::to_string(why).unwrap_or_default(),
         });
+        step.notice = aftermath::lost(row, &step, &self.inner.host_zone());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
+        self.ring_for(std::slice::from_ref(&step));
         Ok(Started::Stored(match counted.first() {
             Some(true) => Fired::Passed(step),
             _ => Fired::Gone,
@@ -367,6 +387,7 @@ fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
         to: None,
         passed: Vec::new(),
         last: false,
+        notice: None,
         at: now,
     }
 }
@@ -391,7 +412,10 @@ impl Inner {
                 Some(coming) if coming.slot.is_some() => {
                     decided.firing.push((Arc::new(row), coming));
                 }
-                Some(coming) => decided.passing.push(coming.step),
+                Some(mut coming) => {
+                    coming.step.notice = aftermath::lost(&row, &coming.step, &zone);
+                    decided.passing.push(coming.step);
+                }
                 None => {
                     tracing::error!(skill = %row.text.skill, "its timing cannot be read");
                     decided.passing.push(nothing_left(&row, now));
@@ -435,6 +459,7 @@ fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<Coming> {
             to: next,
             passed: passed.collect(),
             last: timed.is_one_shot(),
+            notice: None,
             at: now,
         },
     })

@@ -58,6 +58,9 @@ impl Engine {
         let events = claim::decode_events(&row.id, &stored)?;
         let steps = self.steps(row, &events).await;
         let mut shown = run_json(row);
+        if let Some(why) = events.iter().find_map(|(_, event)| check_failed(event)) {
+            shown["check_failed"] = json!(why);
+        }
         shown["steps"] = steps;
         shown["calls"] = json!(crate::agent::calls(&events));
         shown["notices"] = self.notices_of(row).await?;
@@ -133,6 +136,15 @@ impl Engine {
         });
         mask(&mut shown);
         Ok(shown)
+    }
+}
+
+/// Why the check before the run could not be made, as a run says it when it begins.
+fn check_failed(event: &Event) -> Option<&str> {
+    match event {
+        Event::Started(started) => started.check_failed.as_deref(),
+        Event::Prepared(prepared) => prepared.check_failed.as_deref(),
+        _ => None,
     }
 }
 

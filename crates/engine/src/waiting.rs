@@ -11,6 +11,7 @@ use crate::ask::Question;
 use crate::engine::Inner;
 use crate::notice::{Kind, Notice};
 use crate::reply::question_key;
+use crate::skills::Pinned;
 
 /// The message about a question. It is the same one however often the run parks with it.
 pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Write {
@@ -35,6 +36,14 @@ pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Writ
 }
 
 impl Inner {
+    /// Until when a run waits for tools that are not there: its misfire window.
+    pub(crate) fn patience(&self, pinned: &Pinned, run: &RunRow) -> Option<Timestamp> {
+        let since = run.slot.unwrap_or(run.admitted_at);
+        since
+            .saturating_add(pinned.skill.policy.misfire_window)
+            .ok()
+    }
+
     /// The message that a scheduled run waits for a tool, unless people know of the incident.
     pub(crate) async fn alert_blocked(
         &self,

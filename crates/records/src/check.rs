@@ -10,7 +10,7 @@ use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, Severit
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::names::{is_timing, says_when};
+use crate::names::{WORDED, is_timing, says_when};
 use crate::phrase::{self, Clock, Field};
 use crate::place::{self, Written};
 use crate::refusal::{Problem, Refusal};
@@ -73,10 +73,13 @@ pub fn check(record: &Object, moment: &Moment, tools: &dyn Tools) -> Result<Chec
         dormant,
     };
     let mut problems = reader.doubled();
-    problems.extend(reader.delayed());
+    let delayed = reader.delayed();
+    let said = delayed.as_ref().map(|problem| problem.field.clone());
+    problems.extend(delayed);
     let (mut warnings, mut consequences) = (Vec::new(), Vec::new());
     for diagnostic in &parsed.diagnostics {
         match reader.problem(diagnostic) {
+            (Weight::Refused, problem) if Some(&problem.field) == said.as_ref() => {}
             (Weight::Refused, problem) => problems.push(problem),
             (Weight::Odd, problem) => warnings.push(problem),
             (Weight::Consequence, problem) => consequences.push(problem),
@@ -182,7 +185,10 @@ impl Reader<'_> {
 
     /// What a timing in prose means.
     fn read(&self, key: &str) -> Option<Result<Option<phrase::Time>, phrase::Refused>> {
-        let text = self.config()?.get(key)?.as_str()?;
+        let value = self.config()?.get(key)?;
+        // A number in quotes is a number that does not fit, and no words, where words are not meant.
+        let prose = WORDED.contains(&key) || crate::json::number(value).is_none();
+        let text = value.as_str().filter(|_| prose)?;
         let zone = self.zone();
         let clock = Clock {
             now: self.moment.now,
@@ -267,6 +273,8 @@ impl Reader<'_> {
         if self.timings() > 1 {
             return None;
         }
+        // As it was written: the digits of a huge number would fill the screen.
+        let count = crate::json::spelled(value).unwrap_or_else(|| count.to_string());
         let problem = match key.as_str() {
             "in" => Problem::new("trigger_config.in", format!("`{count}` has no unit"))
                 .hint(format!("write `{count}m` for minutes")),

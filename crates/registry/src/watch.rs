@@ -7,9 +7,12 @@
 //! as a pair although a scan in between has seen the file.
 //!
 //! Every folder has a watch of its own: that way links are followed, and a
-//! folder that may not be read costs only its own events.
+//! folder that may not be read costs only its own events. A folder that links
+//! lead to under several names, or to itself, has one watch, and an event in it
+//! counts for each name: the system knows folders, not names, and would tell
+//! only of the name that was given last.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -35,7 +38,10 @@ pub(crate) enum Signal {
 pub(crate) struct Watcher {
     signal: Sender<Signal>,
     notifier: Option<RecommendedWatcher>,
-    watched: BTreeSet<PathBuf>,
+    /// Folders by their names here, with what they really are.
+    watched: BTreeMap<PathBuf, PathBuf>,
+    /// What has a watch, with its names here.
+    names: HashMap<PathBuf, BTreeSet<PathBuf>>,
 }
 
 impl Watcher {
@@ -44,7 +50,8 @@ impl Watcher {
         let mut watcher = Self {
             signal,
             notifier: None,
-            watched: BTreeSet::new(),
+            watched: BTreeMap::new(),
+            names: HashMap::new(),
         };
         watcher.restart(shared);
         watcher
@@ -67,6 +74,7 @@ impl Watcher {
             match signal {
                 Ok(Signal::Touched(mut paths)) => {
                     waiting = gather(&mut paths, shared.options.settle, signals);
+                    let paths = self.named(&paths);
                     self.guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
                     continue;
                 }
@@ -124,17 +132,41 @@ impl Watcher {
     /// with those below it; their watches are set anew if they are still there.
     fn forget(&mut self, path: &Path) {
         let below = self.watched.range(path.to_path_buf()..);
-        let gone: Vec<PathBuf> = below
-            .take_while(|below| below.starts_with(path))
-            .cloned()
+        let gone: Vec<(PathBuf, PathBuf)> = below
+            .take_while(|(below, _)| below.starts_with(path))
+            .map(|(name, real)| (name.clone(), real.clone()))
             .collect();
-        for path in gone {
-            self.watched.remove(&path);
+        for (name, real) in gone {
+            self.watched.remove(&name);
+            if let Some(names) = self.names.get_mut(&real) {
+                names.remove(&name);
+                if !names.is_empty() {
+                    continue;
+                }
+            }
+            self.names.remove(&real);
             if let Some(notifier) = &mut self.notifier {
                 // The watch may have gone with its folder.
-                drop(notifier.unwatch(&path));
+                drop(notifier.unwatch(&real));
             }
         }
+    }
+
+    /// What events tell of, under every name that it has here.
+    fn named(&self, paths: &HashSet<PathBuf>) -> HashSet<PathBuf> {
+        let mut named = HashSet::new();
+        for path in paths {
+            let before = named.len();
+            named.extend(self.names.get(path).into_iter().flatten().cloned());
+            if let (Some(folder), Some(file)) = (path.parent(), path.file_name()) {
+                let folders = self.names.get(folder).into_iter().flatten();
+                named.extend(folders.map(|folder| folder.join(file)));
+            }
+            if named.len() == before {
+                named.insert(path.clone());
+            }
+        }
+        named
     }
 
     /// Sets the watches that are missing and returns what they are on: each
@@ -147,7 +179,7 @@ impl Watcher {
         let wanted: Vec<&Path> = above.chain(snapshot.watched_folders()).collect();
         let mut fresh = HashSet::new();
         for path in wanted {
-            if !self.watched.contains(path) && self.add(shared, path) {
+            if !self.watched.contains_key(path) && self.add(shared, path) {
                 fresh.insert(path.to_path_buf());
             }
         }
@@ -159,8 +191,22 @@ impl Watcher {
         let Some(notifier) = &mut self.notifier else {
             return false;
         };
-        match notifier.watch(path, RecursiveMode::NonRecursive) {
-            Ok(()) => self.watched.insert(path.to_path_buf()),
+        // A folder that is gone already has no watch.
+        let Ok(real) = path.canonicalize() else {
+            return false;
+        };
+        let watched = if self.names.contains_key(&real) {
+            Ok(())
+        } else {
+            notifier.watch(&real, RecursiveMode::NonRecursive)
+        };
+        match watched {
+            Ok(()) => {
+                let names = self.names.entry(real.clone()).or_default();
+                names.insert(path.to_path_buf());
+                self.watched.insert(path.to_path_buf(), real);
+                true
+            }
             Err(problem) if matches!(problem.kind, notify::ErrorKind::MaxFilesWatch) => {
                 self.give_up(shared, &problem.to_string());
                 false
@@ -173,6 +219,7 @@ impl Watcher {
     /// Begins anew with no watches; the next pass sets them.
     fn restart(&mut self, shared: &Shared) {
         self.watched.clear();
+        self.names.clear();
         self.notifier = None;
         if shared.options.watch == Watch::Poll {
             shared.set_watching(Watching::Polling("asked for".to_owned()));
@@ -193,6 +240,7 @@ impl Watcher {
     fn give_up(&mut self, shared: &Shared, reason: &str) {
         self.notifier = None;
         self.watched.clear();
+        self.names.clear();
         tracing::warn!("file events are not available, polling instead: {reason}");
         shared.set_watching(Watching::Polling(reason.to_owned()));
     }

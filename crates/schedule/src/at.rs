@@ -2,6 +2,7 @@
 //!
 //! Only ISO timestamps and lengths with units are read; there are no phrases such as "tomorrow".
 
+use jiff::civil::Date;
 use jiff::fmt::temporal::{DateTimeParser, Pieces, PiecesOffset};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
@@ -14,9 +15,13 @@ pub fn parse_at(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
     let span = trimmed(text);
     let given = &text[span.clone()];
     let error = |what: &str| Error::new(format!("time {} {what}", quote(given))).at(span.clone());
-    let pieces = DateTimeParser::new()
-        .parse_pieces(given)
-        .map_err(|_| error("is not an ISO timestamp").hint("write it as `2026-02-14T15:00`"))?;
+    let pieces =
+        DateTimeParser::new()
+            .parse_pieces(given)
+            .map_err(|_| match impossible(given) {
+                Some((what, hint)) => error(what).hint(hint),
+                None => error("is not an ISO timestamp").hint("write it as `2026-02-14T15:00`"),
+            })?;
     let Some(time) = pieces.time() else {
         let hint = format!("add a time of day: `{}T09:00`", pieces.date());
         return Err(error("is a date without a time").hint(hint));
@@ -36,6 +41,43 @@ pub fn parse_at(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
         return Err(error("has an offset that its zone does not have then").hint(hint));
     }
     Ok(instant)
+}
+
+/// Why a time that is written as it should be cannot be read: no calendar or clock has it.
+fn impossible(text: &str) -> Option<(&'static str, String)> {
+    let (date, time) = match text.split_once(['T', 't', ' ']) {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    if !(1..=12).contains(&month) {
+        return Some((
+            "names a month that does not exist",
+            "months go from 01 to 12".to_owned(),
+        ));
+    }
+    let first = Date::new(year, i8::try_from(month).ok()?, 1).ok()?;
+    let days = i16::from(first.days_in_month());
+    if !(1..=days).contains(&day) {
+        let hint = format!("{} has {days} days", first.strftime("%B %Y"));
+        return Some(("names a day that does not exist", hint));
+    }
+    let [hour, minute] = numbers(time?.get(..5)?, ':', [2, 2])?;
+    let exists = (0..24).contains(&hour) && (0..60).contains(&minute);
+    let hint = "times of day go from 00:00 to 23:59".to_owned();
+    (!exists).then_some(("names a time of day that does not exist", hint))
+}
+
+/// Numbers of so many digits each, with a sign between them.
+fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Option<[i16; N]> {
+    let mut parts = text.split(between);
+    let mut found = [0; N];
+    for (number, digits) in found.iter_mut().zip(digits) {
+        let part = parts.next()?;
+        let fits = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+        *number = part.parse().ok().filter(|_| fits)?;
+    }
+    parts.next().is_none().then_some(found)
 }
 
 /// Reads a positive length of time such as `1h30m` or `2 days`; a day is 24 hours.

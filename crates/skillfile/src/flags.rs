@@ -39,10 +39,24 @@ fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
     let mut found: Vec<Line> = Vec::new();
     let mut names = HashSet::new();
     let mut at = offset;
+    let mut in_rows = false;
     for line in section.split_inclusive('\n') {
         let (start, end) = (line.len() - line.trim_start().len(), line.trim_end().len());
         let span = Span::new(at + start.min(end), at + end);
         at += line.len();
+        match row(line.trim()) {
+            Row::None => in_rows = false,
+            Row::Rule => in_rows = true,
+            Row::Other if in_rows => {
+                sink.report(
+                    Rule::InvalidFlag,
+                    span,
+                    "the row does not start with `--name`",
+                )
+                .help("write `| --name | what it is for |`");
+            }
+            Row::Flag | Row::Other => {}
+        }
         let text = undecorated(line.trim());
         let Some(rest) = text.strip_prefix("--") else {
             go_on(&mut found, line, &text, span, sink);
@@ -67,20 +81,39 @@ fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
     found.into_iter().map(|line| describe(line, sink)).collect()
 }
 
+/// A line as part of a table.
+enum Row {
+    None,
+    /// The line below the heads.
+    Rule,
+    Flag,
+    Other,
+}
+
+fn row(line: &str) -> Row {
+    let Some(cells) = line.strip_prefix('|') else {
+        return Row::None;
+    };
+    let rule = |c: char| matches!(c, '-' | ':' | '|' | ' ');
+    let first = cells.split('|').next().unwrap_or_default().trim();
+    if cells.chars().all(rule) {
+        Row::Rule
+    } else if first.trim_start_matches(['`', '*']).starts_with('-') {
+        Row::Flag
+    } else {
+        Row::Other
+    }
+}
+
 /// A list marker, a short form, the bars of a table and the marks around a
 /// flag are decoration.
 fn undecorated(line: &str) -> String {
     if let Some(row) = line.strip_prefix('|') {
         let cells = row.trim_end_matches('|').split('|').map(str::trim);
-        let row: Vec<&str> = cells.collect();
-        let flag = row
-            .first()
-            .is_some_and(|cell| cell.trim_start_matches('`').starts_with('-'));
-        let rule = row.concat().chars().all(|c| matches!(c, '-' | ':'));
-        return if flag && !rule {
-            undecorated(&row.join(" "))
-        } else {
-            String::new()
+        let cells: Vec<&str> = cells.collect();
+        return match self::row(line) {
+            Row::Flag => undecorated(&cells.join(" ")),
+            Row::None | Row::Rule | Row::Other => String::new(),
         };
     }
     let line = line

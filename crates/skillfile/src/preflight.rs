@@ -7,9 +7,6 @@ use deft_schedule::parse_duration;
 use deft_template::Condition;
 use serde_json::Value;
 
-/// How far ahead the calendar is read where nothing is said.
-const AHEAD: &str = "2h";
-
 /// A check, as a skill declares it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Check {
@@ -31,55 +28,82 @@ pub enum Check {
 }
 
 impl Check {
-    /// Reads `preflight`.
+    /// Reads `preflight`. What is only half understood is refused: a check that looks for something
+    /// else than was meant would skip runs, or let them cost, in silence.
     pub fn read(value: &Value) -> Result<Self, String> {
-        match value {
-            Value::String(name) => Self::named(name, &Value::Null),
-            Value::Object(map) => Self::described(map),
-            other => Err(format!("a check is a mapping, not `{other}`")),
+        let Value::Object(map) = value else {
+            return Err(match value.as_str() {
+                Some("calendar") => "`calendar` needs a stretch of time".to_owned(),
+                Some("email") => "`email` needs the word `new`".to_owned(),
+                Some(other) => unknown(other),
+                None => format!("a check is a mapping, not `{value}`"),
+            });
+        };
+        let (name, known): (&str, &[&str]) = match map.keys().next() {
+            None => return Err("the check is empty".to_owned()),
+            Some(_) if map.contains_key("tool") => ("tool", &["tool", "args", "condition"]),
+            Some(_) if map.contains_key("compute") => ("compute", &["compute"]),
+            Some(first) => match first.as_str() {
+                "calendar" => ("calendar", &["calendar"]),
+                "email" => ("email", &["email"]),
+                other => return Err(unknown(other)),
+            },
+        };
+        if let Some(stray) = map.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(format!("`{stray}` does not belong to the check `{name}`"));
         }
-    }
-
-    fn named(name: &str, value: &Value) -> Result<Self, String> {
+        let value = &map[name];
         match name {
+            "tool" => Self::tool(text(name, value)?, map),
+            "compute" => Ok(Self::Compute(text(name, value)?)),
             "calendar" => {
-                let ahead = value.as_str().unwrap_or(AHEAD);
-                match parse_duration(ahead) {
-                    Ok(_) => Ok(Self::Calendar(ahead.to_owned())),
+                let ahead = text(name, value)?;
+                match parse_duration(&ahead) {
+                    Ok(_) => Ok(Self::Calendar(ahead)),
                     Err(error) => Err(error.message),
                 }
             }
-            "email" => Ok(Self::Mail),
-            other => Err(format!(
-                "there is no check `{other}`; there are `calendar`, `email`, `tool` and `compute`"
-            )),
+            _ => match value.as_str() {
+                Some("new") => Ok(Self::Mail),
+                _ => Err(format!("`email` is `new`, not `{}`", shown(value))),
+            },
         }
     }
 
-    fn described(map: &Object) -> Result<Self, String> {
-        let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-        if let Some(tool) = text("tool") {
-            let args = match map.get("args") {
-                None | Some(Value::Null) => Object::new(),
-                Some(Value::Object(args)) => args.clone(),
-                Some(other) => return Err(format!("`args` is a mapping, not `{other}`")),
-            };
-            let condition = text("condition");
-            if let Some(condition) = &condition {
-                Condition::parse(condition).map_err(|error| error.message)?;
-            }
-            return Ok(Self::Tool {
-                tool,
-                args,
-                condition,
-            });
+    fn tool(tool: String, map: &Object) -> Result<Self, String> {
+        let args = match map.get("args") {
+            None | Some(Value::Null) => Object::new(),
+            Some(Value::Object(args)) => args.clone(),
+            Some(other) => return Err(format!("`args` is a mapping, not `{other}`")),
+        };
+        let condition = match map.get("condition") {
+            None | Some(Value::Null) => None,
+            Some(value) => Some(text("condition", value)?),
+        };
+        if let Some(condition) = &condition {
+            Condition::parse(condition).map_err(|error| error.message)?;
         }
-        if let Some(code) = text("compute") {
-            return Ok(Self::Compute(code));
-        }
-        match map.iter().next() {
-            Some((name, value)) => Self::named(name, value),
-            None => Err("the check is empty".to_owned()),
-        }
+        Ok(Self::Tool {
+            tool,
+            args,
+            condition,
+        })
     }
+}
+
+fn text(key: &str, value: &Value) -> Result<String, String> {
+    match value.as_str() {
+        Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err(format!("`{key}` is a text, not `{}`", shown(value))),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn unknown(name: &str) -> String {
+    format!("there is no check `{name}`; there are `calendar`, `email`, `tool` and `compute`")
 }

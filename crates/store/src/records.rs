@@ -6,7 +6,7 @@
 use deft_model::{DisabledReason, Outcome, RunId};
 use jiff::Timestamp;
 
-use crate::Answer;
+use crate::{Answer, NewNotice};
 
 /// Where skills and their slots are kept. See [`Store`](crate::Store) for what holds of every
 /// method.
@@ -221,6 +221,8 @@ pub struct SlotStep {
     pub passed: Vec<PassedSlots>,
     /// Nothing follows: without a run, the skill has done what it was for.
     pub last: bool,
+    /// What people are told when it passes without a run.
+    pub notice: Option<NewNotice>,
     /// When this was decided.
     pub at: Timestamp,
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 ///
 /// At the top: `era` (`legacy`, `modern`, `both`), `page` (tools per page),
 /// `stderr` (said at the start), `start` (`delay_ms`, `hang`, `die`, `garbage`,
-/// `silent_probe`).
+/// `silent_probe`, `empty_probe`).
 ///
 /// A tool has `description`, `schema`, `annotations`, `hidden`, and words that
 /// say what a call does, in this order:

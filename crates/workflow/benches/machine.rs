@@ -69,6 +69,7 @@ fn started() -> Event {
         workspace_uri: "file:///work".to_owned(),
         inputs: Object::new(),
         nonce: "nonce".to_owned(),
+        check_failed: None,
     })
 }
 

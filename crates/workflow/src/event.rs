@@ -168,6 +168,9 @@ pub struct Prepared {
     /// Steps of an earlier run that count again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reused: Vec<Event>,
+    /// Why the check before the run could not be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_failed: Option<String>,
 }
 
 /// How a run began.
@@ -185,6 +188,9 @@ pub struct Started {
     pub inputs: Object,
     /// Makes the placeholders of secrets unguessable.
     pub nonce: String,
+    /// Why the check before the run could not be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_failed: Option<String>,
 }
 
 /// What a confirmation is about.

@@ -102,8 +102,10 @@ impl Machine {
                 });
                 let outcome = match failure.class {
                     FailureClass::Cancelled => Outcome::Cancelled,
-                    // Whoever drives stops a run for this before it has done anything.
+                    // Whoever drives stops a run before it has done anything because it cannot be
+                    // paid for, or because there is nothing to do.
                     FailureClass::Budget => Outcome::Skipped,
+                    FailureClass::Other if stopped.is_some() => Outcome::Skipped,
                     _ if failure.blocked => Outcome::Blocked,
                     _ => Outcome::Error,
                 };

@@ -206,6 +206,12 @@ impl Machine {
         Event::Started(started)
     }
 
+    /// Why the check before the run could not be made, if that is so.
+    pub fn check_failed(&self) -> Option<&str> {
+        let origin = self.origin.as_ref()?;
+        origin.started.check_failed.as_deref()
+    }
+
     /// Everything that follows from the state: skipped steps, intents, the end. The events are
     /// applied already; nothing may be performed before they are stored.
     pub fn advance(&mut self, now: Timestamp, facts: &dyn Facts) -> Vec<Event> {

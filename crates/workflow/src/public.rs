@@ -6,7 +6,7 @@
 use deft_model::{Object, Outcome};
 use serde_json::{Value, json};
 
-use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next};
+use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next, Started};
 use crate::scope::{failure, seconds};
 
 /// The public form of an event: its `type` and the fields that belong to it.
@@ -14,10 +14,7 @@ use crate::scope::{failure, seconds};
 /// Who stores the event adds `seq`, `at`, `execution_id` and `skill`.
 pub fn public(event: &Event) -> Option<(&'static str, Object)> {
     let (kind, fields) = match event {
-        Event::Started(started) => (
-            "skill_started",
-            json!({ "skill": started.skill, "inputs": started.inputs, "revision": started.revision }),
-        ),
+        Event::Started(started) => ("skill_started", started_fields(started)),
         Event::Begun(begun) => return step_started(begun),
         Event::Listed {
             path,
@@ -117,6 +114,16 @@ pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static
         Value::Object(fields) => Some((kind, fields)),
         _ => None,
     }
+}
+
+fn started_fields(started: &Started) -> Value {
+    let mut fields = json!({ "skill": started.skill, "inputs": started.inputs,
+        "revision": started.revision });
+    // Most skills have no check: what they would say of it is left out.
+    if let Some(why) = &started.check_failed {
+        fields["check_failed"] = json!(why);
+    }
+    fields
 }
 
 /// Retries of a step are not new steps.

@@ -3,6 +3,8 @@
 //! Checks look and do not change anything, except with `--fix`, which mends what needs no question.
 
 mod mind;
+mod skills;
+mod time;
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +13,15 @@ use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
 use deft_model::{DisabledReason, Object, Outcome, RunStatus};
-use deft_registry::State;
 use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
 use deft_tools::Probe;
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
-use crate::commands::budget::unpriced;
 use crate::commands::up::Lock;
 use crate::failure::Done;
-use crate::home::{Home, Library, ensure};
+use crate::home::{Home, ensure};
 use crate::output::{Output, counted};
 
 pub(crate) use mind::ADD_A_MODEL;
@@ -123,15 +123,21 @@ fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
     let open = data.permissions().mode() & 0o077;
     if open == 0 {
         found.good("home.private", "only its owner can look inside");
-    } else if fix && fs::set_permissions(path, fs::Permissions::from_mode(0o700)).is_ok() {
-        found.good("home.private", "others could look inside; that was ended");
-    } else {
-        let hint = format!("`chmod 700 {}`, or `deft doctor --fix`", path.display());
-        found.bad(
-            "home.private",
-            "others can look inside the home",
-            Some(hint),
-        );
+        return;
+    }
+    let open = "others can look inside the home";
+    let by_hand = format!("`chmod 700 {}`", path.display());
+    match fix.then(|| fs::set_permissions(path, fs::Permissions::from_mode(0o700))) {
+        Some(Ok(())) => found.good("home.private", "others could look inside; that was ended"),
+        Some(Err(problem)) => {
+            let message = format!("{open}, and that could not be ended: {problem}");
+            let hint = format!("{by_hand} as its owner");
+            found.bad("home.private", message, Some(hint));
+        }
+        None => {
+            let hint = format!("{by_hand}, or `deft doctor --fix`");
+            found.bad("home.private", open, Some(hint));
+        }
     }
 }
 
@@ -139,7 +145,8 @@ fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
 fn check_mode(_: &Path, _: bool, _: &mut Findings) {}
 
 fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
-    check_skills(home, found);
+    skills::check(home, global, found);
+    time::check_zone(home, found);
     check_channel(home, found);
     mind::check(home, found);
     match Lock::holder(&home.path) {
@@ -175,41 +182,6 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             app.close();
         }
         Err(failure) => found.bad("store.open", failure.message, failure.hint),
-    }
-}
-
-fn check_skills(home: &Home, found: &mut Findings) {
-    let snapshot = app::load_kept(home, &Library::of(home));
-    // A limit that cannot be reached is worse than none: somebody relies on it.
-    if let Some((message, hint)) = unpriced(&home.config, &snapshot) {
-        found.bad("budget.priced", message, Some(hint));
-    }
-    let count = |wanted: fn(&State) -> bool| {
-        let files = snapshot.files().iter();
-        files.filter(|file| wanted(&file.state)).count()
-    };
-    let broken = count(|state| matches!(state, State::Broken { .. }));
-    let shadowed = count(|state| matches!(state, State::Shadowed { .. }));
-    let hint = Some("`deft skills doctor` says which and why".to_owned());
-    if broken > 0 {
-        let kept = count(|state| matches!(state, State::Broken { kept: Some(_) }));
-        let kept = match kept {
-            0 => String::new(),
-            kept => format!(", of which {kept} stay in use as they were"),
-        };
-        let message = format!("{} cannot be loaded{kept}", counted(broken, "skill file"));
-        found.bad("skills.valid", message, hint);
-    } else {
-        let skills = counted(snapshot.skill_count(), "skill");
-        found.good("skills.valid", format!("{skills} loaded, none broken"));
-    }
-    if shadowed > 0 {
-        let message = format!("{} hidden by others", counted(shadowed, "skill file"));
-        found.note(
-            "skills.shadowed",
-            message,
-            "`deft skills doctor` says which",
-        );
     }
 }
 
@@ -258,7 +230,10 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     if let Ok(rows) = store.skills(off(DisabledReason::MissingTools)).await
         && !rows.is_empty()
     {
-        let message = format!("waiting for tools: {}", counted(rows.len(), "skill"));
+        let message = format!(
+            "waiting for tools or a model: {}",
+            counted(rows.len(), "skill")
+        );
         let hint = "`deft skills show NAME` lists them, `deft mcp add` brings servers";
         found.note("skills.waiting", message, hint);
     }

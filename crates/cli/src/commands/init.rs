@@ -28,6 +28,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
         fs::write(&config, CONFIG).map_err(|problem| Failure::file(&config, "write", &problem))?;
     }
     let seeded = seed::if_new(&home)?;
+    may_write(&home)?;
     if output.json {
         output.document(&json!({
             "home": home.path.display().to_string(),
@@ -47,4 +48,11 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
     output.data(&text)?;
     output.note("hint: `deft up` starts it, `deft doctor` says what is missing");
     Ok(ExitCode::SUCCESS)
+}
+
+/// A home in which nothing can be written is not in order, even if everything is there.
+fn may_write(home: &Home) -> Done<()> {
+    let probe = home.path.join(format!(".probe-{}", std::process::id()));
+    let written = fs::write(&probe, "").and_then(|()| fs::remove_file(&probe));
+    written.map_err(|problem| Failure::file(&home.path, "write into", &problem))
 }

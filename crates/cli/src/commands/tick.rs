@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 
 use deft_engine::{Pool, Ticked};
-use deft_model::{Outcome, RunId};
+use deft_model::{Outcome, RunId, Tier};
 use deft_schedule::LATE;
-use deft_store::RunRow;
+use deft_store::{RunRow, SkillRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -54,6 +54,8 @@ fn instant(text: &str, app: &App) -> Done<Timestamp> {
 struct Report {
     fired: Vec<RunRow>,
     passed: Vec<RunRow>,
+    /// Skills that switched themselves on.
+    enabled: Vec<SkillRow>,
 }
 
 async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
@@ -73,6 +75,7 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
         let more = engine.tick(now, &pool).await.map_err(failed)?;
         ticked.fired.extend(more.fired);
         ticked.passed.extend(more.passed);
+        ticked.enabled.extend(more.enabled);
         pool.idle().await;
         if !more.held_back {
             break;
@@ -90,6 +93,7 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     let mut report = Report {
         fired: rows(app, ticked.fired).await?,
         passed: rows(app, passed).await?,
+        enabled: skills(app, &ticked.enabled).await?,
     };
     // A run that another one of its skill stood in the way of did not happen.
     let skipped =
@@ -103,6 +107,15 @@ async fn rows(app: &App, runs: Vec<RunId>) -> Done<Vec<RunRow>> {
     let mut rows = Vec::new();
     for run in runs {
         let row = app.engine.store().run(&run).await;
+        rows.extend(row.map_err(|error| app::store(&error))?);
+    }
+    Ok(rows)
+}
+
+async fn skills(app: &App, names: &[String]) -> Done<Vec<SkillRow>> {
+    let mut rows = Vec::new();
+    for name in names {
+        let row = app.engine.store().skill(name).await;
         rows.extend(row.map_err(|error| app::store(&error))?);
     }
     Ok(rows)
@@ -124,11 +137,12 @@ impl Report {
             "skipped": list(&mut self.with(Outcome::Skipped)),
             "missed": list(&mut self.with(Outcome::Missed)),
             "failed": list(&mut self.with(Outcome::Error)),
+            "enabled": self.enabled.iter().map(|row| &row.text.skill).collect::<Vec<_>>(),
         })
     }
 
     fn is_empty(&self) -> bool {
-        self.fired.is_empty() && self.passed.is_empty()
+        self.fired.is_empty() && self.passed.is_empty() && self.enabled.is_empty()
     }
 
     fn text(&self, app: &App) -> String {
@@ -153,8 +167,26 @@ impl Report {
                 reason(run)
             )
         });
-        fired.chain(passed).collect::<Vec<_>>().join("\n")
+        let enabled = self.enabled.iter().map(|row| enabled(row, app));
+        let lines = fired.chain(passed).chain(enabled);
+        lines.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// A skill that fires by itself from now on; what a model is asked for costs.
+fn enabled(row: &SkillRow, app: &App) -> String {
+    let skill = &row.text.skill;
+    let next = row.timeline.next_at;
+    let next = next.map_or(String::new(), |at| deft_schedule::show(at, &app.zone));
+    let cost = if row.text.tier == Tier::Agent.to_string() {
+        ", and each run asks a model"
+    } else {
+        ""
+    };
+    format!(
+        "{:<12} {skill}  {next}: its tools are there{cost}; `deft skills disable {skill}` ends that",
+        "enabled"
+    )
 }
 
 fn slot(run: &RunRow, app: &App) -> String {

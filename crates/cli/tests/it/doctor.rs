@@ -217,6 +217,8 @@ fn the_ids_are_documented() {
     let source = concat!(
         include_str!("../../src/commands/doctor.rs"),
         include_str!("../../src/commands/doctor/mind.rs"),
+        include_str!("../../src/commands/doctor/skills.rs"),
+        include_str!("../../src/commands/doctor/time.rs"),
     );
     let mut ids: Vec<&str> = source
         .split('"')

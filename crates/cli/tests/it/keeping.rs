@@ -76,6 +76,7 @@ fn as_anybody(world: &World, args: &[&str]) -> Command {
 fn a_home_that_cannot_be_written_to_can_be_read() {
     let world = steps();
     world.write("home/config.toml", "[time]\nzone = \"UTC\"\n");
+    assert_eq!(world.code(&["init"]), 0);
     let run = world.json(&["run", "steps", "--json", "--yes"]);
     assert_eq!(world.code(&["run", "steps"]), 5);
     let id = run["id"].as_str().unwrap();
@@ -115,6 +116,17 @@ fn a_home_that_cannot_be_written_to_can_be_read() {
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
+    for args in [&["init"][..], &["up", "--for", "1s"]] {
+        let refused = as_anybody(&world, args).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("`--home DIR`"), "{args:?}: {said}");
+    }
+    let mending = as_anybody(&world, &["doctor", "--fix"]).output().unwrap();
+    let said = String::from_utf8_lossy(&mending.stdout);
+    // Whoever owns the home may mend it; whoever does not is told.
+    let mended = said.contains("that was ended");
+    assert!(mended || said.contains("that could not be ended"), "{said}");
     set_writable(&world.path("home"), true);
 }
 

@@ -16,6 +16,7 @@ mod config;
 mod daemon;
 mod defaults;
 mod doctor;
+mod doubts;
 mod files;
 mod home;
 mod jobs;

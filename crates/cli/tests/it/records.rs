@@ -6,20 +6,20 @@ use crate::daemon::{runs, skill};
 use crate::support::{WORKFLOW, World};
 
 /// Calls one of deft's own tools. Exit code and document.
-fn call(world: &World, tool: &str, args: &Value) -> (i32, Value) {
+pub(crate) fn call(world: &World, tool: &str, args: &Value) -> (i32, Value) {
     let args = args.to_string();
     let output = world.output(&["tools", "call", tool, "--args", &args, "--json"]);
     let document = serde_json::from_slice(&output.stdout).unwrap();
     (output.status.code().unwrap(), document)
 }
 
-fn store(world: &World, args: &Value) -> Value {
+pub(crate) fn store(world: &World, args: &Value) -> Value {
     let (code, mut stored) = call(world, "memory_store_skill", args);
     assert_eq!(code, 0, "{stored:#}");
     stored["value"].take()
 }
 
-fn reminder(name: &str, when: &Value) -> Value {
+pub(crate) fn reminder(name: &str, when: &Value) -> Value {
     json!({
         "name": name,
         "trigger_type": "cron",

@@ -20,7 +20,7 @@ fn world(more: &str) -> World {
     let world = World::new();
     world.write("home/skills/hourly.yaml", format!("{HOURLY}{more}"));
     let ticked = world.json(&["tick", "--json"]);
-    let nothing = json!({"fired": [], "skipped": [], "missed": [], "failed": []});
+    let nothing = json!({"fired": [], "skipped": [], "missed": [], "failed": [], "enabled": []});
     assert_eq!(ticked, nothing);
     world
 }
@@ -242,4 +242,35 @@ fn a_broken_file_goes_on_as_it_was() {
     assert_eq!(world.code(&["tick"]), 0);
     world.write("home/skills/mine.yaml", "stps: []\n");
     assert_eq!(world.code(&["skills", "show", "hourly"]), 2);
+}
+
+/// What begins to fire by itself is said, and what asks a model does not begin without one.
+#[test]
+fn skills_that_switch_themselves_on_are_listed() {
+    let world = World::new();
+    let needs = "enabled: false\n  required_tools: [telegram_send_message]\n";
+    let page = format!(
+        "---\nname: thinks\ndescription: d\nmetadata:\n  trigger_type: cron\n  trigger_config: {{schedule: \"0 9 * * *\"}}\n  {needs}---\nThink.\n"
+    );
+    world.write("home/skills/thinks/SKILL.md", page);
+    let flow = HOURLY.to_owned() + &needs.replace("  ", "");
+    world.write("home/skills/hourly.yaml", flow);
+    let tick = |args: &[&str]| {
+        let output = world.command(args).env("BOT", "1:x").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let enabled = || -> Value {
+        let ticked: Value = serde_json::from_str(&tick(&["tick", "--json"])).unwrap();
+        ticked["enabled"].clone()
+    };
+    assert_eq!(enabled(), json!([]));
+    let bot = "[telegram]\ntoken = \"env:BOT\"\n";
+    world.write("home/config.toml", bot);
+    assert_eq!(enabled(), json!(["hourly"]));
+    let model = "[llm.local]\nprovider = \"ollama\"\nmodel = \"m\"\n";
+    world.write("home/config.toml", format!("{bot}{model}"));
+    let said = tick(&["tick"]);
+    assert!(said.starts_with("enabled      thinks  "), "{said}");
+    assert!(said.contains("each run asks a model"), "{said}");
+    assert_eq!(enabled(), json!([]));
 }

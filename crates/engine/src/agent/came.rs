@@ -2,7 +2,7 @@
 
 use deft_agent::{Address, Event as AgentEvent, Machine as Agent, Setup, What};
 use deft_llm::Answer as ModelAnswer;
-use deft_model::Failure;
+use deft_model::{Failure, FailureClass};
 use deft_store::Write;
 use deft_workflow::Answer;
 use serde_json::Value;
@@ -24,6 +24,8 @@ pub(crate) enum Came {
         agent: Address,
         result: Result<Box<Setup>, Failure>,
     },
+    /// Nothing, as there is nothing to do: the check before the run says why.
+    Idle(String),
     /// An answer of its model.
     Replied {
         span: Span,
@@ -72,6 +74,7 @@ impl Came {
                     what: What::Unable { failure },
                 },
             },
+            Self::Idle(why) => return Heard::Unable(Failure::new(FailureClass::Other, why)),
             Self::Replied {
                 span: Span { agent, turn },
                 result,

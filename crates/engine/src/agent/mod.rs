@@ -41,6 +41,7 @@ pub(crate) use facts::AgentFacts;
 pub(crate) use history::{agents_of, begun, said, text_of};
 pub(crate) use known::Known;
 pub(crate) use memory::show_memory_tools;
+pub(crate) use prepare::failed;
 pub(crate) use say::answer_to;
 pub(crate) use think::Job;
 pub(crate) use tools::show_agent_tools;

@@ -13,7 +13,7 @@ use super::chat::FOR_COMMANDS;
 use super::say::conversation_of;
 use super::tools::{BY_AGENT, SKILL_RUN, USE_SKILL};
 use super::voice::Voice;
-use super::{Brief, offers};
+use super::{Brief, Came, offers};
 use crate::engine::Inner;
 use crate::perform::Performer;
 use crate::{Engine, Error};
@@ -44,6 +44,25 @@ impl Performer {
         setup.map(Box::new)
     }
 
+    /// The same for a step that is about to begin. A check that could not be made before is made
+    /// now.
+    pub(crate) async fn ready(self, brief: Brief, unchecked: bool) -> Came {
+        let checked = if unchecked {
+            self.engine.check_again(&brief).await
+        } else {
+            Ok(None)
+        };
+        let result = match checked {
+            Ok(Some(why)) => return Came::Idle(why),
+            Ok(None) => self.prepare(brief).await,
+            Err(failure) => Err(failure),
+        };
+        Came::Prepared {
+            agent: Address::root(),
+            result,
+        }
+    }
+
     /// What an agent begins with that another one sends out.
     pub(crate) fn prepare_child(
         &self,
@@ -68,7 +87,7 @@ impl Engine {
         let pinned = inner.pinned(skill, revision).await;
         let pinned = pinned.map_err(|error| failed(&error))?;
         let policy = &pinned.skill.policy;
-        let voice = inner.voice(&policy.agent_id)?;
+        let voice = inner.fired_voice(&policy.agent_id)?;
         let snapshot = inner.parts.skills.snapshot();
         let mut reach = inner.exact_reach(&voice, brief, &snapshot)?;
         let run = &brief.run;
@@ -227,7 +246,7 @@ fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn failed(error: &Error) -> Failure {
+pub(crate) fn failed(error: &Error) -> Failure {
     let mut failure = Failure::new(FailureClass::Other, error.to_string());
     failure.hint = error.hint();
     failure

@@ -26,14 +26,32 @@ pub(super) struct Voice {
 impl Inner {
     /// An agent and the model that speaks for it.
     pub(super) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
-        let agent = match self.agent_definition(agent_id) {
-            Some(agent) => agent,
+        self.voice_of(self.speaker(agent_id)?)
+    }
+
+    /// The same for a skill that fired. A model that is not there is like a tool that is not
+    /// there: no fault of the skill, and something to wait for.
+    pub(super) fn fired_voice(&self, agent_id: &str) -> Result<Voice, Failure> {
+        let voice = self.voice_of(self.speaker(agent_id)?);
+        voice.map_err(Failure::blocked)
+    }
+
+    /// Whether there is a model for a skill of this agent.
+    pub(crate) fn has_model(&self, agent_id: &str) -> bool {
+        self.fired_voice(agent_id).is_ok()
+    }
+
+    fn speaker(&self, agent_id: &str) -> Result<Agent, Failure> {
+        match self.agent_definition(agent_id) {
+            Some(agent) => Ok(agent),
             // What a broken file says may be a limit; nothing stands in for it.
-            None => match self.broken_agent(agent_id) {
-                Some(broken) => return Err(broken),
-                None => Agent::new(agent_id),
-            },
-        };
+            None => self
+                .broken_agent(agent_id)
+                .map_or_else(|| Ok(Agent::new(agent_id)), Err),
+        }
+    }
+
+    fn voice_of(&self, agent: Agent) -> Result<Voice, Failure> {
         let model = self.model_of(&agent)?;
         let models = self.models();
         let options = models.options(&model);

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent, What};
-use deft_model::{Effects, Exhausted, Failure, FailureClass};
+use deft_model::{Effects, Exhausted, Failure, FailureClass, Tier};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path};
 use futures_util::FutureExt;
@@ -90,17 +90,16 @@ impl Driver {
             instructions,
         };
         let performer = self.performer_of(&path);
+        // A workflow may have done something before it gets to its agent: there it is too late.
+        let fired = self.run.tier == Tier::Agent.to_string();
+        let unchecked = fired && self.machine.check_failed().is_some();
         self.calling += 1;
         self.count(&path, 1);
         let task = async move {
-            let result = performer.prepare(brief).await;
             Done::Thought {
                 path,
                 attempt,
-                came: Came::Prepared {
-                    agent: Address::root(),
-                    result,
-                },
+                came: performer.ready(brief, unchecked).await,
             }
         };
         self.tasks.push(task.boxed());
@@ -215,6 +214,9 @@ impl Driver {
             return;
         };
         let busy_with = thinking.busy;
+        if matches!(came, Came::Idle(_)) {
+            self.unpaid = Some(path.clone());
+        }
         if let Came::Replied {
             exhausted: Some(exhausted),
             span,

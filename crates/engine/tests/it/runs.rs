@@ -211,7 +211,7 @@ async fn an_agent_step_says_that_no_model_is_configured() {
         "name: a\ndescription: d\nsteps:\n  - id: think\n    agent: \"Think of {{ 1 + 1 }}\"\n";
     let world = World::new(&[("a.yaml", skill)]);
     let row = world.run("a", json!({})).await;
-    assert_eq!(row.outcome, Some(Outcome::Error));
+    assert_eq!(row.outcome, Some(Outcome::Blocked));
     let error: Value = serde_json::from_str(&row.error.unwrap()).unwrap();
     assert_eq!(error["message"], "no model is configured");
 }

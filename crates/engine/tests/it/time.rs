@@ -282,6 +282,33 @@ async fn what_is_switched_off_does_not_fire() {
     .await;
 }
 
+/// Nothing comes after the only slot, so that people must be told when nothing came of it.
+#[tokio::test]
+async fn a_one_shot_that_never_ran_is_told_of() {
+    both(async |t: Times| {
+        let once = json!({"at": "2026-01-26T13:30:00Z"});
+        let missed = record("Gone", once.clone(), "act");
+        t.add(with(missed, json!({"misfire_window": "10m"}))).await;
+        let idle = record("Idle", once, "act");
+        t.add(with(idle, json!({"preflight": {"tool": "moody", "condition": "result != 'fine'"}})))
+            .await;
+        t.install_moody().store(false, Ordering::SeqCst);
+        t.tick("15:30").await;
+        for skill in ["gone", "idle"] {
+            assert_eq!(t.standing(skill).await, "off (one_shot_done)");
+        }
+        assert_eq!(
+            t.notices().await,
+            [
+                "failure: `gone` was missed: could not run in time, nor within its misfire window of 10m\nit was planned for 2026-01-26 13:30 +00:00 and fires no more; `deft run gone` does it now",
+                "failure: `idle` was skipped: `result != 'fine'` is not true\nit was planned for 2026-01-26 13:30 +00:00 and fires no more; `deft run idle` does it now",
+            ]
+        );
+        assert_eq!(t.world.called(), Vec::<String>::new());
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
     both(async |t: Times| {
@@ -370,10 +397,15 @@ async fn a_check_before_the_run_uses_up_the_slot() {
         let standing = t.row("mail").await.standing;
         assert_eq!(standing.last_run_at, None);
         assert_eq!(t.world.called(), Vec::<String>::new());
-        // A check that cannot be made is no reason to skip.
+        // A check that cannot be made is no reason to skip, and the run says so.
         fails.store(true, Ordering::SeqCst);
         t.tick("13:20").await;
         assert_eq!(t.world.called(), ["act"]);
+        let run = t.runs("mail").await.remove(1);
+        let shown = t.world.engine.show(&run).await.unwrap();
+        assert_eq!(shown["check_failed"], "too many", "{shown:#}");
+        let events = t.world.events(&run).await;
+        assert_eq!(events[0]["check_failed"], "too many", "{events:#?}");
         // By hand there is no check.
         fails.store(false, Ordering::SeqCst);
         let row = t.world.run("mail", json!({})).await;

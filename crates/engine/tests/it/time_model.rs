@@ -223,6 +223,7 @@ impl Skill {
             Some(slot) => self.fire(*slot, now, fails),
             None if self.content.is_one_shot() => {
                 (self.off, self.next) = (Some(DisabledReason::OneShotDone), None);
+                self.told.push("failure");
             }
             None => {}
         }

@@ -9,6 +9,7 @@ use deft_store::{Memory, Put, Standing, Timeline};
 use deft_tools::Definition;
 use serde_json::json;
 
+use crate::thinker::{says, thinker};
 use crate::time_world::{Times, at, both, file, new_record, record, with};
 use crate::world::load;
 
@@ -55,6 +56,65 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
             notices[1].starts_with("recovery: `waits` works again"),
             "{notices:?}"
         );
+    })
+    .await;
+}
+
+/// A model is waited for like a tool: it is no fault of the skill that there is none.
+#[tokio::test]
+async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
+    both(async |t: Times| {
+        let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
+        t.add(with(thinks, json!({"execution_plan": []}))).await;
+        t.tick("13:30").await;
+        let run = t.runs("thinks").await.remove(0);
+        assert_eq!(run.status, RunStatus::Waiting, "{run:?}");
+        let why = run.waiting_for.unwrap();
+        assert_eq!(why, "tool: no model is configured");
+        assert_eq!(t.standing("thinks").await, "on, next 14:00");
+        let (models, asked) = thinker(|_, _| Ok(says("Done.")));
+        t.world.engine.set_models(models);
+        t.world.clock.set(at("13:35"));
+        t.drain().await;
+        assert_eq!(t.slots("thinks").await, ["13:30 success"]);
+        assert_eq!(asked.lock().unwrap().len(), 1);
+    })
+    .await;
+}
+
+/// The check of an agent's skill is there to save a model: as long as it cannot be made nothing is
+/// asked, and when it can be, it decides.
+#[tokio::test]
+async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
+    both(async |t: Times| {
+        let (models, asked) = thinker(|_, _| Ok(says("Done.")));
+        t.world.engine.set_models(models);
+        let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
+        let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result == 'fine'"}});
+        t.add(with(thinks.clone(), check)).await;
+        let idle = with(thinks, json!({"name": "Idle"}));
+        let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result != 'fine'"}});
+        t.add(with(idle, check)).await;
+        let fails = t.install_moody();
+        t.tick("13:30").await;
+        let waits = "the check before the run cannot be made: too many";
+        for skill in ["thinks", "idle"] {
+            let run = t.runs(skill).await.remove(0);
+            assert_eq!(run.waiting_for, Some(format!("tool: {waits}")));
+            assert_eq!(t.standing(skill).await, "on, next 14:00");
+        }
+        assert_eq!(asked.lock().unwrap().len(), 0);
+        assert_eq!(t.notices().await.len(), 2);
+        fails.store(false, std::sync::atomic::Ordering::SeqCst);
+        t.world.clock.set(at("13:35"));
+        t.drain().await;
+        assert_eq!(t.slots("thinks").await, ["13:30 success"]);
+        assert_eq!(
+            t.slots("idle").await,
+            ["13:30 skipped: `result != 'fine'` is not true"]
+        );
+        assert_eq!(t.row("idle").await.standing.last_run_at, None);
+        assert_eq!(asked.lock().unwrap().len(), 1);
     })
     .await;
 }
@@ -164,6 +224,27 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
                 "{why}"
             );
         }
+    })
+    .await;
+}
+
+/// An agent that waits for tools begins to fire, and to cost, only when there is a model; and the
+/// look that switches it on says so.
+#[tokio::test]
+async fn an_agent_is_not_switched_on_without_a_model() {
+    both(async |t: Times| {
+        let thinks = record("Thinks", json!({"interval_minutes": 10}), "echo");
+        let more = json!({"execution_plan": [], "required_tools": ["echo"]});
+        let mut new = new_record(&with(thinks, more), at("13:00"));
+        new.standing.disabled = Some(DisabledReason::MissingTools);
+        new.timeline = Timeline::default();
+        t.world.store.put_skills(vec![new]).await.unwrap();
+        assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
+        assert_eq!(t.standing("thinks").await, "off (missing_tools)");
+        let (models, _) = thinker(|_, _| Ok(says("Done.")));
+        t.world.engine.set_models(models);
+        assert_eq!(t.tick("13:06").await.enabled, ["thinks"]);
+        assert_eq!(t.standing("thinks").await, "on, next 13:16");
     })
     .await;
 }

@@ -92,6 +92,7 @@ impl Times {
             all.fired.extend(ticked.fired);
             all.passed.extend(ticked.passed);
             all.missed += ticked.missed;
+            all.enabled.extend(ticked.enabled);
             if !ticked.held_back {
                 return all;
             }

@@ -6,6 +6,7 @@
 
 use deft_model::Object;
 use deft_schedule::{after, parse_at, parse_zone, show, zone_name};
+use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -259,7 +260,7 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
     let (at, note) = match (epoch(value), value) {
         (Some(at), _) => (at, format!("read {key} as a time since 1970")),
         (None, Value::String(text)) if !has_offset(text) => match parse_at(text, &zone) {
-            Ok(at) => (at, format!("placed {key} in {}", zone_name(&zone))),
+            Ok(at) => (at, placed(key, text, at, &zone)),
             Err(_) => return,
         },
         (None, Value::String(text)) if key == "when" && parse_at(text, &zone).is_ok() => {
@@ -270,6 +271,24 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
     };
     settle(draft, key, ("at", show(at, &zone).into()));
     draft.note(note);
+}
+
+/// What was done with a wall time. One that the clocks leave out is moved to the end of the gap,
+/// which nobody should learn from the clock alone.
+fn placed(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
+    let placed = format!("placed {key} in {}", zone_name(zone));
+    let written = DateTimeParser::new().parse_datetime(text.trim()).ok();
+    let local = at.to_zoned(zone.clone()).datetime();
+    // In a zone of its own, in brackets, it is another time here by right.
+    let moved = |written: &DateTime| *written != local && !text.contains('[');
+    match written.filter(moved) {
+        Some(written) => format!(
+            "{placed}, at {} because its clocks leave out {} that day",
+            local.time().strftime("%H:%M"),
+            written.time().strftime("%H:%M"),
+        ),
+        None => placed,
+    }
 }
 
 fn settle_when(draft: &mut Draft<'_>) {

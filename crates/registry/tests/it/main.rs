@@ -4,6 +4,7 @@
 
 mod agents;
 mod discovery;
+mod links;
 mod loading;
 mod seeds;
 mod support;

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
 use crate::{
-    Admitted, Aftermath, Batch, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter,
-    SkillOrigin, SkillRow, SkillText, SlotStep, Standing, Store, Then, Timeline,
+    Admitted, Aftermath, Batch, Error, NewNotice, NewSkill, NoticeFilter, PassedSlots, Put,
+    SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, SlotStep, Standing, Store, Then,
+    Timeline,
 };
 
 fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
@@ -52,6 +53,7 @@ fn step(skill: &SkillRow, from: i64, to: Option<i64>) -> SlotStep {
         to: to.map(at),
         passed: Vec::new(),
         last: false,
+        notice: None,
         at: at(from),
     }
 }
@@ -196,9 +198,19 @@ pub(super) async fn the_last_slot_ends_a_skill_unless_it_runs(store: &dyn Store)
     let mut last = step(&gone, 60, None);
     last.last = true;
     last.passed = vec![missed("m1", 60, 60, 1)];
-    store.pass_slots(vec![last]).await.unwrap();
+    last.notice = Some(NewNotice {
+        key: "m1 failure".to_owned(),
+        skill: Some("gone".to_owned()),
+        body: "{}".to_owned(),
+        at: at(60),
+    });
+    let twice = vec![last.clone(), last];
+    assert_eq!(store.pass_slots(twice).await.unwrap(), [true, false]);
     let why = standing(store, gone.id).await.standing.disabled;
     assert_eq!(why, Some(DisabledReason::OneShotDone));
+    let told = store.notices(NoticeFilter::default()).await.unwrap();
+    let told: Vec<_> = told.iter().map(|row| row.key.as_str()).collect();
+    assert_eq!(told, ["m1 failure"]);
 
     let runs = put(store, once("runs")).await;
     let mut fire = admission("r1", "runs");

@@ -177,6 +177,9 @@ impl State {
             let counts = self.step(&step);
             if counts {
                 self.close_if_last(&step);
+                if let Some(notice) = step.notice {
+                    self.notes.add_notice(notice);
+                }
             }
             counts
         };

@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::fault::Fault;
+use super::outbox;
 use super::row::{self, maybe, micros, signed};
 use crate::{
     Aftermath, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter, SkillOrigin, SkillRow,
@@ -324,6 +325,9 @@ pub(super) fn pass(db: &Connection, steps: &[SlotStep]) -> Result<Vec<bool>, Fau
         let counts = self::step(db, step)?;
         if counts {
             close_if_last(db, step)?;
+            if let Some(notice) = &step.notice {
+                outbox::add(db, notice)?;
+            }
         }
         Ok(counts)
     };

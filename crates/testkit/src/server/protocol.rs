@@ -99,6 +99,9 @@ impl Server {
             "server/discover" if self.script["start"]["silent_probe"] == json!(true) => {
                 return None;
             }
+            "server/discover" if self.script["start"]["empty_probe"] == json!(true) => {
+                result(id, &json!({}))
+            }
             "server/discover" if self.era() == "legacy" => unknown(),
             "server/discover" => result(id, &self.discovered()),
             "subscriptions/listen" if self.era() != "legacy" => {

@@ -1,13 +1,14 @@
 //! A transport around a transport that keeps a server from doing harm.
 //!
 //! It drops notifications nobody waits for, bounds what a server may ask of us,
-//! answers a probe that a server is silent about, and marks requests as sent.
+//! answers a probe that a server is silent about or does not understand, and marks requests as sent.
 
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerNotification,
+    ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -83,6 +84,12 @@ impl<T> Guard<T> {
             JsonRpcMessage::Response(response) => {
                 self.noise = 0;
                 let id = response.id.clone();
+                // Some servers answer `{}` to whatever they do not know.
+                let knows = matches!(response.result, ServerResult::DiscoverResult(_));
+                if self.is_probe(&id) && !knows {
+                    self.probe = None;
+                    return Some(self.settle(id));
+                }
                 self.unless_settled(&id, message)
             }
             JsonRpcMessage::Error(error) => {
@@ -100,13 +107,17 @@ impl<T> Guard<T> {
         id: &RequestId,
         message: RxJsonRpcMessage<RoleClient>,
     ) -> Option<RxJsonRpcMessage<RoleClient>> {
-        if self.probe.as_ref().is_some_and(|(probe, _)| probe == id) {
+        if self.is_probe(id) {
             self.probe = None;
         }
         (self.settled.as_ref() != Some(id)).then_some(message)
     }
 
-    /// The answer that a silent server would give if it followed the rules.
+    fn is_probe(&self, id: &RequestId) -> bool {
+        self.probe.as_ref().is_some_and(|(probe, _)| probe == id)
+    }
+
+    /// The answer that a server would give if it followed the rules.
     fn settle(&mut self, id: RequestId) -> RxJsonRpcMessage<RoleClient> {
         self.settled = Some(id.clone());
         let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer", None);

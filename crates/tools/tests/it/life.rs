@@ -98,6 +98,16 @@ async fn a_server_that_is_silent_about_its_era_costs_little_and_once() {
     );
 }
 
+/// A server that answers whatever it is asked does not know what it was asked.
+#[tokio::test]
+async fn an_empty_answer_about_its_era_is_none() {
+    let script = Script::new()
+        .tool("echo", json!({}))
+        .with("start", json!({"empty_probe": true}));
+    let world = World::with("demo", &script);
+    assert_eq!(value(&world.router(), "echo", json!({})).await, json!({}));
+}
+
 #[tokio::test]
 async fn changed_tools_are_followed_in_both_eras() {
     for era in ["legacy", "modern"] {

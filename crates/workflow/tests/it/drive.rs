@@ -77,6 +77,7 @@ impl Driver {
             workspace_uri: "file:///work".to_owned(),
             inputs,
             nonce: "n0nce".to_owned(),
+            check_failed: None,
         };
         let event = self.machine.start(started);
         self.record(&event);

@@ -49,6 +49,9 @@ fn story(run: &Value, zone: &TimeZone) -> String {
     line("revision", word("revision").get(..12).unwrap_or_default());
     line("cause", word("cause"));
     line("slot", &slots(run, zone));
+    if let Some(why) = run["check_failed"].as_str() {
+        line("check", &format!("could not be made: {why}"));
+    }
     line("key", word("key"));
     line("made from", word("parent"));
     line("started", &local(word("started_at"), zone));

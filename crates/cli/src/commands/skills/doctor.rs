@@ -8,6 +8,7 @@ use deft_registry::{FileReport, Snapshot, State, can_watch};
 use deft_skillfile::{Lines, Severity};
 use serde_json::{Value, json};
 
+use super::stored::Stored;
 use crate::args::{Global, Roots};
 use crate::env;
 use crate::failure::Done;
@@ -40,6 +41,7 @@ pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     if roots.roots.is_empty() {
         checks.extend(check_other_hosts(&library));
     }
+    checks.extend(check_clashes(&snapshot, &Stored::read(global, roots)?));
     let broken = snapshot
         .files()
         .iter()
@@ -213,6 +215,19 @@ fn check_watches(library: &Library) -> Check {
             "raise the limit, for example `sysctl fs.inotify.max_user_watches=524288`".to_owned()
         }),
     }
+}
+
+/// A file and a record of one name: only one of them fires, which nobody would guess.
+fn check_clashes(snapshot: &Snapshot, stored: &Stored) -> Vec<Check> {
+    let clashes = stored.clashes(snapshot).into_iter();
+    clashes
+        .map(|(message, hint)| Check {
+            id: "skills.clash",
+            ok: false,
+            message,
+            hint: Some(hint),
+        })
+        .collect()
 }
 
 /// Skills of other hosts are read only when they are asked for; say where some

@@ -52,6 +52,9 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         let when = short(&words(skill, &library.moment));
         let standing = stored.standing(skill.id.as_str());
         let when = match standing.map(|standing| standing.disabled) {
+            _ if stored.clash(skill.id.as_str()).is_some() => {
+                "never: a record has its name".to_owned()
+            }
             Some(Some(why)) => format!("off ({why}): {when}"),
             None if !skill.policy.enabled => format!("off: {when}"),
             _ => when,

@@ -113,7 +113,12 @@ fn text(loaded: &Loaded, moment: &Moment, stored: &Stored) -> String {
     line("runs as", format!("{}{role}", skill.tier()));
     line("fires", words(skill, moment));
     let standing = stored.standing(skill.id.as_str());
+    let clash = stored.clash(skill.id.as_str());
+    if let Some(record) = clash {
+        line("off because", format!("record {record} has its name"));
+    }
     match standing.map(|standing| standing.disabled) {
+        _ if clash.is_some() => {}
         Some(Some(why)) => line("off because", why.to_string()),
         None if !skill.policy.enabled => line("enabled", "no".to_owned()),
         Some(None) | None => {

@@ -74,11 +74,42 @@ impl Stored {
         let gone = Some(DisabledReason::FileRemoved);
         self.rows
             .get(id)
-            .filter(|row| row.standing.disabled != gone)
+            .filter(|row| row.standing.disabled != gone && row.text.origin == SkillOrigin::File)
+    }
+
+    /// The number of the record that has the name of a file skill: its slots are those of the
+    /// record, and the file has none.
+    pub(crate) fn clash(&self, id: &str) -> Option<i64> {
+        let row = self.rows.get(id)?;
+        (row.text.origin == SkillOrigin::Record).then_some(row.id)
+    }
+
+    /// What is wrong with names that a file and a record have both, and what mends it.
+    pub(crate) fn clashes(&self, snapshot: &Snapshot) -> Vec<(String, String)> {
+        let clash = |loaded: &Loaded| {
+            let id = &loaded.skill.id;
+            let record = self.clash(id.as_str())?;
+            let path = loaded.path.display();
+            let message =
+                format!("`{id}` is both `{path}` and record {record}: the file does not fire");
+            let hint = format!(
+                "give the file another name, or delete the record with `deft skills delete {record}`"
+            );
+            Some((message, hint))
+        };
+        snapshot
+            .skills()
+            .filter_map(|loaded| clash(loaded))
+            .collect()
     }
 
     /// How a file skill stands, put over what the file says.
     pub(crate) fn overlay(&self, loaded: &Loaded, moment: &Moment, shown: &mut Value) {
+        if let Some(record) = self.clash(loaded.skill.id.as_str()) {
+            shown["clashes_with"] = record.into();
+            shown["enabled"] = false.into();
+            shown["trigger"]["next"] = json!([]);
+        }
         let Some(row) = self.row(loaded.skill.id.as_str()) else {
             return;
         };

@@ -7,8 +7,9 @@ use deft_records::Target;
 use deft_store::SkillRow;
 use serde_json::json;
 
+use super::stored::Stored;
 use crate::app::{self, App};
-use crate::args::Global;
+use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library};
 use crate::output::Output;
@@ -67,6 +68,16 @@ pub(crate) fn delete(name: &str, global: &Global, output: &Output) -> Done {
     if let Some(loaded) = snapshot.find(name) {
         let path = loaded.path.to_path_buf();
         let skill = loaded.skill.id.to_string();
+        if let Some(record) = Stored::read(global, &Roots::default())?.clash(&skill) {
+            let message = format!(
+                "`{skill}` is both the file `{}` and record {record}",
+                path.display()
+            );
+            let hint = format!(
+                "`deft skills delete {record}` deletes the record; the file is yours to delete"
+            );
+            return Err(Failure::input("ambiguous", message).hint(hint));
+        }
         delete_file(&home, &path)?;
         return said(&skill, &format!("`{}`", path.display()), output);
     }

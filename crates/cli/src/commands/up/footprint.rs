@@ -13,7 +13,7 @@ use rustix::mm::{Advice, madvise};
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// How often it is done after that. The price is some hundred page faults, a millisecond.
-const AGAIN: Duration = Duration::from_mins(10);
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// Gives back what is not needed, again and again.
 pub(super) async fn keep_small() {

@@ -204,11 +204,9 @@ pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     })
 }
 
-/// A check is named or described; nothing at all is no check.
+/// A check is described; nothing at all is no check.
 fn preflight() -> impl Strategy<Value = Value> {
     let known = select(vec![
-        json!("email"),
-        json!("calendar"),
         json!({"calendar": "1h30m"}),
         json!({"email": "new"}),
         json!({"compute": "result = 1 > 0"}),
