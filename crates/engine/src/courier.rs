@@ -13,6 +13,7 @@ use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::Inner;
 use crate::notice::Notice;
@@ -121,9 +122,13 @@ impl Engine {
         }
     }
 
-    /// Sends messages as they become due, for ever. One that takes its time holds up only those that
-    /// go to the same place.
-    pub(crate) async fn carry(&self, channel: &Arc<dyn Channel>) -> Result<(), Error> {
+    /// Sends messages as they become due, until it is stopped; what is being sent then is sent first.
+    /// One that takes its time holds up only those that go to the same place.
+    pub async fn carry(
+        &self,
+        channel: &Arc<dyn Channel>,
+        stop: &CancellationToken,
+    ) -> Result<(), Error> {
         let inner = &self.inner;
         let mut lines = Lines::default();
         let mut tries = FuturesUnordered::new();
@@ -148,8 +153,13 @@ impl Engine {
                 }
                 () = sleep => {}
                 () = bell => {}
+                () = stop.cancelled() => break,
             }
         }
+        while let Some((_, sent)) = tries.next().await {
+            sent?;
+        }
+        Ok(())
     }
 
     /// Takes messages that are due, so that nobody else sends them meanwhile.

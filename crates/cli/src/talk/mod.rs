@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Done;
 
+pub(crate) use deft_engine::Stands;
 pub(crate) use host::of;
 pub(crate) use live::known_cost;
 
@@ -197,6 +198,16 @@ pub(crate) struct Line {
     pub at: Timestamp,
 }
 
+/// Something that was said and has no answer yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unanswered {
+    pub run: RunId,
+    pub text: String,
+    pub stands: Stands,
+    /// What it waits for, if it does.
+    pub waits_for: Option<String>,
+}
+
 /// What was used today.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Spending {
@@ -244,6 +255,12 @@ pub(crate) trait Talk: Send + Sync + 'static {
     /// Says something and waits for the answer. That a run fails is an answer too; an error is
     /// that there was none to begin with.
     fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said>;
+
+    /// What was said in a conversation and has no answer yet, the oldest first.
+    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>>;
+
+    /// Goes on with an answer, or waits for whoever works on it.
+    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, Said>;
 
     /// Sees to it that an answer which is there is on its way to a chat, once.
     fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()>;

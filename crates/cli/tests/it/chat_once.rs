@@ -174,7 +174,10 @@ fn calls_like_one_that_was_approved_are_made() {
         ModelAnswer::text("Bob knows."),
         tell("bye Bob"),
     ]);
-    let world = home(&model, "[agent]\napprove = [\"notify\"]\n");
+    let world = home(
+        &model,
+        "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
+    );
     let chat = |text: &str| deft(&world, &["chat", "-p", text, "--no-input", "--json"]);
     let waiting = chat("Greet Ada").json();
     assert_eq!(waiting["status"], "waiting", "{waiting:#}");

@@ -8,6 +8,7 @@ mod chat_budget;
 mod chat_once;
 mod chat_real_model;
 mod chat_reminder;
+mod chat_resume;
 mod chat_skill;
 mod chat_support;
 mod chat_terminal;

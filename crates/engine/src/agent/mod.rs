@@ -22,6 +22,7 @@ mod sent_out;
 mod show;
 mod think;
 mod tools;
+mod unanswered;
 mod voice;
 
 use deft_workflow::{AgentStep, Path};
@@ -32,6 +33,7 @@ pub use options::{AgentOptions, Budgets, DayBudget};
 pub use say::{CHAT_SKILL, Said, Say};
 pub use think::Hear;
 pub use tools::TOOLS as AGENT_TOOLS;
+pub use unanswered::{Stands, Unanswered};
 
 pub(crate) use budget::{Exhaustion, Payer};
 pub(crate) use came::{Came, Heard, Span};

@@ -52,6 +52,19 @@ pub struct Said {
     pub text: String,
 }
 
+impl Said {
+    /// What a run has said. A message that was said before belongs where it was said.
+    pub(super) fn of(run: RunRow, conversation: String) -> Self {
+        let outputs = run.outputs.as_deref();
+        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
+        Self {
+            conversation: conversation_of(&run).unwrap_or(conversation),
+            text: outputs.as_ref().map(text_of).unwrap_or_default(),
+            run,
+        }
+    }
+}
+
 impl Engine {
     /// Answers a message here, until the answer is there or somebody has to be asked.
     pub async fn say(&self, say: Say, attention: Attention) -> Result<Said, Error> {
@@ -61,15 +74,7 @@ impl Engine {
         let run = match admission {
             Admission::Run(run) | Admission::Existing(run) => run,
         };
-        // A message that was said before belongs where it was said.
-        let conversation = conversation_of(&run).unwrap_or(place.conversation);
-        let outputs = run.outputs.as_deref();
-        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
-        Ok(Said {
-            conversation,
-            text: outputs.as_ref().map(text_of).unwrap_or_default(),
-            run,
-        })
+        Ok(Said::of(run, place.conversation))
     }
 
     /// Skills that an agent may use: ids and descriptions.

@@ -11,6 +11,7 @@ use deft_model::Object;
 use super::lines::{self, Mark};
 use crate::markdown::Renderer;
 use crate::output::{Output, clip, harmless};
+use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::talk::{Live, Said};
 
@@ -79,7 +80,12 @@ struct State {
     frame: usize,
     /// The line at the bottom is there.
     drawn: bool,
+    /// Writes above a line that a person edits.
+    printer: Option<Printer>,
 }
+
+/// Writes a text above the line that is edited.
+pub(super) type Printer = Box<dyn FnMut(String) + Send>;
 
 /// A call that is under way.
 struct Open {
@@ -101,6 +107,7 @@ impl View {
             paused: false,
             frame: 0,
             drawn: false,
+            printer: None,
         }))
     }
 
@@ -164,6 +171,18 @@ impl View {
         state.complain(text);
     }
 
+    /// Says something that is no answer, unless only errors are wanted.
+    pub(super) fn tell(&self, text: &str) {
+        let mut state = self.lock();
+        state.end_text();
+        state.say(text);
+    }
+
+    /// From now on, what is said while a person edits a line stands above it.
+    pub(super) fn print_with(&self, printer: Option<Printer>) {
+        self.lock().printer = printer;
+    }
+
     /// Shows a text of somebody.
     pub(super) fn show(&self, text: &str) {
         let mut state = self.lock();
@@ -185,6 +204,20 @@ impl Stage for View {
         let mut state = self.lock();
         state.end_text();
         state.paused = paused;
+    }
+}
+
+impl Above for View {
+    fn above(&self, line: &str) {
+        let mut state = self.lock();
+        let state = &mut *state;
+        match &mut state.printer {
+            Some(print) if !state.busy => print(format!("{line}\n")),
+            _ => {
+                state.end_text();
+                state.complain(line);
+            }
+        }
     }
 }
 
