@@ -47,6 +47,9 @@ pub struct PromptInput<'a> {
     pub others: &'a [String],
     /// Entries of `<available_skills>`, by name.
     pub skills: &'a [PromptEntry],
+    /// Those of the tools for skills and for finding tools that it can in no way get at: the prompt does
+    /// not name them.
+    pub lacks: &'a [&'a str],
     /// Those of them that the `skill` tool lists with their descriptions, if there is one. They are
     /// only named then: nothing is said twice.
     pub loadable: Option<&'a [String]>,
@@ -79,6 +82,7 @@ impl Default for PromptInput<'_> {
             domains: &[],
             commands: &[],
             tools: &[],
+            lacks: &[],
             others: &[],
             skills: &[],
             loadable: None,

@@ -5,6 +5,7 @@
 mod chat;
 mod chat_bot;
 mod chat_budget;
+mod chat_context;
 mod chat_once;
 mod chat_real_model;
 mod chat_reminder;

@@ -2,14 +2,14 @@
 //! was said before.
 
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, Section, assemble};
-use deft_agent::{Classified, Mode, Offer, Setup};
+use deft_agent::{CATALOG_TOOL, Classified, Mode, Offer, Setup};
 use deft_model::Failure;
 use deft_store::{FactFilter, RunRow};
 use serde_json::Value;
 
 use super::Brief;
 use super::memory::is_told;
-use super::prepare::failed;
+use super::prepare::{Reach, failed};
 use super::reach::Occasion;
 use super::tools::{GET_SKILL, SKILL, USE_SKILL};
 use crate::Engine;
@@ -81,6 +81,7 @@ impl Engine {
             .collect();
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
         let loadable = loadable(&reach.tools);
+        let lacks = lacks(&reach);
         let facts = self.facts_for_prompt().await;
         let under_way = inner.under_way(conversation, run).await;
         let prompt = assemble(
@@ -91,6 +92,7 @@ impl Engine {
                 commands: &entries.commands,
                 tools: &specs,
                 others: &others,
+                lacks: &lacks,
                 skills: &entries.skills,
                 loadable: loadable.as_deref().filter(|_| voice.mode == Mode::Tools),
                 message,
@@ -122,7 +124,7 @@ impl Engine {
             shelf: reach.shelf,
             skills: reach.skills,
             must_call: Vec::new(),
-            limits: inner.limits(inner.options.agent.max_steps),
+            limits: inner.limits(inner.options.agent.max_steps, voice.context),
         };
         Ok(Preview {
             setup,
@@ -157,6 +159,16 @@ fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
     let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array()?;
     let names = listed.iter().filter_map(Value::as_str);
     Some(names.map(str::to_owned).collect())
+}
+
+/// Tools that a prompt may speak of and that there was no room for, not even on the shelf.
+fn lacks(reach: &Reach) -> Vec<&'static str> {
+    let has = |tool: &str| {
+        let mut shelf = reach.shelf.iter();
+        reach.tools.iter().any(|offer| offer.tool == tool) || shelf.any(|it| it.tool == tool)
+    };
+    let named = [SKILL, GET_SKILL, CATALOG_TOOL].into_iter();
+    named.filter(|tool| !has(tool)).collect()
 }
 
 /// What is worth knowing about a prompt: which playbooks are in it, and what was left out.
