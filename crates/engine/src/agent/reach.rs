@@ -63,7 +63,11 @@ impl Inner {
         let plan = if needed && !few() {
             as_needed(patterns, snapshot, occasion, &all)
         } else {
-            all_at_once(patterns, snapshot, occasion, &all)
+            // The order of tools stays as long as all of them fit, so that a provider can keep them.
+            let limited = voice.tool_tokens < u64::MAX;
+            let tight = limited && !offers::are_few(&all, &without, voice.tool_tokens);
+            let needed = || need::of(occasion, snapshot, &all);
+            all_at_once(patterns, occasion, tight.then(needed))
         };
         let approve = self.approvals(agent);
         let wish = offers::Wish {
@@ -99,17 +103,11 @@ fn as_needed(
     occasion: &Occasion<'_>,
     all: &[ToolInfo],
 ) -> Plan {
-    let (message, playbooks) = (occasion.message, occasion.playbooks);
+    let playbooks = occasion.playbooks;
     let core = need::core(occasion.entries).into_iter();
     let mut first: Vec<String> = core.chain(playbooks.tools()).map(str::to_owned).collect();
     let keep = first.len();
-    first.extend(need::of(
-        message,
-        playbooks,
-        snapshot,
-        occasion.history,
-        all,
-    ));
+    first.extend(need::of(occasion, snapshot, all));
     Plan {
         may_use: vec![EVERYTHING.to_owned()],
         offered: named(patterns),
@@ -118,14 +116,9 @@ fn as_needed(
     }
 }
 
-/// All that is named is offered, what the message needs first: where there is little room, the last
-/// ones are left out.
-fn all_at_once(
-    patterns: &[String],
-    snapshot: &Snapshot,
-    occasion: &Occasion<'_>,
-    all: &[ToolInfo],
-) -> Plan {
+/// All that is named is offered, what the message needs first where there is little room: the last ones
+/// are left out then.
+fn all_at_once(patterns: &[String], occasion: &Occasion<'_>, needed: Option<Vec<String>>) -> Plan {
     let mut offered = named(patterns);
     if patterns.iter().any(|pattern| pattern == Agent::NEEDED) {
         offered.push(EVERYTHING.to_owned());
@@ -134,10 +127,8 @@ fn all_at_once(
     let keep = forced.len();
     let first = forced.into_iter().chain(OWN).map(str::to_owned);
     let mut first: Vec<String> = first.collect();
-    let (playbooks, history) = (occasion.playbooks, occasion.history);
-    let needed = need::of(occasion.message, playbooks, snapshot, history, all);
     let is_named = |tool: &String| offered.iter().any(|pattern| fits(pattern, tool));
-    first.extend(needed.into_iter().filter(is_named));
+    first.extend(needed.unwrap_or_default().into_iter().filter(is_named));
     Plan {
         may_use: Vec::new(),
         offered,
