@@ -8,10 +8,12 @@ mod bounds;
 mod pause;
 mod slots;
 
+use std::time::{Duration, Instant};
+
 use deft_llm::{Answer, ModelOptions};
 use deft_model::{Exhausted, Failure, FailureClass, Message, ModelRequest, Usd, estimate_tokens};
 use deft_store::{Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 pub use pause::AgentPause;
@@ -22,9 +24,10 @@ use super::offers;
 use crate::engine::Inner;
 use bounds::{Bound, Whose};
 
-/// How long a question waits for what other calls hold, and how often it looks.
-const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
-const LOOK_AGAIN: SignedDuration = SignedDuration::from_millis(200);
+/// How long a question waits for what other calls hold, and how often it looks. Both pass as calls do,
+/// whatever schedules are told of the time.
+const PATIENCE: Duration = Duration::from_mins(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What one question may cost, and what it counts against.
 pub(crate) struct Spending {
@@ -155,8 +158,7 @@ impl Inner {
             micros: spending.cost.micros(),
             at: spending.at,
         };
-        let patient_until = self.now().saturating_add(PATIENCE);
-        let patient_until = patient_until.unwrap_or(Timestamp::MAX);
+        let since = Instant::now();
         loop {
             let reserved = self.parts.store.reserve(lease, wish.clone()).await;
             let refusal = match reserved.map_err(unable)? {
@@ -167,18 +169,12 @@ impl Inner {
                 return Err(self.refused(spending, refusal).await);
             }
             // Calls that are under way take less than they may; what is left is known soon.
-            if self.now() < patient_until && halt.run_until_cancelled(self.soon()).await.is_some() {
+            let soon = tokio::time::sleep(LOOK_AGAIN);
+            if since.elapsed() < PATIENCE && halt.run_until_cancelled(soon).await.is_some() {
                 continue;
             }
             return Err(held_by_others(spending, refusal));
         }
-    }
-
-    /// A moment later.
-    async fn soon(&self) {
-        let later = self.now().saturating_add(LOOK_AGAIN);
-        let later = later.unwrap_or(Timestamp::MAX);
-        self.parts.clock.sleep_until(later).await;
     }
 
     /// What a refusal means, and who is paused by it.
