@@ -292,6 +292,10 @@ impl Talk for Fake {
         Box::pin(async { Ok(vec![("mail.send".to_owned(), "Sends a mail".to_owned())]) })
     }
 
+    fn check_model<'a>(&'a self, _: Option<&'a str>) -> Later<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
             match agent {

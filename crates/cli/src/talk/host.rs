@@ -56,6 +56,7 @@ impl Host {
             text: say.text,
             key: say.key,
             answer_to: say.answer_to,
+            alone: say.alone,
         };
         self.follow(attention, listener, |attention| {
             Box::pin(self.engine.say(asked, attention))
@@ -273,6 +274,7 @@ impl Talk for Host {
                 agent: say.agent,
                 channel: say.channel,
                 text: say.text,
+                alone: say.alone,
                 ..deft_engine::Say::default()
             };
             let shown = self.engine.show_prompt(&asked).await;
@@ -313,6 +315,19 @@ impl Talk for Host {
 
     fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
         Box::pin(async move { Ok(self.engine.skills_of(agent).await) })
+    }
+
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()> {
+        Box::pin(async move {
+            let Err(unable) = self.engine.check_model(agent) else {
+                return Ok(());
+            };
+            let failure = Failure::input("no_model", unable.message);
+            Err(match unable.hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            })
+        })
     }
 
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {

@@ -47,6 +47,8 @@ pub(crate) struct Say {
     pub key: Option<String>,
     /// The chat that the answer is left for in the outbox; none where somebody waits for it.
     pub answer_to: Option<String>,
+    /// Nobody reads along who could be asked something.
+    pub alone: bool,
 }
 
 /// What came of it.
@@ -155,22 +157,21 @@ pub(crate) enum Live {
         note: Option<String>,
     },
     /// A call was not made.
-    Refused {
-        tool: String,
-        reason: String,
-    },
-    /// An agent is sent out.
+    Refused { tool: String, reason: String },
+    /// An agent is sent out, by one that is so far below the first one.
     Dispatched {
         agent: String,
         mission: String,
+        depth: usize,
     },
     AgentEnded {
         agent: String,
+        depth: usize,
+        /// Why it did not do what it was to do.
+        note: Option<String>,
     },
     /// Nothing goes on until something happens: a question is answered, a budget is there again.
-    Waiting {
-        reason: String,
-    },
+    Waiting { reason: String },
 }
 
 /// A conversation.
@@ -291,6 +292,9 @@ pub(crate) trait Talk: Send + Sync + 'static {
 
     /// Why this agent does not exist, or nothing.
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()>;
+
+    /// Why nothing speaks for an agent, or for the usual one, or nothing.
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()>;
 
     /// Conversations, the latest first; those of one channel if one is named.
     fn conversations<'a>(

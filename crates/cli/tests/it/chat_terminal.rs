@@ -33,9 +33,18 @@ fn an_answer_is_written_as_it_comes() {
     terminal.keys("What time is it?\r");
     terminal.until("⚙ time.now ✓ ").until("It is");
     assert!(!terminal.screen().contains("near"), "it was held back");
+    // What is typed meanwhile stands in the next line, and not in the answer.
+    terminal.keys("thanks");
     gate.open();
     terminal.until("already noon today, and lunch is near");
+    terminal.until_line("> thanks").keys(&"\x7f".repeat(6));
     idle(&mut terminal);
+    assert_eq!(
+        terminal.raw.matches("thanks").count(),
+        1,
+        "{:?}",
+        terminal.raw
+    );
     // The call stands above the answer, and the answer stands there once.
     let screen = terminal.screen();
     let lines: Vec<&str> = screen.lines().skip(1).collect();

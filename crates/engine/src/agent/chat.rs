@@ -11,6 +11,7 @@ use super::Brief;
 use super::memory::is_told;
 use super::prepare::{Reach, failed};
 use super::reach::Occasion;
+use super::say::is_alone;
 use super::tools::{GET_SKILL, SKILL, USE_SKILL};
 use crate::Engine;
 
@@ -33,7 +34,11 @@ impl Engine {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
-        let preview = self.chat_preview(agent, &brief.instructions, conversation, run);
+        let said = Told {
+            message: &brief.instructions,
+            attended: !is_alone(&brief.run),
+        };
+        let preview = self.chat_preview(agent, said, conversation, run);
         let mut setup = preview.await?.setup;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
         Ok(setup)
@@ -43,7 +48,7 @@ impl Engine {
     pub(crate) async fn chat_preview(
         &self,
         agent: &str,
-        message: &str,
+        Told { message, attended }: Told<'_>,
         conversation: &str,
         run: Option<&RunRow>,
     ) -> Result<Preview, Failure> {
@@ -102,7 +107,7 @@ impl Engine {
                 facts: &facts,
                 task: &under_way,
                 now: &inner.time_in_words(),
-                attended: true,
+                attended,
                 ..PromptInput::default()
             },
             &voice.caps,
@@ -142,6 +147,12 @@ impl Engine {
         let told = facts.unwrap_or_default().into_iter().filter(is_told);
         told.take(MOST_FACTS).map(|row| row.fact.text).collect()
     }
+}
+
+/// What somebody says, and whether they can be asked something.
+pub(crate) struct Told<'a> {
+    pub(crate) message: &'a str,
+    pub(crate) attended: bool,
 }
 
 /// What an agent would be told, and what is worth knowing about that.

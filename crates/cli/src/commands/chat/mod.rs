@@ -4,6 +4,7 @@
 //! [`Talk`].
 
 mod archive;
+mod echo;
 mod editor;
 mod lines;
 mod once;
@@ -95,6 +96,11 @@ impl Opened<'_> {
             Some(id) => Some(archive::find(&*talk, id).await?),
             None => None,
         };
+        let view = Arc::new(View::new(Look::new(self.output)));
+        say_through(&view);
+        let prompt = Prompt::new(view.clone(), self.global);
+        // Whoever cannot be asked something here does not read along.
+        let alone = prompt.is_none();
         let say = |text: String| Say {
             conversation: conversation.as_ref().map(|found| found.id.clone()),
             agent: self.args.agent.clone(),
@@ -102,14 +108,15 @@ impl Opened<'_> {
             text,
             key: self.args.key.clone(),
             answer_to: None,
+            alone,
         };
         if self.args.show_prompt {
             let say = say(text.unwrap_or_default());
             return once::show_prompt(&*talk, say, self.output).await;
         }
-        let view = Arc::new(View::new(Look::new(self.output)));
-        say_through(&view);
-        let prompt = Prompt::new(view.clone(), self.global);
+        let speaker = conversation.as_ref().map(|found| found.agent.as_str());
+        let speaker = self.args.agent.as_deref().or(speaker);
+        talk.check_model(speaker).await?;
         let mut company = Company {
             talk,
             view,
@@ -153,6 +160,7 @@ impl Opened<'_> {
             self.output.note("`/help` lists commands, ctrl-d ends");
             let mut terminal = Terminal::open(&self.home.path, self.output.styles_stderr())?;
             session.company.view.print_with(terminal.printer());
+            session.company.view.hide_typing();
             Box::new(terminal)
         } else {
             Box::new(Piped)

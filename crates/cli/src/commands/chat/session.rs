@@ -112,6 +112,7 @@ impl Session {
             text: text.to_owned(),
             key: None,
             answer_to: None,
+            alone: self.company.asker.is_none(),
         };
         self.answer(Wish::Say(say)).await
     }

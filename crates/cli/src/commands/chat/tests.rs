@@ -156,6 +156,17 @@ async fn agents_and_refusals_are_lines() {
         Do::Live(Live::Dispatched {
             agent: "scout".to_owned(),
             mission: "find\nit".to_owned(),
+            depth: 0,
+        }),
+        Do::Live(Live::Dispatched {
+            agent: "other".to_owned(),
+            mission: "too".to_owned(),
+            depth: 0,
+        }),
+        Do::Live(Live::AgentEnded {
+            agent: "other".to_owned(),
+            depth: 0,
+            note: Some("there is no agent `other`".to_owned()),
         }),
         below("web_search"),
         Do::Live(Live::Refused {
@@ -170,6 +181,8 @@ async fn agents_and_refusals_are_lines() {
         }),
         Do::Live(Live::AgentEnded {
             agent: "scout".to_owned(),
+            depth: 0,
+            note: None,
         }),
         text("wrong"),
         Do::Live(Live::Again),
@@ -179,7 +192,7 @@ async fn agents_and_refusals_are_lines() {
     let shown = chat(&mut world, &["go"]).await;
     assert_eq!(
         shown,
-        "⇢ scout: find it\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
+        "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: there is no agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
          ⇠ scout is done\nwrong\n↻ the model begins again; what it said counts no more\nfound"
     );
 }

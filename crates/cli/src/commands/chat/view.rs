@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deft_model::Object;
 
+use super::echo::Unseen;
 use super::lines::{self, Mark};
 use crate::markdown::Renderer;
 use crate::output::{Output, clip, harmless};
@@ -73,7 +74,6 @@ struct State {
     /// What was written since the last call; empty if it is out of date.
     segment: String,
     calls: Vec<Open>,
-    agents: Vec<String>,
     /// Somebody works on an answer.
     busy: bool,
     paused: bool,
@@ -82,6 +82,9 @@ struct State {
     drawn: bool,
     /// Writes above a line that a person edits.
     printer: Option<Printer>,
+    /// Whether what is typed during an answer is hidden, and that it is now.
+    hides: bool,
+    unseen: Option<Unseen>,
 }
 
 /// Writes a text above the line that is edited.
@@ -102,12 +105,13 @@ impl View {
             text,
             segment: String::new(),
             calls: Vec::new(),
-            agents: Vec::new(),
             busy: false,
             paused: false,
             frame: 0,
             drawn: false,
             printer: None,
+            hides: false,
+            unseen: None,
         }))
     }
 
@@ -117,8 +121,8 @@ impl View {
         state.text = Renderer::new(state.look.styled, (state.look.width)());
         state.segment.clear();
         state.calls.clear();
-        state.agents.clear();
         state.busy = true;
+        state.hide();
         state.draw();
     }
 
@@ -142,6 +146,7 @@ impl View {
             state.answer(&text);
         }
         state.busy = false;
+        state.unseen = None;
         if let Some(error) = &said.error {
             let mark = lines::paint("31", "✗", state.look.color);
             state.complain(&format!("{mark} {}", harmless(&error.message)));
@@ -162,6 +167,7 @@ impl View {
         let mut state = self.lock();
         state.end_text();
         state.busy = false;
+        state.unseen = None;
     }
 
     /// Says something that is no answer.
@@ -181,6 +187,11 @@ impl View {
     /// From now on, what is said while a person edits a line stands above it.
     pub(super) fn print_with(&self, printer: Option<Printer>) {
         self.lock().printer = printer;
+    }
+
+    /// From now on, what is typed while an answer is worked on is not shown in it.
+    pub(super) fn hide_typing(&self) {
+        self.lock().hides = true;
     }
 
     /// Shows a text of somebody.
@@ -204,6 +215,11 @@ impl Stage for View {
         let mut state = self.lock();
         state.end_text();
         state.paused = paused;
+        // What answers a question is seen.
+        state.unseen = None;
+        if !paused {
+            state.hide();
+        }
     }
 }
 
@@ -227,6 +243,13 @@ fn stdout_width() -> Option<usize> {
 }
 
 impl State {
+    fn hide(&mut self) {
+        self.unseen = None;
+        if self.hides && self.busy {
+            self.unseen = Unseen::begin();
+        }
+    }
+
     fn whole(&self, text: &str) -> String {
         Renderer::whole(text, self.look.styled, (self.look.width)())
     }
@@ -263,18 +286,17 @@ impl State {
                 self.ended(&tool, &mark);
             }
             Live::Refused { tool, reason } => self.ended(&tool, &Mark::Refused(&reason)),
-            Live::Dispatched { agent, mission } => {
+            Live::Dispatched {
+                agent,
+                mission,
+                depth,
+            } => {
                 self.end_text();
-                let told = lines::dispatched(&agent, &mission, self.agents.len());
-                self.agents.push(agent);
-                self.say(&told);
+                self.say(&lines::dispatched(&agent, &mission, depth));
             }
-            Live::AgentEnded { agent } => {
-                let place = self.agents.iter().rposition(|open| *open == agent);
-                if let Some(place) = place {
-                    self.agents.remove(place);
-                }
-                self.say(&lines::returned(&agent, self.agents.len()));
+            Live::AgentEnded { agent, depth, note } => {
+                self.end_text();
+                self.say(&lines::returned(&agent, depth, note.as_deref()));
             }
             Live::Waiting { reason } => {
                 self.end_text();
