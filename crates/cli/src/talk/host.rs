@@ -74,10 +74,10 @@ impl Host {
     where
         F: FnOnce(Attention) -> Work<'a>,
     {
-        let (engine, heard) = (self.engine.clone(), listener);
+        let (engine, tell) = (self.engine.clone(), listener);
         let listener: Listener = Arc::new(move |live| {
             let ended = matches!(live, Live::ToolEnded { .. });
-            heard(live);
+            tell(live);
             if ended {
                 // It may have left a message, and whoever carries those need not wait for more.
                 engine.ring();

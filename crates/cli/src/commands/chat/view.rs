@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deft_model::Object;
 
-use super::echo::Unseen;
+use super::echo::Typing;
 use super::lines::{self, Mark};
 use crate::markdown::Renderer;
 use crate::output::{Output, clip, harmless};
@@ -82,9 +82,7 @@ struct State {
     drawn: bool,
     /// Writes above a line that a person edits.
     printer: Option<Printer>,
-    /// Whether what is typed during an answer is hidden, and that it is now.
-    hides: bool,
-    unseen: Option<Unseen>,
+    typing: Typing,
 }
 
 /// Writes a text above the line that is edited.
@@ -110,8 +108,7 @@ impl View {
             frame: 0,
             drawn: false,
             printer: None,
-            hides: false,
-            unseen: None,
+            typing: Typing::default(),
         }))
     }
 
@@ -122,7 +119,7 @@ impl View {
         state.segment.clear();
         state.calls.clear();
         state.busy = true;
-        state.hide();
+        state.typing.hide();
         state.draw();
     }
 
@@ -146,7 +143,7 @@ impl View {
             state.answer(&text);
         }
         state.busy = false;
-        state.unseen = None;
+        state.typing.show();
         if let Some(error) = &said.error {
             let mark = lines::paint("31", "✗", state.look.color);
             state.complain(&format!("{mark} {}", harmless(&error.message)));
@@ -167,7 +164,7 @@ impl View {
         let mut state = self.lock();
         state.end_text();
         state.busy = false;
-        state.unseen = None;
+        state.typing.show();
     }
 
     /// Says something that is no answer.
@@ -191,7 +188,7 @@ impl View {
 
     /// From now on, what is typed while an answer is worked on is not shown in it.
     pub(super) fn hide_typing(&self) {
-        self.lock().hides = true;
+        self.lock().typing = Typing::Hidden(None);
     }
 
     /// Shows a text of somebody.
@@ -216,9 +213,10 @@ impl Stage for View {
         state.end_text();
         state.paused = paused;
         // What answers a question is seen.
-        state.unseen = None;
-        if !paused {
-            state.hide();
+        if paused || !state.busy {
+            state.typing.show();
+        } else {
+            state.typing.hide();
         }
     }
 }
@@ -243,13 +241,6 @@ fn stdout_width() -> Option<usize> {
 }
 
 impl State {
-    fn hide(&mut self) {
-        self.unseen = None;
-        if self.hides && self.busy {
-            self.unseen = Unseen::begin();
-        }
-    }
-
     fn whole(&self, text: &str) -> String {
         Renderer::whole(text, self.look.styled, (self.look.width)())
     }
