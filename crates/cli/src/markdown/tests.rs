@@ -177,7 +177,7 @@ fn plain_text_has_no_marks() {
             "Title\n\n• one\n• two_and_a_half\n",
         ),
         ("2 * 3 * 4\x1b[31m is red", "2 * 3 * 4\u{fffd}[31m is red\n"),
-        ("```\nlet x = **y;\n```\nthat", "    let x = **y;\nthat\n"),
+        ("```\nlet x = **y;\n```\nthat", "  let x = **y;\nthat\n"),
     ] {
         assert_eq!(Renderer::plain(text), expected);
     }
