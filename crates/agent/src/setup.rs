@@ -101,6 +101,9 @@ pub struct Limits {
     pub repeats: u32,
     /// How many characters of a result the model is shown.
     pub max_shown: usize,
+    /// How many tokens a question may take; what is old is shortened to keep to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<u64>,
 }
 
 impl Default for Limits {
@@ -111,6 +114,7 @@ impl Default for Limits {
             fan_out: 4,
             repeats: 3,
             max_shown: 20_000,
+            context: None,
         }
     }
 }

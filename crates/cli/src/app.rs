@@ -13,6 +13,8 @@ use deft_registry::{Registry, Snapshot, State};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::args::{Global, Roots};
 use crate::channels;
@@ -37,6 +39,12 @@ pub(crate) struct App {
     channel: Arc<dyn Channel>,
     /// Nothing is done but looking.
     reads: bool,
+}
+
+/// Messages that are sent while something else goes on.
+pub(crate) struct Carrying {
+    stop: CancellationToken,
+    task: Option<JoinHandle<()>>,
 }
 
 impl App {
@@ -165,6 +173,32 @@ impl App {
         });
         if let Err(error) = sent {
             tracing::warn!(%error, "messages were not sent");
+        }
+    }
+
+    /// Sends messages as they come while a command goes on that takes its time, unless a daemon is there
+    /// to do that.
+    pub(crate) fn carry_along(&self) -> Carrying {
+        let stop = CancellationToken::new();
+        let (engine, channel) = (self.engine.clone(), Arc::clone(&self.channel));
+        let stopped = stop.clone();
+        let task = Lock::holder(&self.home).is_none().then(|| {
+            self.runtime.spawn(async move {
+                if let Err(error) = engine.carry(&channel, &stopped).await {
+                    tracing::warn!(%error, "messages were not sent");
+                }
+            })
+        });
+        Carrying { stop, task }
+    }
+
+    /// Ends that; what is being sent is sent first.
+    pub(crate) fn carry_no_more(&self, carrying: Carrying) {
+        carrying.stop.cancel();
+        if let Some(task) = carrying.task {
+            let ended = async { tokio::time::timeout(CARRY, task).await };
+            // What has not arrived by then is tried again later.
+            drop(self.runtime.block_on(ended));
         }
     }
 

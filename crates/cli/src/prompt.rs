@@ -1,14 +1,14 @@
 //! A confirmation, asked at the terminal.
 
 use std::future::Future;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, PipeReader, PipeWriter, Write};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread::JoinHandle;
 
 use deft_engine::{Asker, Question};
 use deft_workflow::Answer;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::{Mutex, oneshot};
@@ -27,9 +27,6 @@ impl Stage for Screen {
         Screen::pause(self, paused);
     }
 }
-
-/// How often a question looks whether anybody still waits for its answer.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The person at the terminal.
 pub(crate) struct Prompt {
@@ -56,14 +53,10 @@ impl Asker for Prompt {
         Box::pin(async move {
             let _turn = turn.lock().await;
             let _still = Still::new(stage);
-            // A thread of its own: nobody waits for it if the program ends before anybody types.
-            // When nobody wants the answer any more it ends too, and takes no line of what follows.
-            let (reply, answer) = oneshot::channel();
-            std::thread::spawn(move || {
-                let answer = read(&question, || reply.is_closed());
-                reply.send(answer)
-            });
-            answer.await.ok().flatten()
+            let (asking, answer) = Asking::begin(question)?;
+            let answer = answer.await.ok().flatten();
+            drop(asking);
+            answer
         })
     }
 }
@@ -84,17 +77,47 @@ impl Drop for Still {
     }
 }
 
+/// A question that a thread of its own asks. When nobody wants the answer any more the thread ends
+/// before anything else happens, so that it takes no line of what follows.
+struct Asking {
+    wanted: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Asking {
+    fn begin(question: Question) -> Option<(Self, oneshot::Receiver<Option<Answer>>)> {
+        let (off, wanted) = io::pipe().ok()?;
+        let (reply, answer) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let _unheard = reply.send(read(&question, &off));
+        });
+        let asking = Self {
+            wanted: Some(wanted),
+            thread: Some(thread),
+        };
+        Some((asking, answer))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        drop(self.wanted.take());
+        // It waits for a line or for this; a line that is there is read at once.
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
 /// Waits until there is something to read; false if nobody wants it any more.
-fn wait_for_input(is_over: &impl Fn() -> bool) -> bool {
+fn wait_for_input(off: &PipeReader) -> bool {
     let stdin = io::stdin();
-    let tick = Timespec::try_from(LOOK).ok();
     loop {
-        if is_over() {
-            return false;
-        }
-        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-        match poll(&mut ready, tick.as_ref()) {
-            Ok(0) | Err(Errno::INTR) => {}
+        let mut ready = [
+            PollFd::new(&stdin, PollFlags::IN),
+            PollFd::new(off, PollFlags::IN),
+        ];
+        match poll(&mut ready, None) {
+            Err(Errno::INTR) => {}
+            Ok(_) if !ready[1].revents().is_empty() => return false,
             // What is wrong with it is seen when it is read.
             Ok(_) | Err(_) => return true,
         }
@@ -102,7 +125,7 @@ fn wait_for_input(is_over: &impl Fn() -> bool) -> bool {
 }
 
 /// Asks until an answer is understood; the end of input is none.
-fn read(question: &Question, is_over: impl Fn() -> bool) -> Option<Answer> {
+fn read(question: &Question, off: &PipeReader) -> Option<Answer> {
     let choices = if question.default {
         "Y/n/skip"
     } else {
@@ -115,7 +138,7 @@ fn read(question: &Question, is_over: impl Fn() -> bool) -> Option<Answer> {
         let asked = write!(err, "{} [{choices}] ", harmless(&question.message));
         asked.and_then(|()| err.flush()).ok()?;
         drop(err);
-        if !wait_for_input(&is_over) {
+        if !wait_for_input(off) {
             // The question is off; what follows begins a line.
             drop(writeln!(io::stderr()));
             return None;

@@ -14,6 +14,7 @@ use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::Inner;
 use crate::notice::Notice;
@@ -127,9 +128,13 @@ impl Engine {
         }
     }
 
-    /// Sends messages as they become due, for ever. One that takes its time holds up only those that
-    /// go to the same place.
-    pub(crate) async fn carry(&self, channel: &Arc<dyn Channel>) -> Result<(), Error> {
+    /// Sends messages as they become due, until it is stopped; what is being sent then is sent first.
+    /// One that takes its time holds up only those that go to the same place.
+    pub async fn carry(
+        &self,
+        channel: &Arc<dyn Channel>,
+        stop: &CancellationToken,
+    ) -> Result<(), Error> {
         let inner = &self.inner;
         let mut lines = Lines::default();
         let mut tries = FuturesUnordered::new();
@@ -154,8 +159,13 @@ impl Engine {
                 }
                 () = sleep => {}
                 () = bell => {}
+                () = stop.cancelled() => break,
             }
         }
+        while let Some((_, sent)) = tries.next().await {
+            sent?;
+        }
+        Ok(())
     }
 
     /// Takes messages that are due, so that nobody else sends them meanwhile.

@@ -55,7 +55,7 @@ mod waiting;
 pub use admit::{Admission, Fire, Parent};
 pub use agent::{
     AGENT_TOOLS, AgentOptions, AgentPause, Budgets, CHAT_SKILL, DayBudget, Hear, MEMORY_TOOLS,
-    Said, Say,
+    Said, Say, Stands, Unanswered,
 };
 pub use ask::{Answered, Asker, Attention, Question};
 pub use clock::{Clock, SystemClock};

@@ -241,7 +241,7 @@ impl Work {
             let ended = match self {
                 Self::Schedules(pool) => engine.watch_schedules(pool).await,
                 Self::Runs(pool) => engine.drive_due(pool).await,
-                Self::Messages(channel) => engine.carry(channel).await,
+                Self::Messages(channel) => engine.carry(channel, &CancellationToken::new()).await,
                 Self::Tools => engine.follow_tools().await,
                 Self::Glances => engine.glance().await,
                 Self::Orphans => engine.recover_orphans().await,

@@ -15,6 +15,7 @@ mod commands;
 mod looked_up;
 mod reject;
 mod settle;
+mod shorten;
 mod shown;
 mod state;
 mod transcript;
@@ -250,8 +251,9 @@ fn request(agent: &Agent) -> ModelRequest {
     let required = reminder.is_some_and(|reminder| reminder.required);
     let can_call = agent.setup.mode == Mode::Tools && !agent.specs.is_empty();
     let mut messages = agent.setup.history.to_vec();
+    let before = messages.len();
     messages.extend(transcript::said(agent));
-    ModelRequest {
+    let mut request = ModelRequest {
         system: agent.setup.system.clone(),
         messages,
         tools: match agent.setup.mode {
@@ -264,7 +266,11 @@ fn request(agent: &Agent) -> ModelRequest {
             ToolChoice::Auto
         },
         ..ModelRequest::default()
+    };
+    if let Some(most) = agent.setup.limits.context {
+        shorten::shorten(&mut request, before, most);
     }
+    request
 }
 
 /// The address of the agent that a call sends out. Turns count from 1.

@@ -49,6 +49,9 @@ pub struct PromptInput<'a> {
     pub skills: &'a [PromptEntry],
     /// More of these, of what is run and not loaded.
     pub workflows: &'a [PromptEntry],
+    /// Those of the tools for skills and for finding tools that it can in no way get at: the prompt does
+    /// not name them.
+    pub lacks: &'a [&'a str],
     /// Those skills that the `skill` tool lists with their descriptions, if there is one. They are
     /// only named then: nothing is said twice.
     pub loadable: Option<&'a [String]>,
@@ -81,6 +84,7 @@ impl Default for PromptInput<'_> {
             domains: &[],
             commands: &[],
             tools: &[],
+            lacks: &[],
             others: &[],
             skills: &[],
             workflows: &[],

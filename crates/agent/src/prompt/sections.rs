@@ -30,6 +30,7 @@ pub(super) fn domains(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps)
              Use: get_skill: <domain>.<command> for specific skill details\n\
              Use: get_skill: <domain>.all to load all skills in a domain\n"
         }
+        Mode::Tools if !is_reachable(input, "get_skill") => "",
         Mode::Tools => {
             "\nCall `get_skill` with a domain for its skills, with `domain.command` for the page of a skill, with `domain.all` for every page of a domain. `use_skill` runs one.\n"
         }
@@ -81,6 +82,9 @@ pub(super) fn others(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) 
     let list = List {
         section: Section::Others,
         head: match input.mode {
+            Mode::Tools if !is_reachable(input, "get_tool_catalog") => {
+                "Further tools. One that you call by its name is offered to you then:\n"
+            }
             Mode::Tools => {
                 "Further tools. Those that you are not offered yet are offered when you search for them with `get_tool_catalog`; names will do:\n"
             }
@@ -100,9 +104,13 @@ pub(super) fn skills<'a>(
     caps: &Caps,
 ) -> Vec<&'a PromptEntry> {
     let head = match input.mode {
-        Mode::Tools => {
+        Mode::Tools if is_reachable(input, "skill") => {
             "Skills with instructions for special work. Load one with the `skill` tool when it fits:\n<available_skills>\n"
         }
+        Mode::Tools if is_reachable(input, "get_skill") => {
+            "Skills with instructions for special work. Read one with `get_skill` when it fits:\n<available_skills>\n"
+        }
+        Mode::Tools => return Vec::new(),
         Mode::Cmd => {
             "Skills with instructions for special work. Read one with get_skill: NAME when it fits:\n<available_skills>\n"
         }
@@ -274,6 +282,11 @@ pub(super) fn now(writer: &mut Writer, now: &str, attended: bool) {
         now => format!("It is now {now}.\n{presence}"),
     };
     writer.add(Section::Now, &text);
+}
+
+/// Whether a model can get at a tool. Commands are always there.
+fn is_reachable(input: &PromptInput<'_>, tool: &str) -> bool {
+    input.mode == Mode::Cmd || !input.lacks.contains(&tool)
 }
 
 /// A list that loses whole entries, and says how many.

@@ -24,6 +24,7 @@ use tool::ToolChannel;
 use crate::commands::up::telegram::buttons;
 use crate::config::Config;
 use crate::home::Home;
+use crate::markdown::Renderer;
 use crate::output::harmless;
 use crate::progress::say_above;
 use crate::secrets;
@@ -295,7 +296,7 @@ pub(crate) fn chat_of(notice: &Notice) -> Option<&str> {
 /// Sends a message to a chat, in as many parts as it takes. Those that arrived are remembered.
 pub(crate) async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> Delivered {
     let (notice, earlier) = (parcel.notice, parcel.arrived());
-    let text = text(notice);
+    let text = chat_text(notice);
     if let Some(approval) = &notice.approval {
         // Whatever the call is about to do, it cannot look like something else.
         let (text, buttons) = (harmless(&text), buttons(approval));
@@ -343,6 +344,14 @@ fn undelivered(class: FailureClass, message: String) -> Undelivered {
     Undelivered {
         failure: Failure::new(class, message),
         retry_after: None,
+    }
+}
+
+/// A message as a chat shows it. Answers of models are markdown, which chats show as it is written.
+fn chat_text(notice: &Notice) -> String {
+    match notice.kind {
+        NoticeKind::Answer => Renderer::plain(&notice.text).trim_end().to_owned(),
+        _ => text(notice),
     }
 }
 

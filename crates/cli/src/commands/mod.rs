@@ -29,6 +29,13 @@ use crate::failure::Done;
 use crate::output::Output;
 pub(crate) use run::{Ends, INTERRUPTED};
 
+/// Tools with which something is planned for later.
+const PLANS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
+
+/// What whoever plans something is told where nobody would do it.
+const NOBODY_IS_UP: &str =
+    "nothing fires until deft is up: `deft up` starts it, `deft tick` does what is due once";
+
 /// Carries a command out.
 pub(crate) fn run(args: Args, output: &Output) -> Done {
     let global = &args.global;

@@ -86,6 +86,18 @@ impl Renderer {
         self.out.take()
     }
 
+    /// A whole text without marks and without styles, for whoever shows neither. Everything else is as
+    /// on a terminal: nothing in a text can begin an escape, so all of them are ours.
+    pub(crate) fn plain(text: &str) -> String {
+        let styled = Self::whole(text, true, None);
+        let mut pieces = styled.split('\x1b');
+        let mut out = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            out.push_str(piece.split_once('m').map_or("", |(_, rest)| rest));
+        }
+        out
+    }
+
     /// The whole of a text at once.
     pub(crate) fn whole(text: &str, styled: bool, width: Option<usize>) -> String {
         let mut renderer = Self::new(styled, width);

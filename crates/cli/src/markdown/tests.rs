@@ -167,3 +167,18 @@ fn words_are_written_as_they_come() {
     );
     assert!(!renderer.is_midline());
 }
+
+#[test]
+fn plain_text_has_no_marks() {
+    for (text, expected) in [
+        ("**Hello**, `Ada`!", "Hello, Ada!\n"),
+        (
+            "# Title\n\n- *one*\n- two_and_a_half",
+            "Title\n\n• one\n• two_and_a_half\n",
+        ),
+        ("2 * 3 * 4\x1b[31m is red", "2 * 3 * 4\u{fffd}[31m is red\n"),
+        ("```\nlet x = **y;\n```\nthat", "  let x = **y;\nthat\n"),
+    ] {
+        assert_eq!(Renderer::plain(text), expected);
+    }
+}

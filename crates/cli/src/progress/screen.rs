@@ -25,8 +25,20 @@ struct State {
     paused: bool,
 }
 
-/// The screen that is up, so that what a skill logs does not tear its tree.
-static CURRENT: Mutex<Weak<Screen>> = Mutex::new(Weak::new());
+/// Somebody who draws on stderr, and knows where a line from elsewhere can stand.
+pub(crate) trait Above: Send + Sync + 'static {
+    /// Writes a line where it tears nothing.
+    fn above(&self, line: &str);
+}
+
+/// Who draws now, so that what a skill logs does not tear it.
+static CURRENT: Mutex<Option<Weak<dyn Above>>> = Mutex::new(None);
+
+/// From now on lines from elsewhere go through whoever draws, as long as it is there.
+pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
+    let draws: Weak<A> = Arc::downgrade(draws);
+    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Some(draws);
+}
 
 /// Whether lines from elsewhere go to the log instead.
 static IN_LOG: AtomicBool = AtomicBool::new(false);
@@ -39,10 +51,8 @@ pub(crate) fn say_in_log() {
 
 /// Says something on stderr, above the tree if there is one.
 pub(crate) fn say_above(line: &str) {
-    let current = CURRENT
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .upgrade();
+    let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let current = current.as_ref().and_then(Weak::upgrade);
     // What a skill logs may hold anything, and names secrets only.
     let masked = deft_workflow::mask(line);
     let line = harmless(masked.as_deref().unwrap_or(line));
@@ -60,7 +70,7 @@ impl Screen {
     /// A screen that lines from elsewhere respect.
     pub(crate) fn start(tree: Tree, silent: bool) -> Arc<Self> {
         let screen = Arc::new(Self::new(tree, silent));
-        *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&screen);
+        say_through(&screen);
         screen
     }
 
@@ -104,22 +114,6 @@ impl Screen {
         }
     }
 
-    /// Writes a line above the tree, or just writes it when no tree is drawn.
-    pub(crate) fn above(&self, line: &str) {
-        let mut state = self.lock();
-        if self.live && !state.paused {
-            let up = match state.drawn {
-                0 => String::new(),
-                lines => format!("\x1b[{lines}A\x1b[J"),
-            };
-            state.drawn = 0;
-            say(&format!("{up}{line}\n"));
-            state.draw();
-        } else {
-            say(&format!("{line}\n"));
-        }
-    }
-
     /// Lets somebody else write below the tree.
     pub(crate) fn pause(&self, paused: bool) {
         let mut state = self.lock();
@@ -133,6 +127,24 @@ impl Screen {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Above for Screen {
+    /// Writes a line above the tree, or just writes it when no tree is drawn.
+    fn above(&self, line: &str) {
+        let mut state = self.lock();
+        if self.live && !state.paused {
+            let up = match state.drawn {
+                0 => String::new(),
+                lines => format!("\x1b[{lines}A\x1b[J"),
+            };
+            state.drawn = 0;
+            say(&format!("{up}{line}\n"));
+            state.draw();
+        } else {
+            say(&format!("{line}\n"));
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::{
     Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
-    Usage,
+    Unanswered, Usage,
 };
 
 /// What happens when something is said.
@@ -33,6 +33,7 @@ pub(crate) struct Fake {
     script: Mutex<VecDeque<(Vec<Do>, Said)>>,
     pub said: Mutex<Vec<Say>>,
     pub stopped: Mutex<Vec<String>>,
+    pub unanswered: Mutex<Vec<Unanswered>>,
     stop: Notify,
     pub go: Notify,
     /// Rung when something is said.
@@ -205,6 +206,19 @@ impl Talk for Fake {
         })
     }
 
+    fn unanswered<'a>(&'a self, _: &'a str) -> Later<'a, Vec<Unanswered>> {
+        let open = std::mem::take(&mut *self.unanswered.lock().unwrap());
+        Box::pin(async move { Ok(open) })
+    }
+
+    fn go_on(&self, _: RunId, attention: Attention, listener: Listener) -> Later<'_, Said> {
+        let again = Say {
+            text: "(again)".to_owned(),
+            ..Say::default()
+        };
+        self.say(again, attention, listener)
+    }
+
     fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
             let text = answer_text(&said.text, said.error.as_ref());
@@ -276,6 +290,10 @@ impl Talk for Fake {
 
     fn skills<'a>(&'a self, _: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
         Box::pin(async { Ok(vec![("mail.send".to_owned(), "Sends a mail".to_owned())]) })
+    }
+
+    fn check_model<'a>(&'a self, _: Option<&'a str>) -> Later<'a, ()> {
+        Box::pin(async { Ok(()) })
     }
 
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {

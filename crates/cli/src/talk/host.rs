@@ -3,6 +3,7 @@
 //! Not here: what an answer looks like, and what an agent is told.
 
 use std::collections::BTreeSet;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use deft_engine::{Attention, Engine, Notice, NoticeKind, Question};
@@ -16,7 +17,7 @@ use serde_json::Value;
 use super::live::Teller;
 use super::{
     Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
-    live,
+    Unanswered, live,
 };
 use crate::app::{App, failure};
 use crate::failure::{Done, Failure};
@@ -37,6 +38,10 @@ pub(crate) fn of(app: &App) -> Arc<dyn Talk> {
     })
 }
 
+/// An answer that is worked on.
+type Work<'a> =
+    Pin<Box<dyn Future<Output = Result<deft_engine::Said, deft_engine::Error>> + Send + 'a>>;
+
 struct Host {
     engine: Engine,
     zone: TimeZone,
@@ -51,7 +56,33 @@ impl Host {
             text: say.text,
             key: say.key,
             answer_to: say.answer_to,
+            alone: say.alone,
         };
+        self.follow(attention, listener, |attention| {
+            Box::pin(self.engine.say(asked, attention))
+        })
+        .await
+    }
+
+    /// Tells what happens while an answer is worked on, and how it ended.
+    async fn follow<'a, F>(
+        &'a self,
+        attention: Attention,
+        listener: Listener,
+        work: F,
+    ) -> Done<Said>
+    where
+        F: FnOnce(Attention) -> Work<'a>,
+    {
+        let (engine, tell) = (self.engine.clone(), listener);
+        let listener: Listener = Arc::new(move |live| {
+            let ended = matches!(live, Live::ToolEnded { .. });
+            tell(live);
+            if ended {
+                // It may have left a message, and whoever carries those need not wait for more.
+                engine.ring();
+            }
+        });
         let started = attention.admitted.clone().unwrap_or_default();
         let events = self.engine.subscribe();
         let teller = Teller::new(
@@ -65,8 +96,7 @@ impl Host {
             hear: Some(Arc::new(move |delta| hears.hear(delta))),
             ..attention
         };
-        let work = Box::pin(self.engine.say(asked, attention));
-        let said = teller.follow(events, work).await;
+        let said = teller.follow(events, work(attention)).await;
         let said = said.map_err(|error| failure(&error))?;
         if let Some(reason) = &said.run.waiting_for {
             listener(Live::Waiting {
@@ -179,6 +209,26 @@ impl Talk for Host {
         Box::pin(self.answer(say, attention, listener))
     }
 
+    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>> {
+        Box::pin(async move {
+            let found = self.engine.unanswered(conversation).await;
+            let found = found.map_err(|error| failure(&error))?;
+            let found = found.into_iter().map(|one| Unanswered {
+                run: one.run.id,
+                text: one.text,
+                stands: one.stands,
+                waits_for: one.run.waiting_for,
+            });
+            Ok(found.collect())
+        })
+    }
+
+    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, Said> {
+        Box::pin(self.follow(attention, listener, move |attention| {
+            Box::pin(async move { self.engine.go_on(&run, attention).await })
+        }))
+    }
+
     fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
             let run = RunId::new(said.run.as_str());
@@ -224,6 +274,7 @@ impl Talk for Host {
                 agent: say.agent,
                 channel: say.channel,
                 text: say.text,
+                alone: say.alone,
                 ..deft_engine::Say::default()
             };
             let shown = self.engine.show_prompt(&asked).await;
@@ -264,6 +315,19 @@ impl Talk for Host {
 
     fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
         Box::pin(async move { Ok(self.engine.skills_of(agent).await) })
+    }
+
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()> {
+        Box::pin(async move {
+            let Err(unable) = self.engine.check_model(agent) else {
+                return Ok(());
+            };
+            let failure = Failure::input("no_model", unable.message);
+            Err(match unable.hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            })
+        })
     }
 
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {

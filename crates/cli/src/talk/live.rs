@@ -172,11 +172,20 @@ impl News {
                 Some(Live::Dispatched {
                     agent: name,
                     mission: dispatch.mission.clone(),
+                    depth: agent.depth(),
                 })
             }
             What::Finished(_) | What::Unable { .. } => {
-                let name = self.agents.remove(agent)?;
-                Some(Live::AgentEnded { agent: name })
+                let failure = match &event.what {
+                    What::Unable { failure } => Some(failure),
+                    What::Finished(finished) => finished.error.as_ref(),
+                    _ => None,
+                };
+                Some(Live::AgentEnded {
+                    agent: self.agents.remove(agent)?,
+                    depth: agent.depth().saturating_sub(1),
+                    note: failure.map(|failure| failure.message.clone()),
+                })
             }
             What::Began(_)
             | What::Asked { .. }
@@ -267,6 +276,7 @@ mod tests {
                 Some(Live::Dispatched {
                     agent: scout(),
                     mission: "look".to_owned(),
+                    depth: 0,
                 }),
             ),
             (
@@ -293,7 +303,27 @@ mod tests {
             ),
             (
                 json!({"agent": "1.1", "what": {"finished": {"text": "found"}}}),
-                Some(Live::AgentEnded { agent: scout() }),
+                Some(Live::AgentEnded {
+                    agent: scout(),
+                    depth: 0,
+                    note: None,
+                }),
+            ),
+            (
+                json!({"what": {"dispatched": {"turn": 1, "call": 2, "dispatch": {"agent_id": "scout", "mission": "again"}}}}),
+                Some(Live::Dispatched {
+                    agent: scout(),
+                    mission: "again".to_owned(),
+                    depth: 0,
+                }),
+            ),
+            (
+                json!({"agent": "1.2", "what": {"unable": {"failure": {"class": "invalid", "message": "not yours"}}}}),
+                Some(Live::AgentEnded {
+                    agent: scout(),
+                    depth: 0,
+                    note: Some("not yours".to_owned()),
+                }),
             ),
             (
                 json!({"what": {"returned": {"turn": 1, "call": 1, "value": "found", "ms": 20}}}),

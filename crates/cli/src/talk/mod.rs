@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Done;
 
+pub(crate) use deft_engine::Stands;
 pub(crate) use host::of;
 pub(crate) use live::known_cost;
 
@@ -46,6 +47,8 @@ pub(crate) struct Say {
     pub key: Option<String>,
     /// The chat that the answer is left for in the outbox; none where somebody waits for it.
     pub answer_to: Option<String>,
+    /// Nobody reads along who could be asked something.
+    pub alone: bool,
 }
 
 /// What came of it.
@@ -154,22 +157,21 @@ pub(crate) enum Live {
         note: Option<String>,
     },
     /// A call was not made.
-    Refused {
-        tool: String,
-        reason: String,
-    },
-    /// An agent is sent out.
+    Refused { tool: String, reason: String },
+    /// An agent is sent out, by one that is so far below the first one.
     Dispatched {
         agent: String,
         mission: String,
+        depth: usize,
     },
     AgentEnded {
         agent: String,
+        depth: usize,
+        /// Why it did not do what it was to do.
+        note: Option<String>,
     },
     /// Nothing goes on until something happens: a question is answered, a budget is there again.
-    Waiting {
-        reason: String,
-    },
+    Waiting { reason: String },
 }
 
 /// A conversation.
@@ -195,6 +197,16 @@ pub(crate) struct Line {
     pub role: String,
     pub text: String,
     pub at: Timestamp,
+}
+
+/// Something that was said and has no answer yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unanswered {
+    pub run: RunId,
+    pub text: String,
+    pub stands: Stands,
+    /// What it waits for, if it does.
+    pub waits_for: Option<String>,
 }
 
 /// What was used today.
@@ -245,6 +257,12 @@ pub(crate) trait Talk: Send + Sync + 'static {
     /// that there was none to begin with.
     fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said>;
 
+    /// What was said in a conversation and has no answer yet, the oldest first.
+    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>>;
+
+    /// Goes on with an answer, or waits for whoever works on it.
+    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, Said>;
+
     /// Sees to it that an answer which is there is on its way to a chat, once.
     fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()>;
 
@@ -274,6 +292,9 @@ pub(crate) trait Talk: Send + Sync + 'static {
 
     /// Why this agent does not exist, or nothing.
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()>;
+
+    /// Why nothing speaks for an agent, or for the usual one, or nothing.
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()>;
 
     /// Conversations, the latest first; those of one channel if one is named.
     fn conversations<'a>(

@@ -54,7 +54,7 @@ fn last_said(request: &Value) -> String {
 fn those_who_may_are_answered() {
     let (bot, gate) = (BotApi::start(), Gate::default());
     let model = model([
-        ModelAnswer::text("Hello, Ada!").gate(1, &gate),
+        ModelAnswer::text("**Hello**, Ada!").gate(1, &gate),
         ModelAnswer::text("You said hi."),
     ]);
     let world = world(&bot, &model);
@@ -81,9 +81,27 @@ fn those_who_may_are_answered() {
         .filter(|(role, _)| role != "system")
         .map(|(_, text)| text)
         .collect();
-    assert_eq!(said, ["Hi", "Hello, Ada!", "What did I say?"]);
+    assert_eq!(said, ["Hi", "**Hello**, Ada!", "What did I say?"]);
     let kept = world.json(&["chat", "list", "--channel", "telegram:4711", "--json"]);
     assert_eq!(kept["conversations"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn commands_are_answered_in_their_order() {
+    let bot = BotApi::start();
+    let model = model([]);
+    let world = world(&bot, &model);
+    let daemon = Daemon::start(&world);
+    let commands = ["/cost", "/skills", "/foo", "/help", "/cost", "/foo"];
+    for command in commands {
+        bot.write(ADA, command);
+    }
+    bot.until_called("sendMessage", commands.len());
+    daemon.stop();
+    let said = texts(&bot, ADA);
+    assert_eq!((&said[0], &said[2]), (&said[4], &said[5]), "{said:?}");
+    assert!(said[0].contains("since I was started"), "{said:?}");
+    assert_ne!(said[1], said[2]);
 }
 
 /// Asked before a restart, answered after it.

@@ -1,6 +1,8 @@
 //! Limits of what models may use, from setting them to going on.
 
-use deft_testkit::ModelAnswer;
+use std::process::Stdio;
+
+use deft_testkit::{Gate, ModelAnswer};
 use serde_json::{Value, json};
 
 use crate::chat_support::{deft, home, model};
@@ -212,4 +214,41 @@ fn a_slot_on_a_spent_day_is_skipped_with_the_reason() {
     let latest = &runs(&world, "spends")[0];
     assert_eq!(latest["outcome"], "skipped", "{latest:#} {second:#}");
     assert_eq!(latest["error"]["class"], "budget", "{latest:#}");
+}
+
+/// What a call that is under way may still take is not spent: the next question waits for it.
+#[test]
+fn calls_under_way_pause_nobody() {
+    let gate = Gate::default();
+    let model = model([
+        ModelAnswer::text("One two three four").gate(3, &gate),
+        ModelAnswer::text("Five."),
+    ]);
+    let world = home(&model, "");
+    let ask = |text: &str| {
+        let mut command = world.command(&["chat", "-p", text]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let first = ask("Count");
+    let held = wait_for("a reservation", || {
+        scope(&world, "all")["reserved_tokens"]
+            .as_u64()
+            .filter(|held| *held > 0)
+    });
+    // There is room for one of them, and not for both.
+    let limit = (held + held / 2).to_string();
+    let args = ["budget", "set", "--tokens-per-day", &limit];
+    assert_eq!(deft(&world, &args).code, 0);
+    let second = ask("Go on");
+    wait_for("the second run", || {
+        (runs(&world, "chat").len() == 2).then_some(())
+    });
+    gate.open();
+    for (child, expected) in [(first, "One two three four\n"), (second, "Five.\n")] {
+        let came = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&came.stdout), expected, "{came:?}");
+    }
+    let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
+    assert_eq!(paused, json!([]));
 }

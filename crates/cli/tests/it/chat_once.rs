@@ -50,6 +50,7 @@ fn the_answer_is_all_that_goes_to_stdout() {
         let said = messages(&asked[0]);
         let question = ("user".to_owned(), "What time is it?".to_owned());
         assert_eq!(said.last(), Some(&question));
+        assert!(said[0].1.contains("Nobody reads along"), "{said:?}");
         assert!(tools(&asked[0]).contains(&"time_now".to_owned()));
         let (role, result) = messages(&asked[1]).pop().unwrap();
         assert_eq!(role, "tool");
@@ -462,4 +463,17 @@ fn a_model_that_cannot_be_asked_says_why() {
         // Nothing else minds.
         assert_eq!(deft(&world, &["runs", "list"]).code, 0);
     }
+}
+
+/// Nothing was asked, so nothing is a failed run.
+#[test]
+fn nobody_speaks_until_one_of_several_models_is_chosen() {
+    let model = model([]);
+    let more = section(&model.url).replace("llm.main", "llm.other");
+    let world = home(&model, &more);
+    let came = deft(&world, &["chat", "-p", "x"]);
+    assert_eq!((came.code, came.stdout.as_str()), (2, ""), "{came:?}");
+    assert!(came.stderr.contains("several models"), "{came:?}");
+    assert!(came.stderr.contains("hint: "), "{came:?}");
+    assert_eq!(crate::daemon::runs(&world, "chat").len(), 0);
 }

@@ -69,6 +69,10 @@ fn drink_water() {
         (0, "I will remind you in 5 minutes.\n"),
         "{came:?}"
     );
+    assert!(
+        came.stderr.contains("nothing fires until deft is up"),
+        "nobody is told that nothing would happen: {came:?}"
+    );
     let asked = model.requests();
     assert_eq!(asked.len(), 3, "{came:?}");
     let prompt = asked[0]["messages"].to_string();

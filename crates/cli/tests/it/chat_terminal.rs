@@ -4,7 +4,7 @@ use deft_testkit::{Gate, ModelAnswer};
 use serde_json::json;
 
 use crate::chat_support::{home, messages, model};
-use crate::daemon::runs;
+use crate::daemon::{runs, wait_for};
 use crate::support::World;
 use crate::terminal::Terminal;
 
@@ -33,9 +33,18 @@ fn an_answer_is_written_as_it_comes() {
     terminal.keys("What time is it?\r");
     terminal.until("⚙ time.now ✓ ").until("It is");
     assert!(!terminal.screen().contains("near"), "it was held back");
+    // What is typed meanwhile stands in the next line, and not in the answer.
+    terminal.keys("thanks");
     gate.open();
     terminal.until("already noon today, and lunch is near");
+    terminal.until_line("> thanks").keys(&"\x7f".repeat(6));
     idle(&mut terminal);
+    assert_eq!(
+        terminal.raw.matches("thanks").count(),
+        1,
+        "{:?}",
+        terminal.raw
+    );
     // The call stands above the answer, and the answer stands there once.
     let screen = terminal.screen();
     let lines: Vec<&str> = screen.lines().skip(1).collect();
@@ -126,6 +135,36 @@ fn ctrl_c_stops_an_answer_and_not_the_chat() {
     );
 }
 
+/// The question is off at once, and what is typed then is the next message and no answer.
+#[test]
+fn ctrl_c_at_a_question_stops_the_answer() {
+    let model = model([
+        ModelAnswer::call("notify", json!({"message": "hello"})),
+        ModelAnswer::text("Still here."),
+    ]);
+    let world = home(
+        &model,
+        "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
+    );
+    let mut terminal = chat(&world);
+    terminal.keys("Say hello\r").until("[y/N");
+    terminal.keys("\x03").until("stopped by ctrl-c");
+    idle(&mut terminal);
+    terminal.keys("Are you there?\r").until("Still here.");
+    idle(&mut terminal);
+    terminal.keys("/quit\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(screen.matches("[y/N").count(), 1, "{screen}");
+    let outcomes: Vec<_> = runs(&world, "chat")
+        .iter()
+        .map(|run| run["outcome"].clone())
+        .collect();
+    assert_eq!(outcomes, [json!("success"), json!("cancelled")], "{screen}");
+    let told = world.json(&["notices", "list", "--json"]);
+    assert_eq!(told["notices"], json!([]), "{screen}");
+}
+
 #[test]
 fn commands_are_answered_without_a_model() {
     let model = model([ModelAnswer::text("Hello.")]);
@@ -194,4 +233,26 @@ fn nothing_that_a_model_writes_commands_the_terminal() {
     let (code, screen) = terminal.end();
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains("over"), "{screen}");
+}
+
+/// Nobody else is there to send it, and the chat goes on.
+#[test]
+fn a_message_to_people_is_sent_while_the_chat_is_open() {
+    let model = model([
+        ModelAnswer::call("notify", json!({"message": "hello from here"})),
+        ModelAnswer::text("It is on its way."),
+    ]);
+    let world = home(&model, "[agent]\ntools = [\"needed\", \"notify\"]\n");
+    let mut terminal = chat(&world);
+    terminal.keys("Say hello\r").until("It is on its way.");
+    terminal.until("notice: ").until("hello from here");
+    idle(&mut terminal);
+    wait_for("the notice", || {
+        let told = world.json(&["notices", "list", "--json"]);
+        (told["notices"][0]["status"] == "sent").then_some(())
+    });
+    terminal.keys("/quit\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(screen.matches("notice: ").count(), 1, "{screen}");
 }

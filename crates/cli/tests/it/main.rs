@@ -5,9 +5,11 @@
 mod chat;
 mod chat_bot;
 mod chat_budget;
+mod chat_context;
 mod chat_once;
 mod chat_real_model;
 mod chat_reminder;
+mod chat_resume;
 mod chat_skill;
 mod chat_support;
 mod chat_terminal;

@@ -72,6 +72,17 @@ impl Terminal {
         self
     }
 
+    /// Waits until a text was written, also if it was drawn over since.
+    fn until_echo(&mut self, text: &str) -> &mut Self {
+        while !self.raw.contains(text) {
+            let Ok(more) = self.output.recv_timeout(PATIENCE) else {
+                panic!("no `{text}` was written:\n{}", self.screen());
+            };
+            self.take(&more);
+        }
+        self
+    }
+
     /// Waits until a text is all that the line with the cursor has.
     pub(crate) fn until_line(&mut self, text: &str) -> &mut Self {
         let line = |seen: &vt100::Parser| {
@@ -102,7 +113,7 @@ impl Terminal {
         self
     }
 
-    fn signal(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn signal(&mut self, name: &str) -> &mut Self {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args([name, &id]).status().unwrap();
         assert!(sent.success());
@@ -367,7 +378,7 @@ fn what_was_typed_before_a_question_is_no_answer() {
     let mut terminal = Terminal::start(&world, &["run", "asking"]);
     // The step waits for somebody who writes into the pipe.
     let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-    terminal.keys("yes\r").until("yes");
+    terminal.keys("yes\r").until_echo("yes");
     writer.write_all(b"x").unwrap();
     drop(writer);
     terminal.until("Go on? [Y/n/skip]").keys("no\r");

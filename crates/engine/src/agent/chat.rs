@@ -2,15 +2,16 @@
 //! was said before.
 
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, Section, assemble};
-use deft_agent::{Classified, Mode, Offer, Setup};
+use deft_agent::{CATALOG_TOOL, Classified, Mode, Offer, Setup};
 use deft_model::Failure;
 use deft_store::{FactFilter, RunRow};
 use serde_json::Value;
 
 use super::Brief;
 use super::memory::is_told;
-use super::prepare::failed;
+use super::prepare::{Reach, failed};
 use super::reach::Occasion;
+use super::say::is_alone;
 use super::tools::{GET_SKILL, SKILL, USE_SKILL};
 use crate::Engine;
 
@@ -33,7 +34,11 @@ impl Engine {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
-        let preview = self.chat_preview(agent, &brief.instructions, conversation, run);
+        let said = Told {
+            message: &brief.instructions,
+            attended: !is_alone(&brief.run),
+        };
+        let preview = self.chat_preview(agent, said, conversation, run);
         let mut setup = preview.await?.setup;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
         Ok(setup)
@@ -43,7 +48,7 @@ impl Engine {
     pub(crate) async fn chat_preview(
         &self,
         agent: &str,
-        message: &str,
+        Told { message, attended }: Told<'_>,
         conversation: &str,
         run: Option<&RunRow>,
     ) -> Result<Preview, Failure> {
@@ -81,6 +86,7 @@ impl Engine {
             .collect();
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
         let loadable = loadable(&reach.tools);
+        let lacks = lacks(&reach);
         let facts = self.facts_for_prompt().await;
         let under_way = inner.under_way(conversation, run).await;
         let prompt = assemble(
@@ -91,6 +97,7 @@ impl Engine {
                 commands: &entries.commands,
                 tools: &specs,
                 others: &others,
+                lacks: &lacks,
                 skills: &entries.skills,
                 workflows: &entries.workflows,
                 loadable: loadable.as_deref().filter(|_| voice.mode == Mode::Tools),
@@ -101,7 +108,7 @@ impl Engine {
                 facts: &facts,
                 task: &under_way,
                 now: &inner.time_in_words(),
-                attended: true,
+                attended,
                 ..PromptInput::default()
             },
             &voice.caps,
@@ -123,7 +130,7 @@ impl Engine {
             shelf: reach.shelf,
             skills: reach.skills,
             must_call: Vec::new(),
-            limits: inner.limits(inner.options.agent.max_steps),
+            limits: inner.limits(inner.options.agent.max_steps, voice.context),
         };
         Ok(Preview {
             setup,
@@ -143,6 +150,12 @@ impl Engine {
     }
 }
 
+/// What somebody says, and whether they can be asked something.
+pub(crate) struct Told<'a> {
+    pub(crate) message: &'a str,
+    pub(crate) attended: bool,
+}
+
 /// What an agent would be told, and what is worth knowing about that.
 pub(crate) struct Preview {
     pub(crate) setup: Setup,
@@ -158,6 +171,16 @@ fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
     let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array()?;
     let names = listed.iter().filter_map(Value::as_str);
     Some(names.map(str::to_owned).collect())
+}
+
+/// Tools that a prompt may speak of and that there was no room for, not even on the shelf.
+fn lacks(reach: &Reach) -> Vec<&'static str> {
+    let has = |tool: &str| {
+        let mut shelf = reach.shelf.iter();
+        reach.tools.iter().any(|offer| offer.tool == tool) || shelf.any(|it| it.tool == tool)
+    };
+    let named = [SKILL, GET_SKILL, CATALOG_TOOL].into_iter();
+    named.filter(|tool| !has(tool)).collect()
 }
 
 /// What is worth knowing about a prompt: which playbooks are in it, and what was left out.

@@ -23,6 +23,7 @@ mod sent_out;
 mod show;
 mod think;
 mod tools;
+mod unanswered;
 mod voice;
 
 use deft_workflow::{AgentStep, Path};
@@ -33,6 +34,7 @@ pub use options::{AgentOptions, Budgets, DayBudget};
 pub use say::{CHAT_SKILL, Said, Say};
 pub use think::Hear;
 pub use tools::TOOLS as AGENT_TOOLS;
+pub use unanswered::{Stands, Unanswered};
 
 pub(crate) use budget::{Exhaustion, Payer};
 pub(crate) use calls::calls;

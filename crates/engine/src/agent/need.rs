@@ -13,6 +13,7 @@ use deft_tools::ToolInfo;
 
 use super::known::Entries;
 use super::offers::{is_called, on_the_wire};
+use super::reach::Occasion;
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
 /// How many tools are offered because their names are close to the message.
@@ -32,17 +33,11 @@ pub(super) fn core(entries: &Entries) -> Vec<&'static str> {
 }
 
 /// The tools that a message needs beyond those, by their names in the router.
-pub(super) fn of(
-    message: &str,
-    playbooks: &Classified,
-    snapshot: &Snapshot,
-    history: &[Message],
-    all: &[ToolInfo],
-) -> Vec<String> {
-    let mut needed = spoken_of(playbooks, snapshot, all);
-    needed.extend(used(history, all));
+pub(super) fn of(occasion: &Occasion<'_>, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
+    let mut needed = spoken_of(occasion.playbooks, snapshot, all);
+    needed.extend(used(occasion.history, all));
     let names = all.iter().map(|info| info.shown.as_str());
-    let close = prompt::closest(names, message);
+    let close = prompt::closest(names, occasion.message);
     needed.extend(close.into_iter().take(MOST_CLOSE));
     needed
 }

@@ -119,17 +119,21 @@ impl Engine {
             shelf: reach.shelf,
             skills: reach.skills,
             must_call: brief.step.must_call.clone(),
-            limits: inner.limits(brief.step.max_steps.unwrap_or(policy.max_steps)),
+            limits: inner.limits(
+                brief.step.max_steps.unwrap_or(policy.max_steps),
+                voice.context,
+            ),
         })
     }
 }
 
 impl Inner {
-    pub(super) fn limits(&self, max_steps: u32) -> Limits {
+    pub(super) fn limits(&self, max_steps: u32, context: Option<u64>) -> Limits {
         Limits {
             max_steps,
             max_depth: self.options.agent.max_depth,
             fan_out: self.options.agent.fan_out,
+            context,
             ..Limits::default()
         }
     }

@@ -58,11 +58,16 @@ impl Inner {
         let all = self.parts.router.list();
         let patterns = agent.tools.as_ref().unwrap_or(&self.options.agent.tools);
         let needed = patterns.iter().any(|pattern| pattern == Agent::NEEDED);
-        let few = || offers::are_few(&all, &without, self.options.agent.offer_tokens);
+        let room = self.options.agent.offer_tokens.min(voice.tool_tokens);
+        let few = || offers::are_few(&all, &without, room);
         let plan = if needed && !few() {
             as_needed(patterns, snapshot, occasion, &all)
         } else {
-            all_at_once(patterns, occasion)
+            // The order of tools stays as long as all of them fit, so that a provider can keep them.
+            let limited = voice.tool_tokens < u64::MAX;
+            let tight = limited && !offers::are_few(&all, &without, voice.tool_tokens);
+            let needed = || need::of(occasion, snapshot, &all);
+            all_at_once(patterns, occasion, tight.then(needed))
         };
         let approve = self.approvals(agent);
         let wish = offers::Wish {
@@ -73,7 +78,8 @@ impl Inner {
             approve: &approve,
         };
         let mut choice = offers::matching(all, &wish);
-        offer_skill_tool(&mut choice.tools, snapshot, agent);
+        let chars = voice.skill_chars(SKILL_TOOL_CHARS);
+        offer_skill_tool(&mut choice.tools, snapshot, agent, chars);
         let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
         // The `skill` tool is made for its agent, whose skills it lists; nobody could make it again.
@@ -97,17 +103,11 @@ fn as_needed(
     occasion: &Occasion<'_>,
     all: &[ToolInfo],
 ) -> Plan {
-    let (message, playbooks) = (occasion.message, occasion.playbooks);
+    let playbooks = occasion.playbooks;
     let core = need::core(occasion.entries).into_iter();
     let mut first: Vec<String> = core.chain(playbooks.tools()).map(str::to_owned).collect();
     let keep = first.len();
-    first.extend(need::of(
-        message,
-        playbooks,
-        snapshot,
-        occasion.history,
-        all,
-    ));
+    first.extend(need::of(occasion, snapshot, all));
     Plan {
         may_use: vec![EVERYTHING.to_owned()],
         offered: named(patterns),
@@ -116,8 +116,9 @@ fn as_needed(
     }
 }
 
-/// All that is named is offered.
-fn all_at_once(patterns: &[String], occasion: &Occasion<'_>) -> Plan {
+/// All that is named is offered, what the message needs first where there is little room: the last ones
+/// are left out then.
+fn all_at_once(patterns: &[String], occasion: &Occasion<'_>, needed: Option<Vec<String>>) -> Plan {
     let mut offered = named(patterns);
     if patterns.iter().any(|pattern| pattern == Agent::NEEDED) {
         offered.push(EVERYTHING.to_owned());
@@ -125,10 +126,13 @@ fn all_at_once(patterns: &[String], occasion: &Occasion<'_>) -> Plan {
     let forced = occasion.playbooks.tools();
     let keep = forced.len();
     let first = forced.into_iter().chain(OWN).map(str::to_owned);
+    let mut first: Vec<String> = first.collect();
+    let is_named = |tool: &String| offered.iter().any(|pattern| fits(pattern, tool));
+    first.extend(needed.unwrap_or_default().into_iter().filter(is_named));
     Plan {
         may_use: Vec::new(),
         offered,
-        first: first.collect(),
+        first,
         keep,
     }
 }
@@ -183,11 +187,11 @@ fn skills_of(agent: &Agent, snapshot: &Snapshot) -> Option<Vec<String>> {
 }
 
 /// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
-fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot, agent: &Agent) {
+fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot, agent: &Agent, chars: usize) {
     let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
         return;
     };
-    match discovery::skill_tool_spec(snapshot, agent, SKILL_TOOL_CHARS) {
+    match discovery::skill_tool_spec(snapshot, agent, chars) {
         Some(spec) => tools[at].spec = spec,
         None => drop(tools.remove(at)),
     }

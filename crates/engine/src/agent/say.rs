@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use deft_model::{
-    Action, Body, Dialect, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId, Step,
-    Trigger, Workflow,
+    Action, Body, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
+    Step, Trigger, Workflow,
 };
 use deft_store::{ConversationFilter, NewConversation, RunRow, Write};
 use serde_json::{Value, json};
@@ -19,6 +19,9 @@ pub const CHAT_SKILL: &str = "chat";
 
 /// The input that says where the answer goes.
 const ANSWER_TO: &str = "answer_to";
+
+/// The input that says that nobody reads along.
+const ALONE: &str = "alone";
 
 /// The longest title that a conversation gets from its first message.
 const TITLE: usize = 80;
@@ -39,6 +42,8 @@ pub struct Say {
     /// Where the answer goes by way of the outbox, such as `telegram:CHAT`. It is left there in the
     /// transaction that ends the run, whoever drives it then. None where somebody waits for it.
     pub answer_to: Option<String>,
+    /// Nobody reads along who could be asked something: a script says it.
+    pub alone: bool,
 }
 
 /// What came of it.
@@ -52,6 +57,19 @@ pub struct Said {
     pub text: String,
 }
 
+impl Said {
+    /// What a run has said. A message that was said before belongs where it was said.
+    pub(super) fn of(run: RunRow, conversation: String) -> Self {
+        let outputs = run.outputs.as_deref();
+        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
+        Self {
+            conversation: conversation_of(&run).unwrap_or(conversation),
+            text: outputs.as_ref().map(text_of).unwrap_or_default(),
+            run,
+        }
+    }
+}
+
 impl Engine {
     /// Answers a message here, until the answer is there or somebody has to be asked.
     pub async fn say(&self, say: Say, attention: Attention) -> Result<Said, Error> {
@@ -61,15 +79,7 @@ impl Engine {
         let run = match admission {
             Admission::Run(run) | Admission::Existing(run) => run,
         };
-        // A message that was said before belongs where it was said.
-        let conversation = conversation_of(&run).unwrap_or(place.conversation);
-        let outputs = run.outputs.as_deref();
-        let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
-        Ok(Said {
-            conversation,
-            text: outputs.as_ref().map(text_of).unwrap_or_default(),
-            run,
-        })
+        Ok(Said::of(run, place.conversation))
     }
 
     /// Skills that an agent may use: ids and descriptions.
@@ -84,6 +94,12 @@ impl Engine {
             .filter(|skill| deft_registry::discovery::may_use(&agent, skill))
             .map(|skill| (skill.id.to_string(), skill.description.clone()))
             .collect()
+    }
+
+    /// Why no model speaks for an agent, or for the usual one, if none does.
+    pub fn check_model(&self, agent: Option<&str>) -> Result<(), Failure> {
+        let usual = &self.inner.options.agent.default;
+        self.inner.voice(agent.unwrap_or(usual)).map(drop)
     }
 
     /// Says why there is no agent of this name, if there is none.
@@ -153,6 +169,9 @@ impl Engine {
         if let Some(to) = &say.answer_to {
             inputs.insert(ANSWER_TO.to_owned(), json!(to));
         }
+        if say.alone {
+            inputs.insert(ALONE.to_owned(), json!("yes"));
+        }
         let asked = asked(&place.conversation, &say.text, self.inner.now());
         let opens = place.opens.clone().map(Write::Open);
         Fire {
@@ -182,6 +201,12 @@ pub(super) fn conversation_of(run: &RunRow) -> Option<String> {
     }
     let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
     inputs["conversation"].as_str().map(str::to_owned)
+}
+
+/// Whether a chat has nobody who reads along.
+pub(super) fn is_alone(run: &RunRow) -> bool {
+    let inputs: Value = serde_json::from_str(&run.inputs).unwrap_or_default();
+    !inputs[ALONE].is_null()
 }
 
 /// Where the answer of a chat goes by way of the outbox, if anywhere.
@@ -233,6 +258,7 @@ fn chat_skill(agent: &str, max_steps: u32) -> Skill {
                 input("conversation", true),
                 input("message", true),
                 input(ANSWER_TO, false),
+                input(ALONE, false),
             ],
             steps: vec![step],
             outputs: Object::from_iter([("text".to_owned(), json!("{{ agent }}"))]),

@@ -96,6 +96,7 @@ impl Inner {
             &Caps::default(),
         );
         let max_steps = defined.as_ref().and_then(|agent| agent.max_steps);
+        let context = self.context_of(&model);
         Ok(Setup {
             agent: dispatch.agent_id.clone(),
             model,
@@ -110,6 +111,7 @@ impl Inner {
             must_call: Vec::new(),
             limits: Limits {
                 max_steps: max_steps.unwrap_or(parent.limits.max_steps),
+                context,
                 ..parent.limits
             },
         })

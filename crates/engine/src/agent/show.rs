@@ -5,7 +5,7 @@ use deft_model::{Message, ModelRequest};
 use serde_json::{Value, json};
 
 use super::budget::request_tokens;
-use super::chat::Preview;
+use super::chat::{Preview, Told};
 use super::offers;
 use crate::{Engine, Error, Say};
 
@@ -22,9 +22,11 @@ impl Engine {
             .or_else(|| known.as_ref().map(|row| row.agent.clone()));
         let agent = agent.unwrap_or_else(|| self.inner.options.agent.default.clone());
         let conversation = say.conversation.clone().unwrap_or_default();
-        let preview = self
-            .chat_preview(&agent, &say.text, &conversation, None)
-            .await;
+        let told = Told {
+            message: &say.text,
+            attended: !say.alone,
+        };
+        let preview = self.chat_preview(&agent, told, &conversation, None).await;
         Ok(shown(&preview.map_err(Error::Agent)?))
     }
 }

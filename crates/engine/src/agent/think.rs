@@ -176,7 +176,9 @@ impl Performer {
         let spending = engine
             .spending(turn.run, &paying, turn.model, turn.request)
             .await;
-        if let Err(broke) = engine.reserve(&spending, job.lease, &key, false).await
+        if let Err(broke) = engine
+            .reserve(&spending, job.lease, &key, false, &self.halt)
+            .await
             && let Err(asked) = self.may_overspend(turn, job, &spending, &key, broke).await
         {
             return asked;
@@ -249,7 +251,7 @@ impl Performer {
         let (skill, revision) = (&run.skill, &run.revision);
         match ask::find_answer(engine, job.attention, skill, revision, &question).await {
             Some((Answer::Yes, _)) => engine
-                .reserve(spending, job.lease, key, true)
+                .reserve(spending, job.lease, key, true, &self.halt)
                 .await
                 .map_err(|broke| Asked::Broke(broke.failure, broke.then)),
             Some(_) => Err(Asked::Broke(broke.failure, exhausted)),

@@ -9,9 +9,11 @@ use deft_skillfile::Severity;
 use crate::Error;
 use crate::engine::Inner;
 
-/// A rough share of the context of a model that the prompt may take: characters per token, and a
-/// half for everything else.
+/// A rough count of the characters of a token, as `estimate_tokens` has it.
 const CHARS_PER_TOKEN: u64 = 3;
+
+/// About what the fixed texts of a prompt take, in characters.
+const FIXED: u64 = 2_000;
 
 /// An agent and its model.
 pub(super) struct Voice {
@@ -21,6 +23,16 @@ pub(super) struct Voice {
     pub(super) caps: Caps,
     /// How many tokens the descriptions of tools may take.
     pub(super) tool_tokens: u64,
+    /// How many tokens a question may take, if that is known.
+    pub(super) context: Option<u64>,
+}
+
+impl Voice {
+    /// How long the list of skills in the `skill` tool may be: half of what tools may take.
+    pub(super) fn skill_chars(&self, most: usize) -> usize {
+        let chars = self.tool_tokens.saturating_mul(CHARS_PER_TOKEN) / 2;
+        usize::try_from(chars).unwrap_or(usize::MAX).min(most)
+    }
 }
 
 impl Inner {
@@ -57,7 +69,11 @@ impl Inner {
         let options = models.options(&model);
         let calls_tools = options.is_none_or(|options| options.tools);
         let context = options.and_then(|options| options.context_tokens);
-        let chars = context.map_or(u64::MAX, |tokens| tokens * CHARS_PER_TOKEN / 2);
+        // Two fifths for the prompt, a quarter for tools, an eighth at most for the answer; what is
+        // left is for what was said.
+        let chars = context.map_or(u64::MAX, |tokens| {
+            (tokens.saturating_mul(CHARS_PER_TOKEN) * 2 / 5).saturating_sub(FIXED)
+        });
         Ok(Voice {
             mode: match (agent.mode, calls_tools) {
                 (AgentMode::Tools, _) | (AgentMode::Auto, true) => Mode::Tools,
@@ -65,9 +81,16 @@ impl Inner {
             },
             agent,
             model,
-            tool_tokens: context.map_or(u64::MAX, |tokens| tokens / 3),
+            tool_tokens: context.map_or(u64::MAX, |tokens| tokens / 4),
+            context: options.and_then(question_tokens),
             caps: Caps::default().within(usize::try_from(chars).unwrap_or(usize::MAX)),
         })
+    }
+
+    /// How many tokens a question to a model may take, if that is known.
+    pub(super) fn context_of(&self, model: &str) -> Option<u64> {
+        let models = self.models();
+        models.options(model).and_then(question_tokens)
     }
 
     /// The model of an agent: the one it names, the configured one, or the only one.
@@ -140,6 +163,12 @@ impl Inner {
         approve.extend(agent.approve.iter().cloned());
         approve
     }
+}
+
+/// How many tokens a question to a model may take, so that there is room for the answer.
+fn question_tokens(options: &deft_llm::ModelOptions) -> Option<u64> {
+    let tokens = options.context_tokens?;
+    Some(tokens - u64::from(options.max_tokens).min(tokens / 8))
 }
 
 fn no_model() -> Failure {

@@ -369,8 +369,10 @@ impl Driver {
                     Some(question),
                 ) => {
                     let (skill, revision) = (&run.skill, &run.revision);
-                    let answer =
-                        ask::find_answer(&engine, &attention, skill, revision, &question).await;
+                    let asked = ask::find_answer(&engine, &attention, skill, revision, &question);
+                    // Whoever stops the run is not kept waiting for an answer.
+                    let asked = performer.halt.run_until_cancelled(asked).await;
+                    let answer = asked.flatten();
                     Came::Answered {
                         span: Span { agent, turn },
                         call,

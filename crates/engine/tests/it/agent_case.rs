@@ -214,6 +214,7 @@ impl Scene {
             channel: "cli".to_owned(),
             text: wish["say"].as_str().unwrap().to_owned(),
             answer_to: wish["to"].as_str().map(str::to_owned),
+            alone: wish["alone"] == true,
         };
         match self.world.engine.say(say, attention).await {
             Ok(said) => self.conversation = Some(said.conversation),

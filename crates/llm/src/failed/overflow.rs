@@ -93,7 +93,7 @@ impl Failed {
                 quote(&words.message)
             ),
         };
-        let hint = "shorten the conversation, offer fewer tools, or use a model with more `context_tokens`";
+        let hint = "offer fewer tools (`agent.tools`), say in `context_tokens` of the model how much it takes, or use a model that takes more";
         Self {
             overflow: Some(overflow),
             ..Self::lasting(FailureClass::Limit, message).hint(hint)

@@ -9,9 +9,10 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Cmd, Config, Context, Editor, Helper, KeyEvent};
+use rustyline::{Cmd, Config, Context, Editor, ExternalPrinter as _, Helper, KeyEvent};
 
 use super::slash::COMMANDS;
+use super::view::Printer;
 use crate::failure::{Done, Failure};
 
 /// How many entries are kept.
@@ -52,6 +53,13 @@ impl Terminal {
         // There is none in a new home.
         drop(editor.load_history(&history));
         Ok(Self { editor, history })
+    }
+
+    /// Writes above the line that is being edited, where the terminal can do that.
+    pub(super) fn printer(&mut self) -> Option<Printer> {
+        let mut printer = self.editor.create_external_printer().ok()?;
+        // What cannot be shown is in the log.
+        Some(Box::new(move |text| drop(printer.print(text))))
     }
 }
 

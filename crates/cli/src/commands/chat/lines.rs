@@ -58,9 +58,13 @@ pub(super) fn dispatched(agent: &str, mission: &str, depth: usize) -> String {
     format!("{}⇢ {}: {}", indent(depth), harmless(agent), words(mission))
 }
 
-/// An agent that is back.
-pub(super) fn returned(agent: &str, depth: usize) -> String {
-    format!("{}⇠ {} is done", indent(depth), harmless(agent))
+/// An agent that is back, or could not do what it was to do.
+pub(super) fn returned(agent: &str, depth: usize, note: Option<&str>) -> String {
+    let how = match note {
+        Some(why) => format!("did not do it: {}", words(why)),
+        None => "is done".to_owned(),
+    };
+    format!("{}⇠ {} {how}", indent(depth), harmless(agent))
 }
 
 /// A text on one line, not too long.

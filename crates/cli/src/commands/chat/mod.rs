@@ -4,6 +4,7 @@
 //! [`Talk`].
 
 mod archive;
+mod echo;
 mod editor;
 mod lines;
 mod once;
@@ -12,6 +13,7 @@ mod slash;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod unanswered;
 mod view;
 
 use std::io::{self, IsTerminal};
@@ -21,10 +23,11 @@ use std::sync::Arc;
 use crate::app::App;
 use crate::args::{Chat, Conversations, Global, Roots};
 use crate::commands::doctor::ADD_A_MODEL;
-use crate::commands::up::seed;
+use crate::commands::up::{Lock, seed};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::Output;
+use crate::progress::say_through;
 use crate::prompt::Prompt;
 use crate::talk::{self, Say, Talk, Usage};
 use editor::{Lines, Piped, Terminal};
@@ -64,7 +67,13 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         home: &home,
         zone: app.zone.clone(),
     };
+    // Whoever talks for an hour does not keep messages for an hour.
+    let stays = args.print.is_none() && !args.show_prompt;
+    let carrying = stays.then(|| app.carry_along());
     let done = app.block_on(chat.talk(talk::of(&app), text));
+    carrying
+        .into_iter()
+        .for_each(|carrying| app.carry_no_more(carrying));
     app.close();
     done
 }
@@ -87,6 +96,11 @@ impl Opened<'_> {
             Some(id) => Some(archive::find(&*talk, id).await?),
             None => None,
         };
+        let view = Arc::new(View::new(Look::new(self.output)));
+        say_through(&view);
+        let prompt = Prompt::new(view.clone(), self.global);
+        // Whoever cannot be asked something here does not read along.
+        let alone = prompt.is_none();
         let say = |text: String| Say {
             conversation: conversation.as_ref().map(|found| found.id.clone()),
             agent: self.args.agent.clone(),
@@ -94,21 +108,28 @@ impl Opened<'_> {
             text,
             key: self.args.key.clone(),
             answer_to: None,
+            alone,
         };
         if self.args.show_prompt {
             let say = say(text.unwrap_or_default());
             return once::show_prompt(&*talk, say, self.output).await;
         }
-        let view = Arc::new(View::new(Look::new(self.output)));
-        let prompt = Prompt::new(view.clone(), self.global);
+        let speaker = conversation.as_ref().map(|found| found.agent.as_str());
+        let speaker = self.args.agent.as_deref().or(speaker);
+        talk.check_model(speaker).await?;
         let mut company = Company {
             talk,
             view,
             asker: prompt.map(|prompt| Arc::new(prompt) as Arc<_>),
             yes: self.args.yes,
             stops: Stops::listen(),
+            is_up: |home| Lock::holder(home).is_some(),
+            home: self.home.path.clone(),
         };
         if let Some(text) = text {
+            if let Some(found) = &conversation {
+                unanswered::go_on(&mut company, &found.id, self.output).await?;
+            }
             return once::say(&mut company, say(text), self.output).await;
         }
         if self.output.json {
@@ -137,14 +158,16 @@ impl Opened<'_> {
         }
         let lines: Box<dyn Lines> = if terminal {
             self.output.note("`/help` lists commands, ctrl-d ends");
-            Box::new(Terminal::open(
-                &self.home.path,
-                self.output.styles_stderr(),
-            )?)
+            let mut terminal = Terminal::open(&self.home.path, self.output.styles_stderr())?;
+            session.company.view.print_with(terminal.printer());
+            session.company.view.hide_typing();
+            Box::new(terminal)
         } else {
             Box::new(Piped)
         };
-        session.run(lines).await?;
+        let done = session.run(lines).await;
+        session.company.view.print_with(None);
+        done?;
         if let (Some(id), true) = (&session.conversation, terminal) {
             self.output
                 .note(&format!("`deft chat --resume {id}` goes on from here"));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::turn::{Company, Ended};
+use super::turn::{Company, Ended, Wish};
 use crate::failure::{Done, Failure};
 use crate::markdown::Renderer;
 use crate::output::{Output, harmless};
@@ -49,7 +49,7 @@ pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Don
             view.hear(live);
         }
     });
-    let said = match company.hear(say, listener).await? {
+    let said = match company.hear(Wish::Say(say), listener).await? {
         Ended::Said(said) => said,
         Ended::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
     };

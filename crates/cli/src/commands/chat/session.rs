@@ -8,7 +8,8 @@ use crate::talk::{Line, Said, Say, Usage, dollars};
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};
-use super::turn::{Company, Ended};
+use super::turn::{Company, Ended, Wish};
+use super::unanswered;
 
 /// The channel of chats at the terminal.
 pub(super) const CHANNEL: &str = "cli";
@@ -111,8 +112,13 @@ impl Session {
             text: text.to_owned(),
             key: None,
             answer_to: None,
+            alone: self.company.asker.is_none(),
         };
-        match self.company.turn(say).await? {
+        self.answer(Wish::Say(say)).await
+    }
+
+    async fn answer(&mut self, wish: Wish) -> Done<()> {
+        match self.company.turn(wish).await? {
             Ended::Said(said) => {
                 self.company.view.end(&said);
                 self.conversation = Some(said.conversation.clone());
@@ -120,6 +126,17 @@ impl Session {
                 self.last = Some(*said);
             }
             Ended::Left => self.note("left as it is; `deft runs list` shows how it goes on"),
+        }
+        Ok(())
+    }
+
+    /// What was asked before is answered before anything else is asked.
+    async fn catch_up(&mut self, conversation: &str) -> Done<()> {
+        for open in self.company.talk.unanswered(conversation).await? {
+            self.note(&unanswered::told(&open));
+            if unanswered::is_to_go_on(&open) {
+                self.answer(Wish::GoOn(open.run)).await?;
+            }
         }
         Ok(())
     }
@@ -180,9 +197,9 @@ impl Session {
             harmless(&found.title)
         ));
         self.begin();
-        self.conversation = Some(found.id);
+        self.conversation = Some(found.id.clone());
         self.agent = Some(found.agent);
-        Ok(())
+        self.catch_up(&found.id).await
     }
 
     async fn history(&self) -> Done<()> {

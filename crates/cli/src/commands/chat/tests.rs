@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use deft_engine::{Asker, Question};
@@ -16,7 +17,7 @@ use super::turn::{Company, Stops};
 use super::view::{Look, Much, View};
 use crate::failure::Done;
 use crate::talk::fake::{Do, Fake, call, failed};
-use crate::talk::{Live, Said, Usage};
+use crate::talk::{Live, Said, Stands, Unanswered, Usage};
 
 /// A screen that remembers.
 #[derive(Clone, Default)]
@@ -92,6 +93,8 @@ fn world(live: bool) -> World {
         asker: None,
         yes: false,
         stops: Stops::of(stops),
+        is_up: |_| true,
+        home: PathBuf::new(),
     };
     let session = Session {
         company,
@@ -153,6 +156,17 @@ async fn agents_and_refusals_are_lines() {
         Do::Live(Live::Dispatched {
             agent: "scout".to_owned(),
             mission: "find\nit".to_owned(),
+            depth: 0,
+        }),
+        Do::Live(Live::Dispatched {
+            agent: "other".to_owned(),
+            mission: "too".to_owned(),
+            depth: 0,
+        }),
+        Do::Live(Live::AgentEnded {
+            agent: "other".to_owned(),
+            depth: 0,
+            note: Some("there is no agent `other`".to_owned()),
         }),
         below("web_search"),
         Do::Live(Live::Refused {
@@ -167,6 +181,8 @@ async fn agents_and_refusals_are_lines() {
         }),
         Do::Live(Live::AgentEnded {
             agent: "scout".to_owned(),
+            depth: 0,
+            note: None,
         }),
         text("wrong"),
         Do::Live(Live::Again),
@@ -176,7 +192,7 @@ async fn agents_and_refusals_are_lines() {
     let shown = chat(&mut world, &["go"]).await;
     assert_eq!(
         shown,
-        "⇢ scout: find it\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
+        "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: there is no agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
          ⇠ scout is done\nwrong\n↻ the model begins again; what it said counts no more\nfound"
     );
 }
@@ -340,4 +356,62 @@ fn exit_codes_are_those_of_the_contract() {
     ] {
         assert_eq!(said.exit_code(), code, "{said:?}");
     }
+}
+
+#[tokio::test]
+async fn what_was_not_answered_is_answered_first() {
+    let mut world = world(false);
+    let open = |run: &str, text: &str, stands| Unanswered {
+        run: deft_model::RunId::new(run),
+        text: text.to_owned(),
+        stands,
+        waits_for: Some("an answer: Sure?".to_owned()),
+    };
+    world.fake.unanswered.lock().unwrap().extend([
+        open("run_a", "First", Stands::Abandoned),
+        open("run_b", "Second", Stands::Waiting),
+        open("run_c", "Third", Stands::Elsewhere),
+    ]);
+    let shown = chat(&mut world, &["/resume conv_old", "Fourth"]).await;
+    assert_eq!(
+        world.fake.texts(),
+        ["(again)", "(again)", "Fourth"],
+        "{shown}"
+    );
+    let order = [
+        "\"First\" was",
+        "\"Second\" waits",
+        "\"Third\" is",
+        "you said: Fourth",
+    ];
+    let places: Vec<_> = order.iter().map(|part| shown.find(part)).collect();
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{shown}"
+    );
+}
+
+/// Whoever plans something is told that nobody is up to do it.
+#[tokio::test]
+async fn what_is_planned_needs_somebody_who_is_up() {
+    for (tool, up, told) in [
+        ("memory_store_skill", false, true),
+        ("queue_task", false, true),
+        ("memory_store_skill", true, false),
+        ("log", false, false),
+    ] {
+        let mut world = world(false);
+        world.session.company.is_up = if up { |_| true } else { |_| false };
+        world.fake.then(call(tool, json!({}), true), "Done.");
+        let shown = chat(&mut world, &["Remind me"]).await;
+        let line = "nothing fires until deft is up";
+        assert_eq!(shown.contains(line), told, "{tool} {up}: {shown}");
+    }
+    let mut world = world(false);
+    world.session.company.is_up = |_| false;
+    world
+        .fake
+        .then(call("memory_store_skill", json!({}), false), "No.");
+    let shown = chat(&mut world, &["Remind me"]).await;
+    assert!(!shown.contains("nothing fires"), "{shown}");
 }

@@ -1,18 +1,30 @@
 //! One answer, from what is said to its end, with a way to stop it.
 
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use deft_engine::{Asker, Attention};
+use deft_model::RunId;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::view::View;
+use crate::commands::{NOBODY_IS_UP, PLANS};
 use crate::failure::Done;
-use crate::talk::{Listener, Said, Say, Talk};
+use crate::talk::{Listener, Live, Said, Say, Talk};
 
 /// How often what turns is turned.
 const TURN: Duration = Duration::from_millis(120);
+
+/// Whether something was planned for later, which only a process that stays can do.
+fn plans(live: &Live) -> bool {
+    let Live::ToolEnded { tool, ok: true, .. } = live else {
+        return false;
+    };
+    PLANS.contains(&tool.as_str())
+}
 
 /// Wishes that an answer may end.
 pub(super) struct Stops(UnboundedReceiver<()>);
@@ -47,6 +59,14 @@ impl Stops {
     }
 }
 
+/// What is to be answered.
+pub(super) enum Wish {
+    /// Something that is said now.
+    Say(Say),
+    /// What was said before and is worked on, or was.
+    GoOn(RunId),
+}
+
 /// How a turn ended.
 pub(super) enum Ended {
     Said(Box<Said>),
@@ -62,19 +82,30 @@ pub(super) struct Company {
     /// Confirmations are answered with yes.
     pub yes: bool,
     pub stops: Stops,
+    /// Whether somebody is there who does what is planned for later.
+    pub is_up: fn(&Path) -> bool,
+    pub home: PathBuf,
 }
 
 impl Company {
     /// Says something and shows what comes of it. The first wish to stop ends the run, the second
     /// one leaves it as it is.
-    pub(super) async fn turn(&mut self, say: Say) -> Done<Ended> {
+    pub(super) async fn turn(&mut self, wish: Wish) -> Done<Ended> {
         let view = Arc::clone(&self.view);
-        self.hear(say, Arc::new(move |live| view.hear(live))).await
+        self.hear(wish, Arc::new(move |live| view.hear(live))).await
     }
 
     /// The same with somebody else listening.
-    pub(super) async fn hear(&mut self, say: Say, listener: Listener) -> Done<Ended> {
+    pub(super) async fn hear(&mut self, wish: Wish, listener: Listener) -> Done<Ended> {
         self.stops.clear();
+        let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
+        let notes = Arc::clone(&planned);
+        let listener: Listener = Arc::new(move |live| {
+            if plans(&live) {
+                notes.store(true, Ordering::Relaxed);
+            }
+            heard(live);
+        });
         let admitted = Arc::new(OnceLock::new());
         let attention = Attention {
             hear: None,
@@ -83,8 +114,10 @@ impl Company {
             parks: false,
             admitted: Some(Arc::clone(&admitted)),
         };
-        let work = self.talk.say(say, attention, listener);
-        tokio::pin!(work);
+        let mut work = match wish {
+            Wish::Say(say) => self.talk.say(say, attention, listener),
+            Wish::GoOn(run) => self.talk.go_on(run, attention, listener),
+        };
         let mut tick = tokio::time::interval(TURN);
         let mut stopping = false;
         self.view.begin();
@@ -92,7 +125,13 @@ impl Company {
             tokio::select! {
                 biased;
                 done = &mut work => match done {
-                    Ok(said) => return Ok(Ended::Said(Box::new(said))),
+                    Ok(said) => {
+                        let planned = planned.load(Ordering::Relaxed);
+                        if planned && !(self.is_up)(&self.home) {
+                            self.view.tell(NOBODY_IS_UP);
+                        }
+                        return Ok(Ended::Said(Box::new(said)));
+                    }
                     Err(failure) => {
                         self.view.leave();
                         return Err(failure);

@@ -8,9 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deft_model::Object;
 
+use super::echo::Typing;
 use super::lines::{self, Mark};
 use crate::markdown::Renderer;
 use crate::output::{Output, clip, harmless};
+use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::talk::{Live, Said};
 
@@ -72,14 +74,19 @@ struct State {
     /// What was written since the last call; empty if it is out of date.
     segment: String,
     calls: Vec<Open>,
-    agents: Vec<String>,
     /// Somebody works on an answer.
     busy: bool,
     paused: bool,
     frame: usize,
     /// The line at the bottom is there.
     drawn: bool,
+    /// Writes above a line that a person edits.
+    printer: Option<Printer>,
+    typing: Typing,
 }
+
+/// Writes a text above the line that is edited.
+pub(super) type Printer = Box<dyn FnMut(String) + Send>;
 
 /// A call that is under way.
 struct Open {
@@ -96,11 +103,12 @@ impl View {
             text,
             segment: String::new(),
             calls: Vec::new(),
-            agents: Vec::new(),
             busy: false,
             paused: false,
             frame: 0,
             drawn: false,
+            printer: None,
+            typing: Typing::default(),
         }))
     }
 
@@ -110,8 +118,8 @@ impl View {
         state.text = Renderer::new(state.look.styled, (state.look.width)());
         state.segment.clear();
         state.calls.clear();
-        state.agents.clear();
         state.busy = true;
+        state.typing.hide();
         state.draw();
     }
 
@@ -135,6 +143,7 @@ impl View {
             state.answer(&text);
         }
         state.busy = false;
+        state.typing.show();
         if let Some(error) = &said.error {
             let mark = lines::paint("31", "✗", state.look.color);
             state.complain(&format!("{mark} {}", harmless(&error.message)));
@@ -155,6 +164,7 @@ impl View {
         let mut state = self.lock();
         state.end_text();
         state.busy = false;
+        state.typing.show();
     }
 
     /// Says something that is no answer.
@@ -162,6 +172,23 @@ impl View {
         let mut state = self.lock();
         state.end_text();
         state.complain(text);
+    }
+
+    /// Says something that is no answer, unless only errors are wanted.
+    pub(super) fn tell(&self, text: &str) {
+        let mut state = self.lock();
+        state.end_text();
+        state.say(text);
+    }
+
+    /// From now on, what is said while a person edits a line stands above it.
+    pub(super) fn print_with(&self, printer: Option<Printer>) {
+        self.lock().printer = printer;
+    }
+
+    /// From now on, what is typed while an answer is worked on is not shown in it.
+    pub(super) fn hide_typing(&self) {
+        self.lock().typing = Typing::Hidden(None);
     }
 
     /// Shows a text of somebody.
@@ -185,6 +212,26 @@ impl Stage for View {
         let mut state = self.lock();
         state.end_text();
         state.paused = paused;
+        // What answers a question is seen.
+        if paused || !state.busy {
+            state.typing.show();
+        } else {
+            state.typing.hide();
+        }
+    }
+}
+
+impl Above for View {
+    fn above(&self, line: &str) {
+        let mut state = self.lock();
+        let state = &mut *state;
+        match &mut state.printer {
+            Some(print) if !state.busy => print(format!("{line}\n")),
+            _ => {
+                state.end_text();
+                state.complain(line);
+            }
+        }
     }
 }
 
@@ -230,18 +277,17 @@ impl State {
                 self.ended(&tool, &mark);
             }
             Live::Refused { tool, reason } => self.ended(&tool, &Mark::Refused(&reason)),
-            Live::Dispatched { agent, mission } => {
+            Live::Dispatched {
+                agent,
+                mission,
+                depth,
+            } => {
                 self.end_text();
-                let told = lines::dispatched(&agent, &mission, self.agents.len());
-                self.agents.push(agent);
-                self.say(&told);
+                self.say(&lines::dispatched(&agent, &mission, depth));
             }
-            Live::AgentEnded { agent } => {
-                let place = self.agents.iter().rposition(|open| *open == agent);
-                if let Some(place) = place {
-                    self.agents.remove(place);
-                }
-                self.say(&lines::returned(&agent, self.agents.len()));
+            Live::AgentEnded { agent, depth, note } => {
+                self.end_text();
+                self.say(&lines::returned(&agent, depth, note.as_deref()));
             }
             Live::Waiting { reason } => {
                 self.end_text();

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use super::Opened;
 use crate::app::App;
 use crate::args::{Global, Roots, ToolCall};
+use crate::commands::up::Lock;
+use crate::commands::{NOBODY_IS_UP, PLANS};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::Output;
@@ -40,9 +42,16 @@ pub(super) fn run_own(args: &ToolCall, global: &Global, output: &Output) -> Done
         let arguments = add_pairs(object, &args.pairs, router, &args.name).await?;
         Done::Ok(call(args, arguments, router).await)
     });
+    let up = Lock::holder(app.home()).is_some();
     app.close();
     match result? {
-        Ok(reply) => print(&reply, output),
+        Ok(reply) => {
+            let done = print(&reply, output);
+            if PLANS.contains(&args.name.as_str()) && !up {
+                output.note(NOBODY_IS_UP);
+            }
+            done
+        }
         Err(failure) => refused(&failure, false, &args.name, output),
     }
 }

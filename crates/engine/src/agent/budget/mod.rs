@@ -8,10 +8,13 @@ mod bounds;
 mod pause;
 mod slots;
 
+use std::time::{Duration, Instant};
+
 use deft_llm::{Answer, ModelOptions};
 use deft_model::{Exhausted, Failure, FailureClass, Message, ModelRequest, Usd, estimate_tokens};
 use deft_store::{Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
 use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 
 pub use pause::AgentPause;
 
@@ -20,6 +23,11 @@ pub(crate) use bounds::{Payer, payers};
 use super::offers;
 use crate::engine::Inner;
 use bounds::{Bound, Whose};
+
+/// How long a question waits for what other calls hold, and how often it looks. Both pass as calls do,
+/// whatever schedules are told of the time.
+const PATIENCE: Duration = Duration::from_mins(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What one question may cost, and what it counts against.
 pub(crate) struct Spending {
@@ -116,12 +124,14 @@ impl Inner {
     }
 
     /// Reserves what a question may cost. A person who agreed to more lifts the limits that ask.
+    /// What others hold and have not spent is waited for, for a while.
     pub(crate) async fn reserve(
         &self,
         spending: &Spending,
         lease: &Lease,
         key: &str,
         lifted: bool,
+        halt: &CancellationToken,
     ) -> Result<(), Broke> {
         let unable = |error: deft_store::Error| {
             Broke::simply(Failure::new(FailureClass::Other, error.to_string()))
@@ -148,10 +158,22 @@ impl Inner {
             micros: spending.cost.micros(),
             at: spending.at,
         };
-        let reserved = self.parts.store.reserve(lease, wish).await;
-        match reserved.map_err(unable)? {
-            Reserved::Granted => Ok(()),
-            Reserved::Refused(refusal) => Err(self.refused(spending, refusal).await),
+        let since = Instant::now();
+        loop {
+            let reserved = self.parts.store.reserve(lease, wish.clone()).await;
+            let refusal = match reserved.map_err(unable)? {
+                Reserved::Granted => return Ok(()),
+                Reserved::Refused(refusal) => refusal,
+            };
+            if !is_only_held(&refusal, spending) {
+                return Err(self.refused(spending, refusal).await);
+            }
+            // Calls that are under way take less than they may; what is left is known soon.
+            let soon = tokio::time::sleep(LOOK_AGAIN);
+            if since.elapsed() < PATIENCE && halt.run_until_cancelled(soon).await.is_some() {
+                continue;
+            }
+            return Err(held_by_others(spending, refusal));
         }
     }
 
@@ -268,6 +290,36 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) 
     };
     let message = format!("the budget of {whose} does not suffice: {amount}");
     Failure::new(FailureClass::Budget, message).hint(hint)
+}
+
+/// Whether there would be room if no other call were under way.
+fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
+    let fits = |limit: Option<u64>, spent: u64, more: u64| {
+        limit.is_none_or(|limit| spent.saturating_add(more) <= limit)
+    };
+    fits(refusal.limit_tokens, refusal.spent_tokens, spending.tokens)
+        && fits(
+            refusal.limit_micros,
+            refusal.spent_micros,
+            spending.cost.micros(),
+        )
+}
+
+/// The question is not asked, and nobody is paused for it: the budget is not spent. Its scope is told
+/// without the marks by which the skips of a day are known (`slots.rs`).
+fn held_by_others(spending: &Spending, refusal: Refusal) -> Broke {
+    let what = refusal.scope.split('@').next().unwrap_or(&refusal.scope);
+    let message = format!(
+        "calls that are under way hold what is left of the budget of {what}, and the next question may take {} tokens",
+        spending.tokens
+    );
+    let failure = Failure::new(FailureClass::Budget, message)
+        .hint("try again when they are over; `deft budget show` says what is reserved");
+    Broke {
+        failure,
+        scope: refusal.scope,
+        then: None,
+    }
 }
 
 fn dollars(amount: Usd) -> String {

@@ -36,6 +36,8 @@ struct Shared {
 /// One chat.
 struct Chat {
     queue: UnboundedSender<Entry>,
+    /// What is said beside the queue, one after the other.
+    beside: UnboundedSender<String>,
     /// What is worked on: its update, and its run as soon as there is one.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
     usage: Usage,
@@ -233,15 +235,16 @@ impl Chats {
 
     /// Says something beside the queue.
     fn reply(&self, chat: &str, text: String) {
-        let (shared, chat) = (Arc::clone(&self.0), chat.to_owned());
-        tokio::spawn(async move { shared.send(&chat, &text).await });
+        // Whoever says it lives as long as the chat.
+        self.0.with(chat, |chat| drop(chat.beside.send(text)));
     }
 }
 
 impl Chat {
-    fn new(queue: UnboundedSender<Entry>) -> Self {
+    fn new(queue: UnboundedSender<Entry>, beside: UnboundedSender<String>) -> Self {
         Self {
             queue,
+            beside,
             current: None,
             usage: Usage::default(),
             waiting: HashSet::new(),
@@ -257,6 +260,13 @@ async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
             return;
         }
         shared.answer(entry).await;
+    }
+}
+
+/// Says what is said beside the queue of a chat, in order.
+async fn say_beside(shared: Arc<Shared>, chat: String, mut texts: UnboundedReceiver<String>) {
+    while let Some(text) = texts.recv().await {
+        shared.send(&chat, &text).await;
     }
 }
 
@@ -358,6 +368,7 @@ impl Shared {
             channel,
             text: entry.text.clone(),
             key: Some(entry.key()),
+            alone: false,
         };
         talk.say(say, attention, Arc::new(|_| {})).await
     }
@@ -433,11 +444,14 @@ impl Shared {
     /// Does something with a chat, which begins if it is new.
     fn with<T>(self: &Arc<Self>, chat: &str, what: impl FnOnce(&mut Chat) -> T) -> T {
         let mut chats = self.lock();
-        let chat = chats.entry(chat.to_owned()).or_insert_with(|| {
+        let begin = || {
             let (queue, entries) = unbounded_channel();
             tokio::spawn(work(Arc::clone(self), entries));
-            Chat::new(queue)
-        });
+            let (beside, texts) = unbounded_channel();
+            tokio::spawn(say_beside(Arc::clone(self), chat.to_owned(), texts));
+            Chat::new(queue, beside)
+        };
+        let chat = chats.entry(chat.to_owned()).or_insert_with(begin);
         what(chat)
     }
 }

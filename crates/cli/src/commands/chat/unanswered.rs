@@ -1,0 +1,90 @@
+//! What was asked before and has no answer yet: whoever worked on it was killed, or somebody else still
+//! does. It is answered before anything else is asked, so that a conversation stays in order.
+//!
+//! Not here: how an answer is gone on with, which is the engine's part.
+
+use std::sync::Arc;
+
+use super::lines::words;
+use super::turn::{Company, Wish};
+use crate::failure::Done;
+use crate::output::{Output, clip};
+use crate::talk::{Stands, Unanswered};
+
+/// How much of a question is shown.
+const QUESTION: usize = 60;
+
+/// Whether it can be answered now; what waits is left waiting.
+pub(super) fn is_to_go_on(open: &Unanswered) -> bool {
+    open.stands != Stands::Waiting
+}
+
+/// Says how it stands.
+pub(super) fn told(open: &Unanswered) -> String {
+    let question = clip(&words(&open.text), QUESTION);
+    let run = &open.run;
+    match open.stands {
+        Stands::Abandoned => {
+            format!("the answer to \"{question}\" was interrupted; going on with it first")
+        }
+        Stands::Elsewhere => {
+            format!("the answer to \"{question}\" is being worked on elsewhere; waiting for it")
+        }
+        Stands::Waiting => {
+            let what = open.waits_for.as_deref().unwrap_or("something");
+            let what = words(what);
+            format!(
+                "the answer to \"{question}\" waits for {what}; `deft runs resume {run}` goes on"
+            )
+        }
+    }
+}
+
+/// Goes on with all of it for a script, which sees only that it happens.
+pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Output) -> Done<()> {
+    for open in company.talk.unanswered(conversation).await? {
+        output.note(&told(&open));
+        if is_to_go_on(&open) {
+            let unheard = Arc::new(|_| {});
+            company.hear(Wish::GoOn(open.run), unheard).await?;
+            company.view.leave();
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_model::RunId;
+
+    use super::*;
+
+    #[test]
+    fn how_it_stands_is_said_in_a_line() {
+        for (stands, waits_for, expected) in [
+            (
+                Stands::Abandoned,
+                None,
+                "the answer to \"Why? Really\" was interrupted; going on with it first",
+            ),
+            (
+                Stands::Elsewhere,
+                None,
+                "the answer to \"Why? Really\" is being worked on elsewhere; waiting for it",
+            ),
+            (
+                Stands::Waiting,
+                Some("an answer: Call notify?"),
+                "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` goes on",
+            ),
+        ] {
+            let open = Unanswered {
+                run: RunId::new("run_1"),
+                text: "Why?\nReally".to_owned(),
+                stands,
+                waits_for: waits_for.map(str::to_owned),
+            };
+            assert_eq!(told(&open), expected);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Models with little room: what is offered, what is said of it, and what is left out.
+
+use deft_testkit::ModelAnswer;
+use serde_json::{Value, json};
+
+use crate::chat_support::{deft, messages, model, section, tools};
+use crate::support::World;
+
+/// About what a question takes, as deft counts: three characters to a token.
+fn tokens(request: &Value) -> usize {
+    let said: usize = messages(request).iter().map(|(_, text)| text.len()).sum();
+    let tools = request["tools"].as_array().cloned().unwrap_or_default();
+    let tools = tools.iter().map(|tool| {
+        let function = &tool["function"];
+        function["description"].as_str().unwrap().len() + function["parameters"].to_string().len()
+    });
+    (said + tools.sum::<usize>()) / 3
+}
+
+/// Results that do not fit together with what came before do not end the answer.
+#[test]
+fn a_small_context_is_kept() {
+    let model = model([
+        ModelAnswer::call("skill", json!({"skill_name": "aaa-long"})),
+        ModelAnswer::call("get_tool_catalog", json!({})),
+        ModelAnswer::text("That is a lot."),
+    ]);
+    let world = World::new();
+    let config = section(&model.url).trim_end().to_owned() + "\ncontext_tokens = 4096\n";
+    world.write("home/config.toml", config);
+    world.json(&["init", "--yes", "--json"]);
+    let page = "---\nname: aaa-long\ndescription: Is long.\n---\n".to_owned();
+    let page = page + &"A long page has many lines.\n".repeat(600);
+    world.write("home/skills/aaa-long/SKILL.md", page);
+    let came = deft(&world, &["chat", "-p", "What can you do?"]);
+    assert_eq!(
+        (came.code, came.stdout.as_str()),
+        (0, "That is a lot.\n"),
+        "{came:?}"
+    );
+    let asked = model.requests();
+    assert_eq!(asked.len(), 3);
+    for request in &asked {
+        let taken = tokens(request);
+        assert!(taken <= 4096, "{taken}: {request:#}");
+        let offered = tools(request);
+        // What nearly every message needs is there, whatever the alphabet says.
+        assert_eq!(offered[..3], ["skill", "get_tool_catalog", "skill_run"]);
+    }
+    let said = messages(&asked[2]);
+    assert!(
+        said.iter()
+            .any(|(role, text)| role == "tool" && text.contains("[cut: ")),
+        "{said:#?}"
+    );
+    assert_eq!(said[1], ("user".to_owned(), "What can you do?".to_owned()));
+}

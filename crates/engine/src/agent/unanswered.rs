@@ -1,0 +1,76 @@
+//! Messages of people that have no answer yet, because whoever worked on it is gone or somebody else
+//! still does.
+//!
+//! Not here: runs that are no chats, which whoever stays around goes on with (`recover.rs`).
+
+use deft_model::{RunId, RunStatus};
+use deft_store::{RunFilter, RunRow};
+use serde_json::Value;
+
+use super::say::{Said, conversation_of};
+use crate::{Attention, CHAT_SKILL, Engine, Error};
+
+/// A message without an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unanswered {
+    /// The run that is to answer it.
+    pub run: RunRow,
+    /// What was said.
+    pub text: String,
+    /// Who works on it.
+    pub stands: Stands,
+}
+
+/// Who works on an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// Nobody: whoever did is gone, or its turn has not come.
+    Abandoned,
+    /// Another process.
+    Elsewhere,
+    /// Nobody, until something happens that the run says.
+    Waiting,
+}
+
+impl Engine {
+    /// Messages of a conversation that have no answer yet, the oldest first.
+    pub async fn unanswered(&self, conversation: &str) -> Result<Vec<Unanswered>, Error> {
+        let filter = RunFilter {
+            skill: Some(CHAT_SKILL.to_owned()),
+            statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
+            ..RunFilter::default()
+        };
+        let mut runs = self.store().runs(filter).await?;
+        runs.retain(|run| conversation_of(run).as_deref() == Some(conversation));
+        runs.sort_by(|one, other| (one.admitted_at, &one.id).cmp(&(other.admitted_at, &other.id)));
+        let stands = |run: &RunRow| match run.status {
+            RunStatus::Waiting => Stands::Waiting,
+            RunStatus::Running if !self.is_abandoned(run) => Stands::Elsewhere,
+            _ => Stands::Abandoned,
+        };
+        let unanswered = runs.into_iter().map(|run| Unanswered {
+            text: message_of(&run),
+            stands: stands(&run),
+            run,
+        });
+        Ok(unanswered.collect())
+    }
+
+    /// Goes on with an answer here, or waits until whoever works on it has ended it.
+    pub async fn go_on(&self, run: &RunId, attention: Attention) -> Result<Said, Error> {
+        let row = self.store().run(run).await?;
+        let owner = row.and_then(|row| row.owner);
+        if let Some(owner) = owner.filter(|owner| self.inner.owner.is_dead(owner)) {
+            self.store().release(vec![owner], self.inner.now()).await?;
+        }
+        attention.note(run);
+        Box::pin(self.drive_when_due(run, attention)).await?;
+        let ended = self.finished_row(run).await?;
+        Ok(Said::of(ended.run().clone(), String::new()))
+    }
+}
+
+fn message_of(run: &RunRow) -> String {
+    let inputs: Value = serde_json::from_str(&run.inputs).unwrap_or_default();
+    inputs["message"].as_str().unwrap_or_default().to_owned()
+}
