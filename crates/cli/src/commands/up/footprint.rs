@@ -1,27 +1,42 @@
 //! Keeps a daemon that waits small: gives back pages of the program that nobody needs just now.
 //!
-//! Starting touches half of the program once, and the kernel maps sixteen pages for each that is
-//! touched. A daemon that waits for its next slot needs a sixth of that. What is given back is mapped
+//! Starting touches half of the program once, a fire a fifth, and the kernel maps sixteen pages for each
+//! that is touched. A daemon that waits for its next slot needs little of that. What is given back is mapped
 //! again from the cache of files when it is needed. Not here: the heap, which is small.
 
 use std::path::Path;
 use std::time::Duration;
 
+use deft_engine::Engine;
 use rustix::mm::{Advice, madvise};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::sleep;
 
-/// When most of what starting brings with it is over.
-const SETTLED: Duration = Duration::from_secs(3);
+/// After so much time in which nothing happened the daemon is waiting.
+const QUIET: Duration = Duration::from_secs(3);
 
-/// How often it is done after that. The price is some hundred page faults, a millisecond.
-const AGAIN: Duration = Duration::from_secs(30);
+/// How often it is done without anything that the engine tells of. The price is some hundred page
+/// faults, half a millisecond.
+const AGAIN: Duration = Duration::from_mins(10);
 
-/// Gives back what is not needed, again and again.
-pub(super) async fn keep_small() {
-    let mut pause = SETTLED;
+/// Gives back what is not needed, each time that things have become quiet.
+pub(super) async fn keep_small(engine: Engine) {
+    let mut live = engine.subscribe();
+    sleep(QUIET).await;
     loop {
-        tokio::time::sleep(pause).await;
+        // Nobody is woken for each event of a busy time: what came is looked at afterwards.
+        while !live.is_empty() {
+            live = live.resubscribe();
+            sleep(QUIET).await;
+        }
         give_back();
-        pause = AGAIN;
+        tokio::select! {
+            heard = live.recv() => if matches!(heard, Err(RecvError::Closed)) {
+                return;
+            },
+            () = sleep(AGAIN) => {}
+        }
+        sleep(QUIET).await;
     }
 }
 
@@ -36,16 +51,19 @@ fn give_back() {
     ) else {
         return;
     };
-    code(&maps, &program).for_each(forget);
+    clean(&maps, &program).for_each(forget);
 }
 
-/// Where the code of the program is mapped: from its file, privately, to be run and not to be written.
-fn code<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Stretch> + 'a {
+/// Where the program is mapped from its file and has not been written to: its code, and the constants
+/// before it, which begin where the file does. What was relocated at the start is further back.
+fn clean<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Stretch> + 'a {
     maps.lines().filter_map(move |line| {
         let (head, path) = line.split_once('/')?;
         let mut head = head.split_whitespace();
         let (from, to) = head.next()?.split_once('-')?;
-        let ours = head.next()? == "r-xp" && Path::new(&format!("/{path}")) == program;
+        let (rights, offset) = (head.next()?, head.next()?);
+        let clean = rights == "r-xp" || rights == "r--p" && offset == "00000000";
+        let ours = clean && Path::new(&format!("/{path}")) == program;
         let address = |hex| usize::from_str_radix(hex, 16).ok();
         ours.then_some((address(from)?, address(to)?))
     })
@@ -57,7 +75,8 @@ fn forget((from, to): Stretch) {
     // SAFETY: the stretch is a whole mapping of this process, and one that stays for as long as it
     // lives. Its pages are those of a file and cannot be written to, so that none of them holds
     // anything but what is in the file: a page that is forgotten comes back as it was. Addresses
-    // that are relocated at the start are in other mappings, since they have to be written.
+    // that are relocated at the start are in mappings that were writable then, which neither the
+    // code nor the one with the head of the file was.
     let advised = unsafe { madvise(start, to.saturating_sub(from), Advice::LinuxDontNeed) };
     if let Err(problem) = advised {
         tracing::debug!(%problem, "pages of the program cannot be given back");
@@ -69,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_code_of_the_program_is_found() {
+    fn only_what_is_not_written_to_is_found() {
         let maps = "\
             55d0-55e0 r--p 00000000 fd:00 11 /opt/my deft\n\
             55e0-56f0 r-xp 00010000 fd:00 11 /opt/my deft\n\
@@ -78,17 +97,17 @@ mod tests {
             6000-6100 rw-p 00000000 00:00 0 [heap]\n\
             7000-7100 r-xp 00000000 fd:00 12 /usr/lib/libc.so.6\n\
             7200-7300 r-xp 00000000 00:00 0 [vdso]\n";
-        let found: Vec<Stretch> = code(maps, Path::new("/opt/my deft")).collect();
-        assert_eq!(found, [(0x55e0, 0x56f0)]);
+        let found: Vec<Stretch> = clean(maps, Path::new("/opt/my deft")).collect();
+        assert_eq!(found, [(0x55d0, 0x55e0), (0x55e0, 0x56f0)]);
     }
 
     #[test]
     fn the_program_goes_on_without_its_pages() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let program = std::env::current_exe().unwrap();
-        let before: Vec<Stretch> = code(&maps, &program).collect();
+        let before: Vec<Stretch> = clean(&maps, &program).collect();
         give_back();
-        let after: Vec<Stretch> = code(&maps, &program).collect();
+        let after: Vec<Stretch> = clean(&maps, &program).collect();
         assert_ne!(after, []);
         assert_eq!(after, before);
     }

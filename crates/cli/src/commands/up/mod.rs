@@ -95,7 +95,7 @@ async fn serve(
     };
     let mut followers = follow::start(engine, registry, home, channel, bot, &stop);
     #[cfg(target_os = "linux")]
-    followers.spawn(footprint::keep_small());
+    followers.spawn(footprint::keep_small(engine.clone()));
     say_ready(app, home, begun).await?;
     if let (true, Some(seeded)) = (is_new, seeded) {
         greet(seeded);
