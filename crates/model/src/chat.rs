@@ -196,6 +196,40 @@ impl From<&ModelReply> for Message {
     }
 }
 
+impl ModelRequest {
+    /// A rough count of what a model has to read before the first message.
+    pub fn head_tokens(&self) -> u64 {
+        let system = self.system.iter();
+        let system = system.map(|part| estimate_tokens(&part.text));
+        system.chain(self.tools.iter().map(ToolSpec::tokens)).sum()
+    }
+
+    /// A rough count of what a model has to read.
+    pub fn tokens(&self) -> u64 {
+        self.head_tokens() + self.messages.iter().map(Message::tokens).sum::<u64>()
+    }
+}
+
+impl Message {
+    /// A rough count of what a model has to read for it.
+    pub fn tokens(&self) -> u64 {
+        match self {
+            Self::User { text } | Self::Tool { text, .. } => estimate_tokens(text),
+            Self::Assistant { text, calls, .. } => {
+                let calls = serde_json::to_string(calls).unwrap_or_default();
+                estimate_tokens(text) + estimate_tokens(&calls)
+            }
+        }
+    }
+}
+
+impl ToolSpec {
+    /// How many tokens it takes with every question, about.
+    pub fn tokens(&self) -> u64 {
+        estimate_tokens(&self.description) + estimate_tokens(&self.schema.to_string())
+    }
+}
+
 /// A rough count of the tokens of a text, on the high side: for budgets and for fitting a prompt,
 /// where the provider has not counted yet.
 pub fn estimate_tokens(text: &str) -> u64 {

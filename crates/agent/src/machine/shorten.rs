@@ -4,7 +4,7 @@
 //! the newest results lose their ends too. What a person asks and what the model says in this run
 //! stays. Not here: the prompt and the tools, which are made to fit before (the host's part).
 
-use deft_model::{Message, ModelRequest, estimate_tokens};
+use deft_model::{Message, ModelRequest};
 
 use super::shown::RESULT_TAG;
 
@@ -20,8 +20,9 @@ const NOTE: &str = "[cut: the rest of this result was left out to keep to the mo
 /// Makes a question fit into so many tokens, as far as that is possible. The first `before` messages
 /// are the history.
 pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) {
-    let fixed = fixed(request);
-    let fits = |messages: &[Message]| fixed + messages.iter().map(tokens).sum::<u64>() <= most;
+    let fixed = request.head_tokens();
+    let fits =
+        |messages: &[Message]| fixed + messages.iter().map(Message::tokens).sum::<u64>() <= most;
     if fits(&request.messages) {
         return;
     }
@@ -46,8 +47,13 @@ pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) 
     }
     let newest = request.messages.iter().rposition(spoke).unwrap_or(0);
     let results = request.messages.len() - newest;
-    let room =
-        most.saturating_sub(fixed + request.messages[..newest].iter().map(tokens).sum::<u64>());
+    let room = most.saturating_sub(
+        fixed
+            + request.messages[..newest]
+                .iter()
+                .map(Message::tokens)
+                .sum::<u64>(),
+    );
     // About two characters to a token leave room for what stands around them.
     let room = usize::try_from(room)
         .unwrap_or(usize::MAX)
@@ -55,29 +61,6 @@ pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) 
     let keep = (room / results.max(1)).max(NEWEST);
     for message in &mut request.messages[newest..] {
         cut(message, keep);
-    }
-}
-
-/// What the prompt and the tools take.
-fn fixed(request: &ModelRequest) -> u64 {
-    let system = request
-        .system
-        .iter()
-        .map(|part| estimate_tokens(&part.text));
-    let tools = request
-        .tools
-        .iter()
-        .map(|tool| estimate_tokens(&tool.description) + estimate_tokens(&tool.schema.to_string()));
-    system.chain(tools).sum()
-}
-
-fn tokens(message: &Message) -> u64 {
-    match message {
-        Message::User { text } | Message::Tool { text, .. } => estimate_tokens(text),
-        Message::Assistant { text, calls, .. } => {
-            let calls = serde_json::to_string(calls).unwrap_or_default();
-            estimate_tokens(text) + estimate_tokens(&calls)
-        }
     }
 }
 
@@ -187,7 +170,7 @@ mod tests {
         assert!(text.ends_with(&format!("x\n</result>\n{NOTE}")), "{text}");
         assert!((NEWEST..1_500).contains(&text.len()), "{}", text.len());
         assert_eq!(request.messages[0], user("now"), "what is asked stays");
-        let all: u64 = request.messages.iter().map(tokens).sum();
+        let all: u64 = request.messages.iter().map(Message::tokens).sum();
         assert!(all <= 800, "{all}");
     }
 

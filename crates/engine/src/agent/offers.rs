@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use deft_agent::{MOST_OFFERED, Offer, Shelved};
-use deft_model::{Failure, FailureClass, ToolSpec, estimate_tokens, fits};
+use deft_model::{Failure, FailureClass, ToolSpec, fits};
 use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
 
 /// The longest name that every provider takes.
@@ -95,17 +95,12 @@ fn spec(info: &ToolInfo, name: String) -> ToolSpec {
     }
 }
 
-/// How many tokens a tool takes with every question, about.
-pub(crate) fn tokens(spec: &ToolSpec) -> u64 {
-    estimate_tokens(&spec.description) + estimate_tokens(&spec.schema.to_string())
-}
-
 /// Whether all tools that an agent may use take no more than so many tokens.
 pub(crate) fn are_few(all: &[ToolInfo], without: &[&str], most: u64) -> bool {
     let all = all.iter();
     let mut for_it = all.filter(|info| !without.contains(&info.shown.as_str()));
     let taken = for_it.try_fold(0_u64, |taken, info| {
-        let taken = taken + tokens(&spec(info, String::new()));
+        let taken = taken + spec(info, String::new()).tokens();
         (taken <= most).then_some(taken)
     });
     taken.is_some()
@@ -118,7 +113,7 @@ pub(crate) fn fit(offers: &mut Vec<Offer>, most: u64, keep: usize) -> Vec<Shelve
     let mut place = 0;
     let mut left_out = Vec::new();
     offers.retain(|offer| {
-        let size = tokens(&offer.spec);
+        let size = offer.spec.tokens();
         place += 1;
         let fits = place <= keep || taken.saturating_add(size) <= most;
         if fits {

@@ -4,9 +4,7 @@ use deft_agent::{Mode, Setup};
 use deft_model::{Message, ModelRequest};
 use serde_json::{Value, json};
 
-use super::budget::request_tokens;
 use super::chat::{Preview, Told};
-use super::offers;
 use crate::{Engine, Error, Say};
 
 impl Engine {
@@ -43,7 +41,7 @@ fn shown(preview: &Preview) -> Value {
         .map(|(section, chars)| json!({ "section": section.to_string(), "chars": chars }));
     let tools = setup.tools.iter().map(|offer| {
         json!({ "name": offer.spec.name, "description": offer.spec.description,
-            "tool": offer.tool, "approve": offer.approve, "tokens": offers::tokens(&offer.spec) })
+            "tool": offer.tool, "approve": offer.approve, "tokens": offer.spec.tokens() })
     });
     let shelf = setup.shelf.iter().map(|shelved| shelved.name.as_str());
     let messages = messages(setup);
@@ -51,7 +49,7 @@ fn shown(preview: &Preview) -> Value {
         "agent": setup.agent, "model": setup.model, "mode": setup.mode,
         "system": system.collect::<Vec<_>>(), "sections": sections.collect::<Vec<_>>(),
         "messages": messages, "tools": tools.collect::<Vec<_>>(),
-        "shelf": shelf.collect::<Vec<_>>(), "tokens": request_tokens(&request(setup, messages.clone())),
+        "shelf": shelf.collect::<Vec<_>>(), "tokens": request(setup, messages.clone()).tokens(),
         "notes": preview.notes,
     })
 }

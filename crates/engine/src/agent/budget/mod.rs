@@ -11,7 +11,7 @@ mod slots;
 use std::time::{Duration, Instant};
 
 use deft_llm::{Answer, ModelOptions};
-use deft_model::{Exhausted, Failure, FailureClass, Message, ModelRequest, Usd, estimate_tokens};
+use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Usd};
 use deft_store::{Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,6 @@ pub use pause::AgentPause;
 
 pub(crate) use bounds::{Payer, payers};
 
-use super::offers;
 use crate::engine::Inner;
 use bounds::{Bound, Whose};
 
@@ -107,7 +106,7 @@ impl Inner {
     /// The most that a question may take and cost, whichever of the models answers that may be asked.
     fn at_most(&self, model: &str, request: &ModelRequest) -> (u64, Usd) {
         let models = self.models();
-        let input = request_tokens(request);
+        let input = request.tokens();
         let asked = models.options(model);
         let others = asked.map_or(&[][..], |asked| &asked.fallback);
         let others = others.iter().filter_map(|name| models.options(name));
@@ -232,23 +231,6 @@ impl Inner {
             at: self.now(),
         })]
     }
-}
-
-/// A rough count of what a model has to read.
-pub(super) fn request_tokens(request: &ModelRequest) -> u64 {
-    let system = request
-        .system
-        .iter()
-        .map(|part| estimate_tokens(&part.text));
-    let messages = request.messages.iter().map(|message| match message {
-        Message::User { text } | Message::Tool { text, .. } => estimate_tokens(text),
-        Message::Assistant { text, calls, .. } => {
-            let calls = serde_json::to_string(calls).unwrap_or_default();
-            estimate_tokens(text) + estimate_tokens(&calls)
-        }
-    });
-    let tools = request.tools.iter().map(offers::tokens);
-    system.chain(messages).chain(tools).sum()
 }
 
 fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&Whose>) -> Failure {
