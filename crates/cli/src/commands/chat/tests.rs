@@ -16,6 +16,8 @@ use super::session::Session;
 use super::turn::{Company, Stops};
 use super::view::{Look, Much, View};
 use crate::failure::Done;
+use crate::progress::Above;
+use crate::prompt::Stage;
 use crate::talk::fake::{Do, Fake, call, failed};
 use crate::talk::{Live, Said, Stands, Unanswered, Usage};
 
@@ -140,6 +142,25 @@ async fn an_answer_is_written_as_it_comes_and_once() {
             "Let me look.\n⚙ mail_list {\"max\":3} ✓ 120 ms\nYou have 3 mails."
         );
     }
+}
+
+/// A line from elsewhere stands behind an answer that is being written, and beside a question.
+#[test]
+fn lines_from_elsewhere_tear_nothing() {
+    let world = world(false);
+    let view = &world.session.company.view;
+    view.begin();
+    view.above("one");
+    view.hear(Live::Text("That ".to_owned()));
+    view.above("two");
+    view.hear(Live::Text("is that.".to_owned()));
+    view.pause(true);
+    view.above("three");
+    assert_eq!(world.screen.shown(), "one\nThat is that.");
+    view.pause(false);
+    view.leave();
+    view.above("four");
+    assert_eq!(world.screen.shown(), "one\nThat is that.\ntwo\nthree\nfour");
 }
 
 #[tokio::test]

@@ -82,6 +82,8 @@ struct State {
     drawn: bool,
     /// Writes above a line that a person edits.
     printer: Option<Printer>,
+    /// Lines from elsewhere that would tear an answer or a question, until it ends.
+    held: Vec<String>,
     typing: Typing,
 }
 
@@ -108,6 +110,7 @@ impl View {
             frame: 0,
             drawn: false,
             printer: None,
+            held: Vec::new(),
             typing: Typing::default(),
         }))
     }
@@ -210,8 +213,8 @@ impl View {
 impl Stage for View {
     fn pause(&self, paused: bool) {
         let mut state = self.lock();
-        state.end_text();
         state.paused = paused;
+        state.end_text();
         // What answers a question is seen.
         if paused || !state.busy {
             state.typing.show();
@@ -225,8 +228,10 @@ impl Above for View {
     fn above(&self, line: &str) {
         let mut state = self.lock();
         let state = &mut *state;
+        let torn = state.paused || state.busy && state.writes();
         match &mut state.printer {
             Some(print) if !state.busy => print(format!("{line}\n")),
+            _ if torn => state.held.push(line.to_owned()),
             _ => {
                 state.end_text();
                 state.complain(line);
@@ -315,6 +320,16 @@ impl State {
             self.answer(&rest);
         }
         self.erase();
+        if !self.paused {
+            for line in std::mem::take(&mut self.held) {
+                self.complain(&line);
+            }
+        }
+    }
+
+    /// Whether an answer is being written.
+    fn writes(&self) -> bool {
+        !self.segment.is_empty() || self.text.is_midline()
     }
 
     fn answer(&mut self, text: &str) {
@@ -344,8 +359,7 @@ impl State {
 
     /// Says at the bottom what is going on, unless an answer is being written there.
     fn draw(&mut self) {
-        let writes = !self.segment.is_empty() || self.text.is_midline();
-        if self.look.much != Much::Live || !self.busy || self.paused || writes {
+        if self.look.much != Much::Live || !self.busy || self.paused || self.writes() {
             return;
         }
         let what = if self.calls.is_empty() {
