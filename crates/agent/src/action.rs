@@ -1,6 +1,7 @@
 //! What an agent asks of the world, and what it has to be told about it.
 
 use deft_model::{Effects, Failure, ModelRequest, Object, ToolCall, ToolSpec};
+use serde::{Deserialize, Serialize};
 
 use crate::{Address, Dispatch, Offer, Setup, Shelved};
 
@@ -32,6 +33,8 @@ pub enum Action {
         args: Object,
         /// What repeating it would do.
         effects: Effects,
+        /// What a person agreed to with it.
+        covers: Option<Covers>,
     },
     /// Ask a person before a call.
     Ask {
@@ -89,8 +92,8 @@ pub enum Resolved {
         args: Object,
         /// What repeating it would do.
         effects: Effects,
-        /// True when a person has to agree.
-        approve: bool,
+        /// The yes of a person that it needs.
+        consent: Option<Consent>,
         /// The skill whose command it is.
         skill: Option<String>,
     },
@@ -98,6 +101,29 @@ pub enum Resolved {
     Dispatch(Dispatch),
     /// What it needs is not there; the agent ends with this.
     Blocked(Failure),
+}
+
+/// A person's yes that a call needs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Consent {
+    /// The question, where naming the call is not enough.
+    pub question: Option<String>,
+    /// What a yes is for beside the call itself.
+    pub covers: Option<Covers>,
+}
+
+/// Calls that follow from one that a person agrees to: those of a skill that it runs or stores.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covers {
+    /// Their tools.
+    pub tools: Vec<String>,
+    /// The revision of the skill that calls them; none for one that is not stored yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+    /// Whether a person answered, and not a flag or an earlier yes: only that can be a standing
+    /// grant.
+    #[serde(default)]
+    pub by_person: bool,
 }
 
 /// What a machine has to be told about the world before it decides.

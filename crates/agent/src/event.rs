@@ -7,7 +7,7 @@ use deft_model::{Effects, Failure, ModelReply, Object, Usd};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Dispatch, Offer, Setup};
+use crate::{Covers, Dispatch, Offer, Setup};
 
 /// Which agent of a step: empty for the step's own, `3.1` for the one that call 1 of turn 3 sent
 /// out, `3.1/2.0` for one below that.
@@ -44,6 +44,19 @@ impl Address {
     /// The turn of the step's own agent in which it, or the first above it, was sent out.
     pub(crate) fn first_turn(&self) -> Option<u32> {
         self.0.split_once('.')?.0.parse().ok()
+    }
+
+    /// The turn of another agent in which this one, or the first above it, was sent out; `None` if it
+    /// is not below the other one.
+    pub(crate) fn turn_below(&self, above: &Self) -> Option<u32> {
+        let mut address = self.clone();
+        loop {
+            let (parent, turn, _) = address.parent()?;
+            if parent == *above {
+                return Some(turn);
+            }
+            address = parent;
+        }
     }
 
     /// How many agents are above it.
@@ -147,6 +160,9 @@ pub enum What {
         /// The skill whose command it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         skill: Option<String>,
+        /// What a yes is for beside the call itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        covers: Option<Covers>,
     },
     /// The question was answered.
     Answered {
@@ -158,6 +174,9 @@ pub enum What {
         yes: bool,
         /// Who gave it.
         by: String,
+        /// Whether that is a person, and not a flag or an earlier yes.
+        #[serde(default)]
+        person: bool,
     },
     /// A tool is about to be called. Stored before it is.
     Called {
@@ -174,6 +193,9 @@ pub enum What {
         /// The skill whose command it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         skill: Option<String>,
+        /// What a person agreed to with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        covers: Option<Covers>,
     },
     /// An agent is about to be sent out.
     Dispatched {

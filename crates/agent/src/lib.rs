@@ -14,8 +14,8 @@ mod machine;
 pub mod prompt;
 mod setup;
 
-pub use action::{Action, Facts, Resolved, Wanted};
+pub use action::{Action, Consent, Covers, Facts, Resolved, Wanted};
 pub use classify::{Classified, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
 pub use event::{Address, Event, Finished, Interpretation, What, Written};
-pub use machine::{CATALOG_TOOL, Diverged, MOST_OFFERED, Machine, PAGE_TOOLS, RESULT_TAG};
+pub use machine::{CATALOG_TOOL, Diverged, MOST_OFFERED, Machine, PAGE_TOOLS, RESULT_TAG, Reply};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup, Shelved};

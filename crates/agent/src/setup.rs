@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Message, Object, PromptPart, ToolSpec};
+use deft_model::{Authority, Message, Object, PromptPart, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 /// Everything an agent works with.
@@ -41,6 +41,10 @@ pub struct Setup {
     pub must_call: Vec<String>,
     /// Its limits.
     pub limits: Limits,
+    /// What it may do, and so what anything may do that it stores, queues, runs or dispatches. A
+    /// journal that does not say allows nothing.
+    #[serde(default = "Authority::none")]
+    pub authority: Authority,
 }
 
 /// How a model says what it wants done.
@@ -101,6 +105,9 @@ pub struct Limits {
     pub repeats: u32,
     /// How many characters of a result the model is shown.
     pub max_shown: usize,
+    /// How many calls its model and those of all agents below it may make.
+    #[serde(default = "max_calls")]
+    pub max_calls: u32,
     /// How many tokens a question may take; what is old is shortened to keep to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<u64>,
@@ -114,9 +121,15 @@ impl Default for Limits {
             fan_out: 4,
             repeats: 3,
             max_shown: 20_000,
+            max_calls: max_calls(),
             context: None,
         }
     }
+}
+
+/// How many calls an agent may make unless it is told otherwise.
+const fn max_calls() -> u32 {
+    100
 }
 
 /// An agent that another one sends out (S2.59).

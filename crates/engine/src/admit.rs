@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Object, Overlap, RunId, Skill};
+use deft_model::{Authority, Object, Overlap, RunId, Skill};
 use deft_store::{
     Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
     Then, Write,
@@ -47,6 +47,8 @@ pub struct Fire {
     pub writes: Vec<Write>,
     /// Why the check before the run could not be made.
     pub check_failed: Option<String>,
+    /// The rights of the agent that asks for it; none where a person or a schedule does.
+    pub authority: Option<Arc<Authority>>,
 }
 
 /// The run that another one was made from.
@@ -314,6 +316,7 @@ impl Inner {
             inputs,
             nonce: new_nonce(fire),
             check_failed: fire.check_failed.clone(),
+            authority: fire.authority.clone(),
         };
         let nonce = started.nonce.clone();
         let mut machine = Machine::new(Arc::clone(&pinned.plan), Arc::clone(&self.rules));
@@ -344,7 +347,7 @@ impl Inner {
                 journal.push(now, event);
             }
         }
-        let decided = machine.advance(now, &RouterFacts(&self.parts.router));
+        let decided = machine.advance(now, &RouterFacts(self));
         journal.extend(now, decided);
         let asked = machine.outstanding();
         let asked = asked
@@ -376,7 +379,8 @@ impl Inner {
     fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
-        let told = fire.workspace_uri.is_some() || fire.check_failed.is_some();
+        let told =
+            fire.workspace_uri.is_some() || fire.check_failed.is_some() || fire.authority.is_some();
         if reused.is_empty() && !told {
             return Vec::new();
         }
@@ -385,6 +389,7 @@ impl Inner {
             nonce: nonce.to_owned(),
             reused,
             check_failed: fire.check_failed.clone(),
+            authority: fire.authority.clone(),
         });
         vec![encode_event(self.now(), &prepared)]
     }

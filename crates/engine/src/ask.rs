@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Inner;
-use crate::grants::Place;
+use crate::grants::{Allowed, Place};
 use crate::{Engine, Error};
 
 /// A question to a person.
@@ -175,6 +175,9 @@ pub(crate) async fn at_terminal(
     Some((answer, asker.name()))
 }
 
+/// Who gave a grant that was agreed to when a skill was stored, as the record says.
+pub(crate) const WHEN_STORED: &str = "the person who agreed when it was stored";
+
 /// Who answers at the terminal, as the record says.
 pub(crate) const TERMINAL: &str = "the person at the terminal";
 
@@ -230,6 +233,14 @@ pub(crate) async fn find_answer(
     Some(decided.unwrap_or((answer, by)))
 }
 
+/// Whether an answer was given by a person, and not by a flag or by a grant that stands.
+pub(crate) fn is_person(by: &str) -> bool {
+    !by.starts_with("--") && !by.starts_with(STANDING)
+}
+
+/// What the name of a grant stands behind where it answers.
+const STANDING: &str = "standing grant";
+
 /// Who allowed the operation for good, if anybody has.
 async fn granted(
     engine: &Arc<Inner>,
@@ -251,7 +262,7 @@ async fn granted(
     grants
         .into_iter()
         .find(|grant| place.is_covered(grant))
-        .map(|grant| format!("standing grant {} of {}", grant.id, grant.by))
+        .map(|grant| format!("{STANDING} {} of {}", grant.id, grant.by))
 }
 
 /// What became of an answer.
@@ -330,7 +341,11 @@ impl Engine {
             operation: &operation,
         };
         like.map_or(Ok(()), |pattern| place.check(pattern))?;
-        let (id, digest, pattern) = place.bound(like);
+        let allowed = match like.filter(|pattern| !pattern.is_empty()) {
+            Some(pattern) => Allowed::Like(pattern.clone()),
+            None => Allowed::Exactly,
+        };
+        let (id, digest, pattern) = place.bound(&allowed);
         Ok(Grant {
             id,
             skill: row.skill.clone(),

@@ -346,6 +346,7 @@ impl Inner {
             nonce: admit::nonce(),
             reused: Vec::new(),
             check_failed: None,
+            authority: None,
         });
         let started = Event::Started(Started {
             skill: claimed.run.skill.clone(),
@@ -355,6 +356,7 @@ impl Inner {
             inputs: serde_json::from_str(&claimed.run.inputs).unwrap_or_default(),
             nonce: prepared.nonce.clone(),
             check_failed: prepared.check_failed,
+            authority: prepared.authority,
         });
         for event in std::iter::once(started).chain(prepared.reused) {
             // A fresh machine takes its own start, and reused steps of the same revision.

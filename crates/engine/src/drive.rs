@@ -7,10 +7,9 @@ mod think;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Effects, Exhausted, Object, RunId};
+use deft_model::{Authority, Effects, Exhausted, Object, RunId};
 use deft_store::{Finish, Lease, RunRow, SkillRow, Then, Write};
-use deft_tools::Router;
-use deft_workflow::{Action, Call, Event, Facts, Machine, Path};
+use deft_workflow::{Action, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -87,11 +86,16 @@ pub(crate) struct Driver {
     place: Option<OwnedSemaphorePermit>,
 }
 
-pub(crate) struct RouterFacts<'a>(pub(crate) &'a Router);
+/// What the interpreter has to be told: by the router, and by the rights of agents.
+pub(crate) struct RouterFacts<'a>(pub(crate) &'a Inner);
 
 impl Facts for RouterFacts<'_> {
     fn effects(&self, tool: &str, args: &Object) -> Option<Effects> {
-        self.0.effects_of(tool, args)
+        self.0.parts.router.effects_of(tool, args)
+    }
+
+    fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit {
+        self.0.permit(authority, tool, args)
     }
 }
 
@@ -104,7 +108,7 @@ impl Driver {
         secrets: Arc<RunSecrets>,
         attention: Attention,
     ) -> Self {
-        let stop = engine.register(&run.id);
+        let stop = engine.register(&run.id, &attention);
         let performer = Performer {
             engine: Arc::clone(engine),
             run: run.id.clone(),
@@ -198,7 +202,7 @@ impl Driver {
     async fn turns(&mut self, mut actions: Vec<Action>) -> Result<Turned, Error> {
         loop {
             let now = self.engine.now();
-            let facts = RouterFacts(&self.engine.parts.router);
+            let facts = RouterFacts(&self.engine);
             let decided = self.machine.advance(now, &facts);
             self.journal.extend(now, decided);
             let fresh = self.machine.take_actions();
@@ -326,6 +330,7 @@ impl Driver {
                 let request = Request {
                     code: self.machine.code(&path),
                     by_model: self.machine.is_of_record(&path),
+                    authority: self.machine.authority(&path).map(Arc::new),
                     path,
                     attempt,
                     call,
@@ -337,7 +342,8 @@ impl Driver {
             }
             Action::Heal { path, heal, key } => {
                 self.calling += 1;
-                performer.heal(path, heal, key).boxed()
+                let authority = self.machine.authority(&path);
+                performer.heal(path, heal, key, authority).boxed()
             }
             Action::Sleep { path, until } => {
                 self.sleeping.push(until);

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::record::Published;
 use crate::skills::{Plans, Skills};
-use crate::{Budgets, Clock, Error, Options, Owner};
+use crate::{Attention, Budgets, Clock, Error, Options, Owner};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -53,6 +53,8 @@ pub(crate) struct Inner {
     kept: Mutex<HashSet<String>>,
     /// Runs that are driven here, and how to stop them.
     driven: Mutex<HashMap<RunId, Stop>>,
+    /// Who watches over them: whoever can answer for a run can answer for those it makes.
+    watched: Mutex<HashMap<RunId, Attention>>,
     /// Leases of runs that are driven no more and could not be given back yet.
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
@@ -150,6 +152,7 @@ impl Engine {
                 owner,
                 kept: Mutex::default(),
                 driven: Mutex::default(),
+                watched: Mutex::default(),
                 abandoned: Mutex::default(),
                 live,
                 bells: Bells::default(),
@@ -322,7 +325,8 @@ impl Inner {
         lock(&self.kept).insert(revision.to_owned());
     }
 
-    pub(crate) fn register(&self, run: &RunId) -> Stop {
+    pub(crate) fn register(&self, run: &RunId, attention: &Attention) -> Stop {
+        lock(&self.watched).insert(run.clone(), attention.clone());
         let stop = lock(&self.driven).entry(run.clone()).or_default().clone();
         self.bells.driving.notify_waiters();
         stop
@@ -330,6 +334,17 @@ impl Inner {
 
     pub(crate) fn unregister(&self, run: &RunId) {
         lock(&self.driven).remove(run);
+        lock(&self.watched).remove(run);
+    }
+
+    /// Who answers questions of a run that another one makes: whoever answers for that one.
+    pub(crate) fn attention_below(&self, run: &RunId) -> Attention {
+        let above = lock(&self.watched).get(run).cloned().unwrap_or_default();
+        Attention {
+            asker: above.asker,
+            assume_yes: above.assume_yes,
+            ..Attention::default()
+        }
     }
 
     pub(crate) fn abandoned(&self) -> MutexGuard<'_, Vec<Lease>> {

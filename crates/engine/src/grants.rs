@@ -2,7 +2,9 @@
 //!
 //! One without a pattern covers the very operation it was given for. One with a pattern names the
 //! arguments that may differ and how; the operation without these must be the same, and each of
-//! these must be there and fit. What differs is never guessed from the call that was approved.
+//! these must be there and fit. What differs is never guessed from the call that was approved. One
+//! with the pattern `*` covers every call of the tool by that step: a person agreed to it when an
+//! agent's skill was stored.
 //!
 //! Not here: who is asked and what becomes of an answer (`ask.rs`).
 
@@ -23,16 +25,51 @@ pub(crate) struct Place<'a> {
     pub(crate) operation: &'a Operation,
 }
 
-impl Place<'_> {
-    fn digest(&self) -> String {
-        operation_digest(self.skill, self.revision, self.path, self.operation)
+/// Which arguments a permission covers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Allowed {
+    /// Those of the operation.
+    Exactly,
+    /// Others where the pattern says so.
+    Like(Object),
+    /// All.
+    Anything,
+}
+
+impl Allowed {
+    fn from_stored(pattern: Option<&str>) -> Option<Self> {
+        let Some(pattern) = pattern else {
+            return Some(Self::Exactly);
+        };
+        match serde_json::from_str(pattern).ok()? {
+            Value::Object(pattern) => Some(Self::Like(pattern)),
+            Value::String(text) if text == ANYTHING => Some(Self::Anything),
+            _ => None,
+        }
     }
 
-    /// The digest of everything but these arguments.
-    fn digest_without(&self, pattern: &Object) -> String {
+    fn to_stored(&self) -> Option<String> {
+        match self {
+            Self::Exactly => None,
+            Self::Like(pattern) => Some(Value::Object(pattern.clone()).to_string()),
+            Self::Anything => Some(Value::from(ANYTHING).to_string()),
+        }
+    }
+}
+
+/// The pattern of a permission for all arguments.
+const ANYTHING: &str = "*";
+
+impl Place<'_> {
+    /// The digest of everything but the arguments that may differ.
+    fn digest_without(&self, allowed: &Allowed) -> String {
         let mut operation = self.operation.clone();
-        if let Some(Value::Object(args)) = &mut operation.args {
-            args.retain(|name, _| !pattern.contains_key(name));
+        match (allowed, &mut operation.args) {
+            (Allowed::Like(pattern), Some(Value::Object(args))) => {
+                args.retain(|name, _| !pattern.contains_key(name));
+            }
+            (Allowed::Anything, args) => *args = None,
+            (Allowed::Exactly | Allowed::Like(_), _) => {}
         }
         operation_digest(self.skill, self.revision, self.path, &operation)
     }
@@ -46,30 +83,29 @@ impl Place<'_> {
         if grant.revision != self.revision || grant.skill != self.skill {
             return false;
         }
-        let Some(pattern) = &grant.pattern else {
-            return grant.operation == self.digest();
-        };
         // What cannot be read covers nothing.
-        let Ok(pattern) = serde_json::from_str::<Object>(pattern) else {
+        let Some(allowed) = Allowed::from_stored(grant.pattern.as_deref()) else {
             return false;
         };
-        let fits = |(name, allowed): (&String, &Value)| {
-            let given = self.args().and_then(|args| args.get(name));
-            given.is_some_and(|given| value_fits(allowed, given))
+        let fits = match &allowed {
+            Allowed::Exactly | Allowed::Anything => true,
+            Allowed::Like(pattern) => pattern.iter().all(|(name, allowed)| {
+                let given = self.args().and_then(|args| args.get(name));
+                given.is_some_and(|given| value_fits(allowed, given))
+            }),
         };
-        grant.operation == self.digest_without(&pattern) && pattern.iter().all(fits)
+        fits && grant.operation == self.digest_without(&allowed)
     }
 
     /// What a permission for it is called, and what it is bound to.
-    pub(crate) fn bound(&self, pattern: Option<&Object>) -> (String, String, Option<String>) {
-        let Some(pattern) = pattern.filter(|pattern| !pattern.is_empty()) else {
-            let digest = self.digest();
-            return (format!("grant_{}", &digest[..12]), digest, None);
+    pub(crate) fn bound(&self, allowed: &Allowed) -> (String, String, Option<String>) {
+        let digest = self.digest_without(allowed);
+        let pattern = allowed.to_stored();
+        let name = match &pattern {
+            Some(pattern) => hex(format!("{digest}\n{pattern}").as_bytes()),
+            None => digest.clone(),
         };
-        let digest = self.digest_without(pattern);
-        let pattern = Value::Object(pattern.clone()).to_string();
-        let name = hex(format!("{digest}\n{pattern}").as_bytes());
-        (format!("grant_{}", &name[..12]), digest, Some(pattern))
+        (format!("grant_{}", &name[..12]), digest, pattern)
     }
 
     /// A pattern must be about arguments that the operation has, and fit them: anything else is a

@@ -13,6 +13,7 @@ mod admit;
 mod aftermath;
 mod agent;
 mod ask;
+mod authority;
 mod cache;
 mod claim;
 mod clock;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::Error;
+use crate::authority::{read_record_text, with_authority};
 use crate::engine::Inner;
 use crate::skills::{Pinned, decode, encode};
 
@@ -107,9 +108,9 @@ impl Inner {
 
     /// A record as a skill; none if it is not one, which its checks at creation rule out.
     pub(crate) fn read_record(&self, content: &str) -> Option<Skill> {
-        let value: Value = serde_json::from_str(content).ok()?;
-        match parse_record(&value, &self.moment()).document? {
-            Document::Skill(skill) => Some(*skill),
+        let (record, authority) = read_record_text(content)?;
+        match parse_record(&Value::Object(record), &self.moment()).document? {
+            Document::Skill(skill) => Some(with_authority(*skill, authority)),
             Document::Domain(_) | Document::Agent(_) => None,
         }
     }

@@ -39,6 +39,8 @@ pub struct Options {
     pub chats: Vec<String>,
     /// The tool that carries messages to people, if one does: a run that used it has told already.
     pub channel_tool: Option<String>,
+    /// Folders with skills, agents and settings: an agent is asked before it writes there.
+    pub protected: Vec<PathBuf>,
     /// Remedies of the host.
     pub heals: Vec<Heal>,
     /// How agents behave.
@@ -67,6 +69,7 @@ impl Options {
             notify_minutes: 0,
             chats: Vec::new(),
             channel_tool: None,
+            protected: vec![home.to_owned()],
             heals: Vec::new(),
             agent: AgentOptions::default(),
             zone: "UTC".to_owned(),

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_store::{SkillFilter, SkillRow};
 use deft_tools::{Context, Definition, Router};
@@ -28,8 +28,8 @@ impl Engine {
             // The router belongs to the engine, so that its tools must not keep it alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()
-                .register_fn(definition, move |args: Object, _: Context| {
-                    call(engine.clone(), schema.name, args)
+                .register_fn(definition, move |args: Object, context: Context| {
+                    call(engine.clone(), schema.name, args, context.authority)
                 });
         }
     }
@@ -67,13 +67,18 @@ fn effects(tool: &str) -> Option<Effects> {
     }
 }
 
-async fn call(engine: Weak<Inner>, tool: &'static str, args: Object) -> Result<Value, Failure> {
+async fn call(
+    engine: Weak<Inner>,
+    tool: &'static str,
+    args: Object,
+    by: Option<Arc<Authority>>,
+) -> Result<Value, Failure> {
     let inner = engine
         .upgrade()
         .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
     let engine = Engine { inner };
     engine
-        .own_tool(tool, &args)
+        .own_tool(tool, &args, by.as_deref())
         .await
         .map_err(|error| failure(&error))
 }
@@ -91,15 +96,20 @@ pub(crate) fn failure(error: &Error) -> Failure {
 }
 
 impl Engine {
-    async fn own_tool(&self, tool: &str, args: &Object) -> Result<Value, Error> {
+    async fn own_tool(
+        &self,
+        tool: &str,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<Value, Error> {
         match tool {
             "memory_store_skill" => {
-                let stored = self.store_skill(args).await?;
+                let stored = self.store_skill_as(args, by).await?;
                 self.stored_json(&stored).await
             }
             "memory_update_skill" => {
                 let (target, changes) = wanted(args)?;
-                let stored = self.update_skill(&target, &changes).await?;
+                let stored = self.update_skill_as(&target, &changes, by).await?;
                 self.stored_json(&stored).await
             }
             "memory_list_skills" => self.list_json(args).await,
@@ -114,7 +124,7 @@ impl Engine {
                 Ok(json!({"success": true, "deleted": row.text.name, "id": row.id}))
             }
             "queue_task" => {
-                let run = self.queue_task(args).await?;
+                let run = self.queue_task_as(args, by).await?;
                 Ok(self.job_json(&run).await)
             }
             _ => {
@@ -130,7 +140,11 @@ impl Engine {
     }
 
     async fn stored_json(&self, stored: &Stored) -> Result<Value, Error> {
-        let skill = self.record_json(&stored.row).await?;
+        let mut skill = self.record_json(&stored.row).await?;
+        // For people: a model can do nothing about its own rights, and every word of a result costs.
+        skill
+            .as_object_mut()
+            .and_then(|skill| skill.shift_remove("authority"));
         Ok(json!({
             "success": true,
             "id": stored.row.id,
@@ -193,6 +207,7 @@ impl Engine {
             "required_tools": required,
             "missing_tools": missing,
             "execution_plan": content.get("execution_plan"),
+            "authority": policy.and_then(|policy| policy.authority.as_deref()),
             "max_steps": policy.map(|policy| policy.max_steps),
             "notify_on_completion": policy.map(|policy| policy.notify_on_completion),
             "notify_interval_minutes": policy.map(|policy| policy.notify_interval_minutes),

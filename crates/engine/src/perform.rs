@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deft_compute::{Error as ComputeError, Job, Kind, Session};
-use deft_model::{Failure, FailureClass, Object, RunId, scatter};
+use deft_model::{Authority, Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
 use deft_workflow::{Answer, Call, Code, Heal, Path, check_inputs, size};
@@ -98,6 +98,8 @@ pub(crate) struct Request {
     pub(crate) code: Option<Code>,
     /// A model wrote the arguments.
     pub(crate) by_model: bool,
+    /// The rights that the step has, where they are not a person's.
+    pub(crate) authority: Option<Arc<Authority>>,
 }
 
 impl Performer {
@@ -154,6 +156,7 @@ impl Performer {
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
             by_model: request.by_model,
+            authority: request.authority.clone(),
             ..ToolCall::new(tool, args.clone())
         };
         let reply = self.engine.parts.router.call(call).await?;
@@ -292,13 +295,30 @@ impl Performer {
         Ok((pinned, inputs))
     }
 
-    pub(crate) async fn heal(self, path: Path, heal: Arc<Heal>, key: String) -> Done {
+    pub(crate) async fn heal(
+        self,
+        path: Path,
+        heal: Arc<Heal>,
+        key: String,
+        authority: Option<Authority>,
+    ) -> Done {
         let begun = Instant::now();
+        let allowed = self
+            .engine
+            .refuse_unasked(authority.as_ref(), &heal.tool, &heal.args);
+        if let Err(failure) = allowed {
+            return Done::Healed {
+                path,
+                result: Err(failure),
+                ms: millis(begun),
+            };
+        }
         let call = ToolCall {
             key,
             deadline: self.engine.options.tool_timeout,
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
+            authority: authority.map(Arc::new),
             ..ToolCall::new(&heal.tool, heal.args.clone())
         };
         let result = self.engine.parts.router.call(call).await.map(drop);

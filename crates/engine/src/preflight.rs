@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
-use deft_model::{Failure, FailureClass, Object};
+use deft_model::{Authority, Failure, FailureClass, Object};
 use deft_schedule::parse_duration;
 use deft_skillfile::Check;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
@@ -69,7 +69,10 @@ impl Inner {
             return Ok(None);
         };
         let found = match Check::read(check) {
-            Ok(check) => self.look(&check, slot).await,
+            Ok(check) => {
+                let authority = pinned.skill.policy.authority.as_deref();
+                self.look(&check, slot, authority).await
+            }
             Err(why) => Err(why),
         };
         if let Err(why) = &found {
@@ -94,15 +97,20 @@ impl Inner {
         })
     }
 
-    async fn look(&self, check: &Check, slot: Timestamp) -> Result<Option<String>, String> {
+    async fn look(
+        &self,
+        check: &Check,
+        slot: Timestamp,
+        authority: Option<&Authority>,
+    ) -> Result<Option<String>, String> {
         match check {
             Check::Mail => {
-                let mail = self.ask_tool(MAIL, Object::new()).await?;
+                let mail = self.ask_tool(MAIL, Object::new(), authority).await?;
                 Ok(is_empty(&mail).then(|| "there is no new mail".to_owned()))
             }
             Check::Calendar(ahead) => {
                 let args = self.stretch(ahead, self.now().max(slot))?;
-                let events = self.ask_tool(CALENDAR, args).await?;
+                let events = self.ask_tool(CALENDAR, args, authority).await?;
                 Ok(
                     is_empty(&events)
                         .then(|| format!("the calendar is empty for the next {ahead}")),
@@ -113,7 +121,7 @@ impl Inner {
                 args,
                 condition,
             } => {
-                let result = self.ask_tool(tool, args.clone()).await?;
+                let result = self.ask_tool(tool, args.clone(), authority).await?;
                 let (go, what) = match condition {
                     Some(text) => {
                         let holds = self.holds(text, result).await?;
@@ -130,7 +138,15 @@ impl Inner {
         }
     }
 
-    async fn ask_tool(&self, tool: &str, args: Object) -> Result<Value, String> {
+    /// Nobody can be asked before a run, so that a check calls only what needs no yes.
+    async fn ask_tool(
+        &self,
+        tool: &str,
+        args: Object,
+        authority: Option<&Authority>,
+    ) -> Result<Value, String> {
+        self.refuse_unasked(authority, tool, &args)
+            .map_err(|failure| failure.message)?;
         let call = Call::new(tool, args);
         let reply = self.parts.router.call(call).await;
         reply

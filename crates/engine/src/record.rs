@@ -215,6 +215,7 @@ mod tests {
             inputs: inputs.as_object().cloned().unwrap_or_default(),
             nonce: "n".to_owned(),
             check_failed: None,
+            authority: None,
         });
         let NewEvent { at, kind, body } = encode(Timestamp::UNIX_EPOCH, &event);
         let run = RunId::new("run_1");

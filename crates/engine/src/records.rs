@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use deft_model::{DisabledReason, Object, SkillId};
+use deft_model::{Authority, DisabledReason, Object, SkillId};
 use deft_records::{
     Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe_stored, merge,
     normalise,
@@ -15,6 +15,7 @@ use deft_store::{Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::Found;
 use serde_json::Value;
 
+use crate::authority::{after_change, read_record_text, with_authority, write_record_text};
 use crate::engine::Inner;
 use crate::lookup::{record_key, record_revision};
 use crate::{Engine, Error};
@@ -38,15 +39,35 @@ pub struct Stored {
 }
 
 impl Engine {
-    /// Stores a new skill.
+    /// Stores a new skill of a person.
     pub async fn store_skill(&self, args: &Object) -> Result<Stored, Error> {
-        let normalised = normalise(args, &self.inner.moment());
-        let checked = self.inner.check(&normalised).await?;
-        self.put(normalised, checked, None).await
+        self.store_skill_as(args, None).await
     }
 
-    /// Changes a stored skill. What is not given stays as it was.
+    /// Stores a new skill with the rights of the agent that stores it.
+    pub(crate) async fn store_skill_as(
+        &self,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<Stored, Error> {
+        let normalised = normalise(args, &self.inner.moment());
+        let mut checked = self.inner.check(&normalised).await?;
+        checked.skill = with_authority(checked.skill, by.map(Authority::not_agreed));
+        self.put(normalised, checked, None, by).await
+    }
+
+    /// Changes a stored skill on behalf of a person. What is not given stays as it was.
     pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<Stored, Error> {
+        self.update_skill_as(target, args, None).await
+    }
+
+    /// Changes a stored skill with the rights of the agent that does.
+    pub(crate) async fn update_skill_as(
+        &self,
+        target: &Target,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<Stored, Error> {
         loop {
             let row = self.record(target).await?;
             let mut existing = self.content(&row).await?;
@@ -62,8 +83,11 @@ impl Engine {
                 existing.insert("enabled".to_owned(), true.into());
                 normalised = merge(&existing, args, &self.inner.moment());
             }
-            let checked = self.inner.check(&normalised).await?;
-            match self.put(normalised, checked, Some(&row)).await {
+            let mut checked = self.inner.check(&normalised).await?;
+            let before = self.stored_by(&row).await?;
+            let authority = after_change(before.as_ref(), by, args);
+            checked.skill = with_authority(checked.skill, authority);
+            match self.put(normalised, checked, Some(&row), by).await {
                 // Somebody changed it at the same time: theirs is the one to change now.
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 other => return other,
@@ -95,6 +119,7 @@ impl Engine {
         normalised: Normalised,
         checked: Checked,
         replaces: Option<&SkillRow>,
+        by: Option<&Authority>,
     ) -> Result<Stored, Error> {
         let inner = &self.inner;
         let new = inner.new_record(&checked, replaces, inner.now());
@@ -113,6 +138,9 @@ impl Engine {
         }
         match self.store().put_skills(vec![new]).await?.pop() {
             Some(Put::Stored(row)) => {
+                if let Some(by) = by {
+                    self.grant_stored(&row, &checked.skill, &by.agreed).await?;
+                }
                 inner.stir();
                 let mut applied = normalised.applied;
                 if reads_host_zone(&checked, &applied) {
@@ -161,18 +189,20 @@ impl Engine {
                 skill: row.text.skill.clone(),
             });
         }
-        let text = self
-            .store()
-            .skill_content(row.id)
-            .await?
-            .unwrap_or_default();
-        match serde_json::from_str(&text) {
-            Ok(Value::Object(record)) => Ok(record),
-            _ => Err(Error::RevisionLost {
-                skill: row.text.skill.clone(),
-                revision: row.text.revision.clone(),
-            }),
-        }
+        Ok(self.record_text(row).await?.0)
+    }
+
+    /// The rights of the agent that stored a record; none if a person did.
+    async fn stored_by(&self, row: &SkillRow) -> Result<Option<Authority>, Error> {
+        Ok(self.record_text(row).await?.1)
+    }
+
+    async fn record_text(&self, row: &SkillRow) -> Result<(Object, Option<Authority>), Error> {
+        let text = self.store().skill_content(row.id).await?;
+        read_record_text(&text.unwrap_or_default()).ok_or_else(|| Error::RevisionLost {
+            skill: row.text.skill.clone(),
+            revision: row.text.revision.clone(),
+        })
     }
 
     /// Records as skills, by name; one that cannot be read is left out.
@@ -217,15 +247,25 @@ impl Engine {
         Ok(removed.unwrap_or(row))
     }
 
-    /// Queues a background job as `queue_task` takes it.
+    /// Queues a background job of a person, as `queue_task` takes it.
     pub async fn queue_task(&self, args: &Object) -> Result<RunRow, Error> {
+        self.queue_task_as(args, None).await
+    }
+
+    /// Queues a background job with the rights of the agent that queues it.
+    pub(crate) async fn queue_task_as(
+        &self,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<RunRow, Error> {
         let record = deft_records::job(args).map_err(Error::Refused)?;
         let normalised = Normalised {
             record,
             applied: Vec::new(),
         };
         let checked = self.inner.check(&normalised).await?;
-        let run = self.queue_job(checked.skill, "job").await?;
+        let skill = with_authority(checked.skill, by.cloned());
+        let run = self.queue_job(skill, "job").await?;
         self.inner.stir();
         Ok(run)
     }
@@ -342,7 +382,8 @@ impl Inner {
         replaces: Option<&SkillRow>,
         now: jiff::Timestamp,
     ) -> deft_store::NewSkill {
-        let content = Value::Object(checked.record.clone()).to_string();
+        let authority = checked.skill.policy.authority.as_deref();
+        let content = write_record_text(&checked.record, authority);
         let revision = record_revision(&content).to_string();
         let mut skill = checked.skill.clone();
         let key = record_key(&skill.policy.agent_id, skill.id.as_str());

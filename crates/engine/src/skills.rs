@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deft_model::{Dialect, Skill, SkillId, nearest};
+use deft_model::{Authority, Dialect, Skill, SkillId, nearest};
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
 use deft_workflow::Plan;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Error;
+use crate::authority::with_authority;
 
 /// Where skills are found.
 pub trait Skills: Send + Sync + 'static {
@@ -77,7 +78,7 @@ impl Plans {
         self.pin(loaded)
     }
 
-    fn pin(&self, loaded: &Loaded) -> Result<Pinned, Error> {
+    pub(crate) fn pin(&self, loaded: &Loaded) -> Result<Pinned, Error> {
         let revision = loaded.revision.to_string();
         match self.get(&revision) {
             Some(pinned) => Ok(pinned),
@@ -150,6 +151,9 @@ struct Content {
     /// The file it was read from, if that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<String>,
+    /// The rights of the agent that stored it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    authority: Option<Authority>,
 }
 
 /// The text that is stored for a skill. A skill that no text can hold has none: an empty one would
@@ -226,6 +230,7 @@ fn content(skill: &Skill) -> Result<Content, Error> {
         text,
         record,
         path: None,
+        authority: skill.policy.authority.as_deref().cloned(),
     })
 }
 
@@ -246,7 +251,7 @@ pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
         Document::Skill(mut skill) => {
             skill.id = content.id.map_or(skill.id, SkillId::new);
             skill.name = content.name.unwrap_or(skill.name);
-            Some(*skill)
+            Some(with_authority(*skill, content.authority))
         }
         Document::Domain(_) | Document::Agent(_) => None,
     }

@@ -24,7 +24,7 @@ impl Engine {
         let plan = &pinned.plan;
         // With what is known of the tools: asking a server would start it.
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
-        let facts = RouterFacts(&self.inner.parts.router);
+        let facts = RouterFacts(&self.inner);
         let steps = dry_run(plan, &inputs, &self.inner.rules, &facts);
         let mut shown = json!({
             "skill": plan.skill(),

@@ -6,6 +6,7 @@
 //! when two crates share it.
 
 mod agent;
+mod authority;
 mod chat;
 mod choice;
 mod entry;
@@ -23,6 +24,7 @@ mod text;
 mod trigger;
 
 pub use agent::{Agent, AgentMode, fits};
+pub use authority::Authority;
 pub use chat::{
     CallArgs, Message, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage, ToolCall,
     ToolChoice, ToolSpec, estimate_tokens,

@@ -1,9 +1,11 @@
 //! How a skill may run: effects, healing, limits, budgets and notices.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::Authority;
 use crate::choice::choice;
 
 choice! {
@@ -188,6 +190,8 @@ pub struct Policy {
     pub secrets: Vec<String>,
     /// Cases for `deft skills test`.
     pub tests: Vec<Value>,
+    /// The rights of the agent that stored it. No text of a skill can say this: the engine sets it.
+    pub authority: Option<Arc<Authority>>,
 }
 
 impl Default for Policy {
@@ -212,6 +216,7 @@ impl Default for Policy {
             concurrency: None,
             secrets: Vec::new(),
             tests: Vec::new(),
+            authority: None,
         }
     }
 }

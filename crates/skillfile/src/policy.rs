@@ -62,6 +62,7 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
         concurrency: strict.positive("concurrency", sink),
         secrets: fields.texts("secrets", sink),
         tests: tests(fields, sink),
+        authority: None,
     }
 }
 

@@ -1,8 +1,9 @@
 //! What is asked of the router, and what it answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::Object;
+use deft_model::{Authority, Object};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,9 @@ pub struct Call<'a> {
     pub reveal: &'a dyn Reveal,
     /// Whether a model wrote the arguments: then they are repaired first.
     pub by_model: bool,
+    /// The rights of the agent on whose behalf it is made; none for a person's. Tools of deft heed
+    /// them, servers never see them.
+    pub authority: Option<Arc<Authority>>,
 }
 
 impl<'a> Call<'a> {
@@ -38,6 +42,7 @@ impl<'a> Call<'a> {
             cancel: CancellationToken::new(),
             reveal: &Plain,
             by_model: false,
+            authority: None,
         }
     }
 }

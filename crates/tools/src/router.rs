@@ -89,6 +89,18 @@ impl Router {
         self.register(definition, builtin::handler(function));
     }
 
+    /// The file that a call of one of the `file` tools means; none for other tools, and for a path
+    /// that they refuse.
+    pub fn file_of(&self, tool: &str, arguments: &Object) -> Option<std::path::PathBuf> {
+        let path = arguments.get("path").and_then(Value::as_str)?;
+        let Found::Tool(info) = self.find(tool) else {
+            return None;
+        };
+        let is_file_tool = info.builtin && info.name.starts_with("file.");
+        let options = &self.inner.settings.load().file;
+        is_file_tool.then(|| builtin::real_path(options, path))?
+    }
+
     /// Calls a tool.
     pub async fn call(&self, mut call: Call<'_>) -> Result<Reply, Failure> {
         let started = Instant::now();
@@ -302,6 +314,7 @@ async fn perform(
         key: call.key,
         cancel: call.cancel,
         allowed: limit.allowed,
+        authority: call.authority,
     };
     let changes = (tool.effects_of)(&arguments).or_else(|| tool.effects()) != Some(Effects::None);
     let value = match limit.run((tool.handler)(arguments, context)).await {

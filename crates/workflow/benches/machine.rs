@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use deft_model::{Effects, Object};
+use deft_model::{Authority, Effects, Object};
 use deft_skillfile::{Document, Moment, Place, Profile, parse};
-use deft_workflow::{Action, Event, Facts, Machine, Plan, Rules, Started};
+use deft_workflow::{Action, Event, Facts, Machine, Permit, Plan, Rules, Started};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use jiff::{Timestamp, tz::TimeZone};
@@ -28,6 +28,10 @@ struct NoFacts;
 impl Facts for NoFacts {
     fn effects(&self, _: &str, _: &deft_model::Object) -> Option<Effects> {
         Some(Effects::Idempotent)
+    }
+
+    fn permit(&self, _: &Authority, _: &str, _: Option<&deft_model::Object>) -> Permit {
+        Permit::Free
     }
 }
 
@@ -70,6 +74,7 @@ fn started() -> Event {
         inputs: Object::new(),
         nonce: "nonce".to_owned(),
         check_failed: None,
+        authority: None,
     })
 }
 

@@ -69,8 +69,10 @@ impl Machine {
         {
             return Some(event);
         }
-        if let (Some(question), None) = (&planned.question, state.answer) {
-            return Some(self.ask(at, planned, question));
+        if state.answer.is_none()
+            && let Some(event) = self.ask_first(at, planned, facts)
+        {
+            return Some(event);
         }
         match &planned.list {
             Some(list) => Some(self.list(at, list)),
@@ -121,25 +123,10 @@ impl Machine {
         }
     }
 
-    fn skip(&self, at: At, reason: impl Into<String>) -> Event {
+    pub(crate) fn skip(&self, at: At, reason: impl Into<String>) -> Event {
         Event::Skipped {
             path: self.path(at),
             reason: reason.into(),
-        }
-    }
-
-    fn ask(&self, at: At, planned: &Planned, question: &(deft_template::Template, bool)) -> Event {
-        let Some(view) = self.view(at.frame, Some(at)) else {
-            return self.skip(at, "the run has not begun");
-        };
-        match question.0.render_text(&view) {
-            Ok(message) => Event::Asked {
-                path: self.path(at),
-                message,
-                default: question.1,
-                operation: operation(planned, &view),
-            },
-            Err(error) => self.unrendered(at, "confirmation", &error),
         }
     }
 
@@ -199,6 +186,9 @@ impl Machine {
             Call::Tool { tool, args } => Some((tool.as_str(), args)),
             _ => None,
         };
+        if let Some(failure) = tool.and_then(|(tool, args)| self.forbidden(at, tool, args, facts)) {
+            return self.settle_failed(at, failure);
+        }
         let effects = planned.effects(frame.plan.effects, tool, facts);
         self.beginning(at, call, effects)
     }
@@ -228,7 +218,7 @@ impl Machine {
     }
 
     /// A template or condition that cannot be evaluated is a failure of its step.
-    fn unrendered(&self, at: At, what: &str, error: &EvalError) -> Event {
+    pub(crate) fn unrendered(&self, at: At, what: &str, error: &EvalError) -> Event {
         let path = self.path(at);
         let class = match error.kind {
             EvalKind::Limit => FailureClass::Limit,

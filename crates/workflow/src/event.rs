@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Effects, Failure, FailureClass, Object, Outcome};
+use deft_model::{Authority, Effects, Failure, FailureClass, Object, Outcome};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -171,6 +171,9 @@ pub struct Prepared {
     /// Why the check before the run could not be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_failed: Option<String>,
+    /// The rights of the agent that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<Arc<Authority>>,
 }
 
 /// How a run began.
@@ -191,6 +194,9 @@ pub struct Started {
     /// Why the check before the run could not be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_failed: Option<String>,
+    /// The rights of the agent that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<Arc<Authority>>,
 }
 
 /// What a confirmation is about.

@@ -22,6 +22,7 @@ mod machine;
 mod mind;
 mod order;
 mod path;
+mod permit;
 mod place;
 mod plan;
 mod progress;
@@ -43,10 +44,10 @@ pub use event::{
     Started, Whose,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
-pub use machine::{Action, AgentStep, Code, Diverged, Facts, Machine, Rules};
+pub use machine::{Action, AgentStep, Code, Diverged, Facts, Machine, Permit, Rules};
 pub use path::Path;
 pub use place::Around;
-pub use plan::{Plan, Remedy};
+pub use plan::{Plan, PlannedCall, Remedy};
 pub use public::{OPTIONS, public};
 pub use reuse::reuse;
 pub use scope::{mask, placeholder, rekey, replace_placeholders};

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Action as StepAction, Effects, Failure, Object};
+use deft_model::{Action as StepAction, Authority, Effects, Failure, Object};
 use deft_template::Condition;
 use jiff::Timestamp;
 
@@ -72,6 +72,21 @@ pub enum Action {
 pub trait Facts {
     /// What repeating a call of a tool would do, as far as the tool says.
     fn effects(&self, tool: &str, args: &Object) -> Option<Effects>;
+
+    /// Whether a tool may be called on the authority of an agent. Arguments that are only known for
+    /// each item of a loop are absent.
+    fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit;
+}
+
+/// Whether a call may be made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Permit {
+    /// It may.
+    Free,
+    /// It may once a person has agreed to this question.
+    Ask(String),
+    /// It may not.
+    Denied(Failure),
 }
 
 /// The stored events do not fit the plan.
@@ -385,6 +400,28 @@ impl Machine {
         let at = self.locate(path).ok()?;
         let tries = &self.frames[at.frame].steps[at.step].tries;
         tries.get(at.item.unwrap_or(0))?.failure.as_ref()
+    }
+
+    /// The rights that a step has: those of the agent that started the run and of the agents that
+    /// stored the skills around the step. None where all of it is a person's.
+    pub fn authority(&self, path: &Path) -> Option<Authority> {
+        let at = self.locate(path).ok()?;
+        self.authority_in(at.frame)
+    }
+
+    pub(crate) fn authority_in(&self, frame: usize) -> Option<Authority> {
+        let started = self.origin.as_ref();
+        let started = started.and_then(|origin| origin.started.authority.as_deref());
+        let mut all = started.cloned();
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let frame = &self.frames[frame];
+            if let Some(own) = frame.plan.authority.as_deref() {
+                all = Some(all.map_or_else(|| own.clone(), |all| all.and(own)));
+            }
+            next = frame.parent.map(|parent| parent.frame);
+        }
+        all
     }
 
     /// What an agent step says about its agent.

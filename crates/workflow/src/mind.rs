@@ -75,6 +75,7 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
             call,
             yes,
             by,
+            ..
         } => (
             "confirmation_answered",
             json!({ "turn": turn, "call": call, "answer": if *yes { OPTIONS[0] } else { OPTIONS[1] },

@@ -4,10 +4,12 @@
 //! A plan is a pure function of the skill, so the same revision gives the same plan everywhere.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{
-    Action, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step, Workflow,
+    Action, Authority, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step,
+    Workflow,
 };
 use deft_template::{Condition, SyntaxError, Template};
 use serde_json::Value;
@@ -43,6 +45,19 @@ pub struct Plan {
     /// `{{ a.result }}` is the value of `a`, as assistants write it in plans (S0.50).
     pub(crate) results_wrapped: bool,
     pub(crate) takes_anything: bool,
+    /// The rights of the agent that stored the skill.
+    pub(crate) authority: Option<Arc<Authority>>,
+}
+
+/// A call that a plan makes when it runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlannedCall<'a> {
+    /// The step; none for a remedy.
+    pub step: Option<&'a str>,
+    /// The tool; none if a template names it.
+    pub tool: Option<&'a str>,
+    /// Its arguments as they are written; none where they differ from item to item.
+    pub args: Option<&'a Value>,
 }
 
 /// A step made ready to run.
@@ -134,6 +149,7 @@ impl Plan {
             expect: Expected::compile(skill.policy.expect.as_ref())?,
             results_wrapped: skill.dialect == Dialect::Record,
             takes_anything: matches!(skill.body, Body::Manual { .. }),
+            authority: skill.policy.authority.clone(),
         })
     }
 
@@ -184,6 +200,37 @@ impl Plan {
     /// Names of secrets that the skill may pass to its tools.
     pub fn secrets(&self) -> &[String] {
         &self.secrets
+    }
+
+    /// The calls of its own steps and remedies, as far as their tools are known before it runs. What
+    /// agents call is not among them.
+    pub fn calls(&self) -> Vec<PlannedCall<'_>> {
+        let steps = self.steps.iter().filter_map(|planned| {
+            let step = &planned.step;
+            match (&planned.work, &step.action) {
+                (Work::Tool { tool, .. }, Action::Tool { args, .. }) => Some(PlannedCall {
+                    step: Some(&step.id),
+                    tool: tool.is_literal().then(|| tool.source()),
+                    args: step.repeat.is_none().then_some(args),
+                }),
+                _ => None,
+            }
+        });
+        let heals = self.steps.iter().flat_map(|planned| &planned.heals);
+        let heals = heals.chain(&self.heals).map(|heal| PlannedCall {
+            step: None,
+            tool: Some(&heal.tool),
+            args: None,
+        });
+        steps.chain(heals).collect()
+    }
+
+    /// The skills that its steps run, as far as they are known before it runs.
+    pub fn skills(&self) -> impl Iterator<Item = Option<&str>> {
+        self.steps.iter().filter_map(|planned| match &planned.work {
+            Work::Skill { skill, .. } => Some(skill.is_literal().then(|| skill.source())),
+            _ => None,
+        })
     }
 
     /// Tools that are called by name or offered to agents, remedies included, each once.

@@ -84,12 +84,14 @@ impl Machine {
                 message,
                 effects,
                 skill,
+                covers,
             } => {
                 let target = Target::Tool {
                     tool: tool.clone(),
                     args: args.clone(),
                     effects: *effects,
                     skill: skill.clone(),
+                    covers: covers.clone(),
                 };
                 let message = message.clone();
                 self.begins(agent, (*turn, *call), target, CallState::Asking { message })
@@ -101,12 +103,14 @@ impl Machine {
                 args,
                 effects,
                 skill,
+                covers,
             } => {
                 let target = Target::Tool {
                     tool: tool.clone(),
                     args: args.clone(),
                     effects: *effects,
                     skill: skill.clone(),
+                    covers: covers.clone(),
                 };
                 self.begins(agent, (*turn, *call), target, CallState::Calling)
             }
@@ -123,9 +127,17 @@ impl Machine {
                 call,
                 yes,
                 by,
+                person,
             } => {
                 let asking = |state: &CallState| matches!(state, CallState::Asking { .. });
                 let call = self.call(agent, (*turn, *call), asking)?;
+                if let Some(Target::Tool {
+                    covers: Some(covers),
+                    ..
+                }) = &mut call.target
+                {
+                    covers.by_person = *person;
+                }
                 call.state = CallState::Answered {
                     yes: *yes,
                     by: by.clone(),

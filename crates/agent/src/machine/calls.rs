@@ -92,11 +92,24 @@ impl Calls<'_> {
         if untouched && !self.agent.may_ask() {
             return Some(out_of_steps(self.agent));
         }
+        if untouched && let Some(failure) = self.too_many() {
+            return Some(self.fail(failure));
+        }
         let running: Vec<&Call> = calls.iter().filter(|call| call.is_busy()).collect();
         if !running.iter().all(|call| is_free(call)) {
             return None;
         }
         self.begin(next, &running, facts)
+    }
+
+    /// Why the calls of the reply are not made, if the run would have made too many then.
+    fn too_many(&self) -> Option<Failure> {
+        let most = self.agent.setup.limits.max_calls;
+        let (asked, made) = (
+            self.turn.calls.len(),
+            self.machine.calls_counted(self.agent),
+        );
+        (made > most as usize).then(|| words::too_many_calls(made - asked, asked, most))
     }
 
     /// Begins a call beside those that are running, if it may.
@@ -120,18 +133,25 @@ impl Calls<'_> {
                     tool,
                     args,
                     effects,
-                    approve,
+                    consent,
                     skill,
                 } => {
+                    let (question, covers) = match &consent {
+                        Some(consent) => (consent.question.clone(), consent.covers.clone()),
+                        None => (None, None),
+                    };
                     let target = Target::Tool {
                         tool,
                         args,
                         effects,
                         skill,
+                        covers,
                     };
                     match self.machine.made_before(&target) {
                         Some(value) => Some(self.told(index, Interpretation::Made, plain(value))),
-                        None if approve => self.question(index, target, running),
+                        None if consent.is_some() => {
+                            self.question(index, target, question, running)
+                        }
                         None => self.go(index, target, running),
                     }
                 }
@@ -150,21 +170,30 @@ impl Calls<'_> {
     }
 
     /// Asks a person, alone.
-    fn question(&self, index: usize, target: Target, running: &[&Call]) -> Option<What> {
+    fn question(
+        &self,
+        index: usize,
+        target: Target,
+        question: Option<String>,
+        running: &[&Call],
+    ) -> Option<What> {
         match target {
             Target::Tool {
                 tool,
                 args,
                 effects,
                 skill,
+                covers,
             } if running.is_empty() => Some(What::Question {
                 turn: self.number(),
                 call: ordinal(index),
-                message: words::question(skill.as_ref().unwrap_or(&tool), &args),
+                message: question
+                    .unwrap_or_else(|| words::question(skill.as_ref().unwrap_or(&tool), &args)),
                 tool,
                 args,
                 effects,
                 skill,
+                covers,
             }),
             Target::Tool { .. } | Target::Dispatch(_) => None,
         }
@@ -199,6 +228,7 @@ impl Calls<'_> {
                 args,
                 effects,
                 skill,
+                covers,
             } => What::Called {
                 turn,
                 call,
@@ -206,6 +236,7 @@ impl Calls<'_> {
                 args,
                 effects,
                 skill,
+                covers,
             },
             Target::Dispatch(dispatch) => What::Dispatched {
                 turn,

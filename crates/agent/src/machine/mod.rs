@@ -23,6 +23,7 @@ mod turn;
 mod words;
 
 pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
+pub use settle::Reply;
 pub use shown::{PAGE_TOOLS, RESULT_TAG};
 
 use std::collections::HashMap;
@@ -165,6 +166,7 @@ impl Machine {
                     tool,
                     args,
                     effects,
+                    covers,
                     ..
                 },
             ) => Some(Action::CallTool {
@@ -174,6 +176,7 @@ impl Machine {
                 tool,
                 args,
                 effects,
+                covers,
             }),
             (CallState::Asking { message }, Target::Tool { tool, args, .. }) => Some(Action::Ask {
                 agent: address,
@@ -189,6 +192,27 @@ impl Machine {
             }),
             _ => None,
         }
+    }
+
+    /// How many calls the models of all agents have asked for.
+    pub fn calls_made(&self) -> u32 {
+        ordinal(self.agents.iter().map(Agent::calls_counted).sum())
+    }
+
+    /// How many calls count against the limit of an agent: its own, those of agents it has sent out
+    /// in earlier turns, and those that count for the one above it. Agents that work at the same time
+    /// do not count for each other, so that nothing depends on which of them was quicker.
+    fn calls_counted(&self, agent: &Agent) -> usize {
+        let turns = agent.turns.len();
+        let earlier = self.agents.iter().filter(|other| {
+            let sent_out_in = other.address.turn_below(&agent.address);
+            sent_out_in.is_some_and(|turn| (turn as usize) < turns)
+        });
+        let earlier: usize = earlier.map(Agent::calls_counted).sum();
+        let parent = agent.address.parent();
+        let parent = parent.and_then(|(above, ..)| self.agent(&above));
+        let above = parent.map_or(0, |parent| self.calls_counted(parent));
+        agent.calls_counted() + earlier + above
     }
 
     /// How the agent of the step ended, if it has.

@@ -69,13 +69,15 @@ impl Machine {
         event(agent, returned(turn, call, result, ms))
     }
 
-    /// A person answered.
-    pub fn answered(&self, agent: &Address, turn: u32, call: u32, yes: bool, by: String) -> Event {
+    /// A question was answered.
+    pub fn answered(&self, agent: &Address, turn: u32, call: u32, reply: Reply) -> Event {
+        let Reply { yes, by, person } = reply;
         let what = What::Answered {
             turn,
             call,
             yes,
             by,
+            person,
         };
         event(agent, what)
     }
@@ -98,6 +100,17 @@ impl Machine {
             | Action::Prepare { .. } => None,
         }
     }
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// True for yes.
+    pub yes: bool,
+    /// Who gave it.
+    pub by: String,
+    /// Whether that is a person, and not a flag or an earlier yes.
+    pub person: bool,
 }
 
 fn event(agent: &Address, what: What) -> Event {

@@ -8,6 +8,7 @@ use deft_model::{
 use serde_json::Value;
 
 use super::words;
+use crate::action::Covers;
 use crate::event::{Address, Finished, Interpretation, Written};
 use crate::setup::{Dispatch, Mode, Setup};
 
@@ -77,6 +78,7 @@ pub(crate) enum Target {
         args: Object,
         effects: Effects,
         skill: Option<String>,
+        covers: Option<Covers>,
     },
     Dispatch(Dispatch),
 }
@@ -172,6 +174,12 @@ impl Agent {
         self.turns.len() < self.steps_from + self.setup.limits.max_steps as usize
     }
 
+    /// How many calls its replies have that count against the limit of the run.
+    pub(crate) fn calls_counted(&self) -> usize {
+        let turns = self.turns.iter().skip(self.steps_from);
+        turns.map(|turn| turn.calls.len()).sum()
+    }
+
     pub(crate) fn failure(&self) -> Option<&Failure> {
         self.finished.as_ref()?.error.as_ref()
     }
@@ -218,7 +226,9 @@ impl Agent {
         let Some(turn) = self.turns.last_mut() else {
             return;
         };
-        let void = turn.is_void(finished.is_some());
+        // A reply with more calls than a whole run may make is asked for again, not carried out.
+        let too_long = turn.calls.len() > self.setup.limits.max_calls as usize;
+        let void = turn.is_void(finished.is_some()) || too_long;
         turn.calls.iter_mut().for_each(Call::rewind);
         let failure = finished.and_then(|finished| finished.error);
         if failure.is_some_and(|failure| failure.class == FailureClass::Limit) {

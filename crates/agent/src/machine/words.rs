@@ -208,6 +208,19 @@ pub(super) fn rejected(setup: &Setup, failure: &Failure, missing: &[&str]) -> St
     )
 }
 
+/// A reply whose calls are not made, because the run would then have made more than it may.
+pub(super) fn too_many_calls(before: usize, asked: usize, most: u32) -> Failure {
+    let message = match before {
+        0 => format!("the model asked for {asked} calls, and a run may make {most}; none was made"),
+        before => format!(
+            "after {before} calls the model asked for {asked} more; a run may make {most}, so these \
+             were not made"
+        ),
+    };
+    Failure::new(FailureClass::Limit, message)
+        .hint("raise `max_calls` in `[agent]` if the task needs more calls")
+}
+
 pub(super) fn out_of_steps(steps: usize, rejected: Option<&Failure>) -> Failure {
     let steps = match steps {
         1 => "1 step".to_owned(),

@@ -31,8 +31,8 @@ use std::collections::{HashMap, VecDeque};
 
 use deft_agent::{Limits, Mode, Offer, Setup, Shelved};
 use deft_model::{
-    CallArgs, Choice, Effects, Failure, FailureClass, Message, ModelReply, PromptPart, StopReason,
-    TokenUsage, ToolCall, ToolSpec,
+    Authority, CallArgs, Choice, Effects, Failure, FailureClass, Message, ModelReply, PromptPart,
+    StopReason, TokenUsage, ToolCall, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -66,6 +66,7 @@ pub(crate) fn setup(mode: Mode) -> Setup {
         skills: None,
         must_call: Vec::new(),
         limits: Limits::default(),
+        authority: Authority::default(),
     }
 }
 
@@ -199,6 +200,7 @@ fn limit(limits: &mut Limits, rest: &str) {
         "max_depth" => limits.max_depth = value,
         "fan_out" => limits.fan_out = value,
         "repeats" => limits.repeats = value,
+        "max_calls" => limits.max_calls = value,
         "max_shown" => limits.max_shown = value as usize,
         other => panic!("there is no limit `{other}`"),
     }

@@ -74,6 +74,7 @@ fn line(event: &Event) -> String {
             call,
             yes,
             by,
+            ..
         } => format!("{turn}.{call} answered {yes} by {by}"),
         What::Called {
             turn,
@@ -82,6 +83,7 @@ fn line(event: &Event) -> String {
             args,
             effects,
             skill,
+            covers: _,
         } => {
             let skill = skill.as_ref().map(|skill| format!(" of {skill}"));
             let skill = skill.unwrap_or_default();

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use deft_agent::{Action, Dispatch, Event, Facts, Machine, Resolved, Setup, Shelved, Wanted};
+use deft_agent::{
+    Action, Consent, Dispatch, Event, Facts, Machine, Reply, Resolved, Setup, Shelved, Wanted,
+};
 use deft_command::{Routed, route, split};
 use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object, ToolSpec, Usd};
 use serde_json::Value;
@@ -64,7 +66,7 @@ impl World {
                 agent, turn, call, ..
             } => {
                 let yes = self.answers.pop_front().unwrap_or(true);
-                machine.answered(agent, *turn, *call, yes, "ann".to_owned())
+                machine.answered(agent, *turn, *call, by_ann(yes))
             }
             Action::Prepare { agent, dispatch } => {
                 let unable = self.unable.get_mut(&dispatch.agent_id);
@@ -87,7 +89,7 @@ impl World {
             tool: tool.to_owned(),
             args,
             effects,
-            approve,
+            consent: approve.then(Consent::default),
             skill,
         }
     }
@@ -112,11 +114,19 @@ fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, action: &Act
         } => machine.returned(agent, *turn, *call, chance.result(seed), 5),
         Action::Ask {
             agent, turn, call, ..
-        } => machine.answered(agent, *turn, *call, chance.yes(seed), "ann".to_owned()),
+        } => machine.answered(agent, *turn, *call, by_ann(chance.yes(seed))),
         Action::Prepare { agent, dispatch } => match chance.unable(seed) {
             Some(failure) => machine.unable(agent, failure),
             None => machine.began(agent, sent_out(setup, dispatch)),
         },
+    }
+}
+
+fn by_ann(yes: bool) -> Reply {
+    Reply {
+        yes,
+        by: "ann".to_owned(),
+        person: true,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What came of something that an agent asked for, and the event for it.
 
-use deft_agent::{Address, Event as AgentEvent, Machine as Agent, Setup, What};
+use deft_agent::{Address, Event as AgentEvent, Machine as Agent, Reply, Setup, What};
 use deft_llm::Answer as ModelAnswer;
 use deft_model::{Failure, FailureClass};
 use deft_store::Write;
@@ -8,7 +8,7 @@ use deft_workflow::Answer;
 use serde_json::Value;
 
 use super::Exhaustion;
-use crate::ask::Question;
+use crate::ask::{self, Question};
 
 /// A turn of an agent.
 #[derive(Clone, Debug)]
@@ -104,7 +104,12 @@ impl Came {
                 answer,
             } => match answer {
                 Some((answer, by)) => {
-                    machine.answered(&agent, turn, call, answer == Answer::Yes, by)
+                    let reply = Reply {
+                        yes: answer == Answer::Yes,
+                        person: ask::is_person(&by),
+                        by,
+                    };
+                    machine.answered(&agent, turn, call, reply)
                 }
                 None => return Heard::Unanswered(question),
             },

@@ -3,7 +3,7 @@
 
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, Section, assemble};
 use deft_agent::{CATALOG_TOOL, Classified, Mode, Offer, Setup};
-use deft_model::Failure;
+use deft_model::{Authority, Failure};
 use deft_store::{FactFilter, RunRow};
 use serde_json::Value;
 
@@ -34,9 +34,10 @@ impl Engine {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
+        let attended = !is_alone(&brief.run);
         let said = Told {
             message: &brief.instructions,
-            attended: !is_alone(&brief.run),
+            attended,
         };
         let preview = self.chat_preview(agent, said, conversation, run);
         let mut setup = preview.await?.setup;
@@ -118,6 +119,15 @@ impl Engine {
             let left_out = reach.left_out.join(", ");
             tracing::warn!(%left_out, "tools do not fit and are not offered");
         }
+        let authority = Authority {
+            agent: voice.agent.id.clone(),
+            attended,
+            tools: reach.limit.into_iter().collect(),
+            approve: inner.approvals(&voice.agent),
+            skills: reach.skills.clone(),
+            may_schedule: true,
+            ..Authority::default()
+        };
         let setup = Setup {
             agent: voice.agent.id.clone(),
             model: voice.model,
@@ -131,6 +141,7 @@ impl Engine {
             skills: reach.skills,
             must_call: Vec::new(),
             limits: inner.limits(inner.options.agent.max_steps, voice.context),
+            authority,
         };
         Ok(Preview {
             setup,

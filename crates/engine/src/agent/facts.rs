@@ -5,17 +5,17 @@
 
 use std::sync::Arc;
 
-use deft_agent::{Dispatch, Facts, Offer, Resolved, Setup, Shelved, Wanted};
+use deft_agent::{Consent, Dispatch, Facts, Offer, Resolved, Setup, Shelved, Wanted};
 use deft_command::{
     CommandResult, Line, Problem, Routed, cast_by_schema, from_json, reads_only, route, split,
 };
-use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, ToolSpec, fits, nearest};
+use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, ToolSpec, nearest};
 use deft_registry::{Snapshot, discovery};
-use deft_tools::Found;
 use serde_json::{Value, json};
 
 use super::offers;
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::authority::Verdict;
 use crate::engine::Inner;
 
 pub(crate) struct AgentFacts<'a> {
@@ -31,7 +31,8 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    fn tool(&self, tool: &str, args: Object, approve: bool) -> Resolved {
+    /// A call of a tool, if the rights of the agent allow it. `asked` if its offer wants a person's yes.
+    fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolved {
         let router = &self.engine.parts.router;
         match router.mended(tool, args) {
             Err(failure) if failure.blocked => Resolved::Blocked(failure),
@@ -40,13 +41,34 @@ impl<'a> AgentFacts<'a> {
                 Some(hint) if !hint.starts_with("`deft ") => format!("{failure}\nhint: {hint}"),
                 _ => failure.to_string(),
             }),
-            Ok(args) => Resolved::Tool {
-                effects: router.effects_of(tool, &args).unwrap_or(Effects::Once),
-                tool: tool.to_owned(),
-                args,
-                approve,
-                skill: None,
-            },
+            Ok(args) => {
+                let effects = router.effects_of(tool, &args).unwrap_or(Effects::Once);
+                self.judged(setup, tool, args, effects, asked, None)
+            }
+        }
+    }
+
+    /// A call that makes sense, as the rights of the agent have it.
+    fn judged(
+        &self,
+        setup: &Setup,
+        tool: &str,
+        args: Object,
+        effects: Effects,
+        asked: bool,
+        skill: Option<String>,
+    ) -> Resolved {
+        let consent = match self.engine.judge(&setup.authority, tool, Some(&args)) {
+            Verdict::Free => asked.then(Consent::default),
+            Verdict::Ask(consent) => Some(consent),
+            Verdict::Denied(why) => return Resolved::Refused(why),
+        };
+        Resolved::Tool {
+            tool: tool.to_owned(),
+            args,
+            effects,
+            consent,
+            skill,
         }
     }
 
@@ -102,13 +124,13 @@ impl<'a> AgentFacts<'a> {
             GET_SKILL => match (&setup.skills, text("topic")) {
                 (Some(scope), "") => Resolved::Text(format!("skills: {}", scope.join(", "))),
                 (_, topic) => out_of_scope(setup, topic)
-                    .unwrap_or_else(|| self.tool(GET_SKILL, args.clone(), offer.approve)),
+                    .unwrap_or_else(|| self.tool(setup, GET_SKILL, args.clone(), offer.approve)),
             },
             SKILL if !is_listed(offer, &args) => Resolved::Text(discovery::load_skill(
                 &Snapshot::default(),
                 text("skill_name"),
             )),
-            tool => self.tool(tool, args, offer.approve),
+            tool => self.tool(setup, tool, args, offer.approve),
         }
     }
 
@@ -117,7 +139,7 @@ impl<'a> AgentFacts<'a> {
         let name = args.get("skill").and_then(Value::as_str);
         let found = name.and_then(|name| self.snapshot.find(name));
         let Some(skill) = found.map(|loaded| &loaded.skill) else {
-            return self.tool(SKILL_RUN, args, offer.approve);
+            return self.tool(setup, SKILL_RUN, args, offer.approve);
         };
         if !matches!(
             skill.body,
@@ -126,8 +148,7 @@ impl<'a> AgentFacts<'a> {
                 ..
             }
         ) {
-            let approve = offer.approve || self.needs_approval(skill);
-            return self.tool(SKILL_RUN, args, approve);
+            return self.tool(setup, SKILL_RUN, args, offer.approve);
         }
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
         self.command(setup, skill.id.as_str(), inputs.unwrap_or_default())
@@ -148,7 +169,7 @@ impl<'a> AgentFacts<'a> {
             tool: GET_SKILL.to_owned(),
             args: Object::from_iter([("topic".to_owned(), json!(topic))]),
             effects: Effects::None,
-            approve: false,
+            consent: None,
             skill: None,
         }
     }
@@ -170,17 +191,13 @@ impl<'a> AgentFacts<'a> {
                 "`{name}` changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{name}\"]"
             ));
         }
-        Resolved::Tool {
-            tool: SKILL_RUN.to_owned(),
-            args: Object::from_iter([
-                ("skill".to_owned(), json!(skill.id.as_str())),
-                ("inputs".to_owned(), Value::Object(flags)),
-            ]),
-            // The key of the call is the key of the run, which never runs twice.
-            effects: Effects::Idempotent,
-            approve: self.needs_approval(skill),
-            skill: Some(skill.id.to_string()),
-        }
+        let args = Object::from_iter([
+            ("skill".to_owned(), json!(skill.id.as_str())),
+            ("inputs".to_owned(), Value::Object(flags)),
+        ]);
+        // The key of the call is the key of the run, which never runs twice.
+        let (effects, name) = (Effects::Idempotent, Some(skill.id.to_string()));
+        self.judged(setup, SKILL_RUN, args, effects, false, name)
     }
 
     /// Whether a skill only reads: as it says, as its tool says, else by its name (S2.58).
@@ -193,21 +210,6 @@ impl<'a> AgentFacts<'a> {
             || reads_only(skill.id.as_str()),
             |effects| effects == Effects::None,
         )
-    }
-
-    fn needs_approval(&self, skill: &Skill) -> bool {
-        let approve = &self.engine.options.agent.approve;
-        let named = approve
-            .iter()
-            .any(|pattern| fits(pattern, skill.id.as_str()));
-        let by_tool = || {
-            let tool = handler_tool(skill)?;
-            match self.engine.parts.router.find(&tool) {
-                Found::Tool(info) => Some(offers::needs_approval(&info, approve)),
-                _ => None,
-            }
-        };
-        named || by_tool().unwrap_or(false)
     }
 
     fn flags(&self, name: &str) -> Result<Vec<Flag>, Problem> {

@@ -100,6 +100,27 @@ impl Engine {
     }
 }
 
+impl crate::engine::Inner {
+    /// The skill that a name or the number of a record means, as far as it was seen: files as they are
+    /// now, records as they were when all skills were last looked at.
+    pub(crate) fn named_skill(&self, name: &str) -> Option<Arc<Loaded>> {
+        if let Some(loaded) = self.parts.skills.snapshot().find(name) {
+            return Some(loaded.clone());
+        }
+        let known = lock(&self.known.now).clone()?;
+        if let Some(loaded) = known.all.find(name) {
+            return Some(loaded.clone());
+        }
+        let id: Option<i64> = name.parse().ok();
+        let numbered = known.records.iter().find(|record| Some(record.id) == id);
+        let is_meant = |loaded: &&Arc<Loaded>| match numbered {
+            Some(record) => loaded.revision.to_string() == record.revision,
+            None => loaded.skill.name == name,
+        };
+        known.all.skills().find(is_meant).cloned()
+    }
+}
+
 fn record(row: &SkillRow) -> Record {
     Record {
         id: row.id,

@@ -43,12 +43,13 @@ pub(crate) use facts::AgentFacts;
 pub(crate) use history::{agents_of, begun, said, text_of};
 pub(crate) use known::Known;
 pub(crate) use memory::show_memory_tools;
-pub(crate) use prepare::failed;
+pub(crate) use offers::needs_approval;
+pub(crate) use prepare::{SCHEDULING, failed};
 pub(crate) use say::answer_to;
 pub(crate) use think::Job;
-pub(crate) use tools::show_agent_tools;
+pub(crate) use tools::{SKILL_RUN, USE_SKILL, show_agent_tools};
 
-use deft_model::{Skill, Tier};
+use deft_model::{Authority, Skill, Tier};
 use deft_store::RunRow;
 use serde_json::Value;
 
@@ -58,6 +59,10 @@ pub(crate) struct Brief {
     pub(crate) step: AgentStep,
     pub(crate) path: Path,
     pub(crate) instructions: String,
+    /// The rights that the step has, where they are not a person's.
+    pub(crate) authority: Option<Authority>,
+    /// How many calls models have asked for in the run before it.
+    pub(crate) calls_made: u32,
 }
 
 /// How a skill runs. A chat is steps in form only.

@@ -21,6 +21,8 @@ pub struct AgentOptions {
     pub user: String,
     /// The most times a model is asked in a chat turn.
     pub max_steps: u32,
+    /// How many calls the models of one run may make.
+    pub max_calls: u32,
     /// Whether what fires by itself may store further schedules.
     pub may_schedule: bool,
     /// How deep agents may dispatch agents.
@@ -107,6 +109,7 @@ impl Default for AgentOptions {
             offer_tokens: 1_000,
             user: String::new(),
             max_steps: 10,
+            max_calls: 100,
             may_schedule: false,
             max_depth: 2,
             fan_out: 4,

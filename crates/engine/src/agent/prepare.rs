@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
-use deft_model::{Body, Failure, FailureClass, RunId};
+use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
@@ -14,12 +14,17 @@ use super::say::conversation_of;
 use super::tools::{BY_AGENT, SKILL_RUN, USE_SKILL};
 use super::voice::Voice;
 use super::{Brief, Came, offers};
+use crate::authority::denied;
 use crate::engine::Inner;
 use crate::perform::Performer;
 use crate::{Engine, Error};
 
 /// Tools with which an agent would make things happen later.
-const SCHEDULING: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
+pub(crate) const SCHEDULING: [&str; 3] =
+    ["memory_store_skill", "memory_update_skill", "queue_task"];
+
+/// Those of them that store something for good.
+pub(super) const STORING: [&str; 2] = ["memory_store_skill", "memory_update_skill"];
 
 /// What an agent may use.
 pub(super) struct Reach {
@@ -29,6 +34,8 @@ pub(super) struct Reach {
     pub(super) skills: Option<Vec<String>>,
     /// Tools that there was no room for.
     pub(super) left_out: Vec<String>,
+    /// Names and patterns of all tools that it may use; none means all.
+    pub(super) limit: Option<Vec<String>>,
 }
 
 impl Performer {
@@ -91,7 +98,12 @@ impl Engine {
         let snapshot = inner.parts.skills.snapshot();
         let mut reach = inner.exact_reach(&voice, brief, &snapshot)?;
         let run = &brief.run;
-        inner.forbid_schedules(&voice, run, &mut reach).await?;
+        let may_schedule = inner.may_schedule(&voice, brief).await;
+        if !may_schedule {
+            forbid_schedules(&mut reach)?;
+        }
+        let authority = inner.authority_of(&voice.agent, &reach, may_schedule, brief);
+        only_allowed(&reach, &authority)?;
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let prompt = assemble(
             &PromptInput {
@@ -119,10 +131,14 @@ impl Engine {
             shelf: reach.shelf,
             skills: reach.skills,
             must_call: brief.step.must_call.clone(),
-            limits: inner.limits(
-                brief.step.max_steps.unwrap_or(policy.max_steps),
-                voice.context,
-            ),
+            limits: Limits {
+                max_calls: inner.calls_left(brief),
+                ..inner.limits(
+                    brief.step.max_steps.unwrap_or(policy.max_steps),
+                    voice.context,
+                )
+            },
+            authority,
         })
     }
 }
@@ -134,6 +150,7 @@ impl Inner {
             max_depth: self.options.agent.max_depth,
             fan_out: self.options.agent.fan_out,
             context,
+            max_calls: self.options.agent.max_calls,
             ..Limits::default()
         }
     }
@@ -145,7 +162,10 @@ impl Inner {
         brief: &Brief,
         snapshot: &Snapshot,
     ) -> Result<Reach, Failure> {
-        let approve = self.approvals(&voice.agent);
+        let mut approve = self.approvals(&voice.agent);
+        if let Some(authority) = &brief.authority {
+            approve.extend(authority.approve.iter().cloned());
+        }
         let router = &self.parts.router;
         let mut names = brief.step.tools.clone();
         let skills = mentioned(snapshot, &brief.step.skill, &brief.instructions);
@@ -160,26 +180,50 @@ impl Inner {
             shelf: Vec::new(),
             skills: (!all).then_some(skills),
             left_out: Vec::new(),
+            limit: Some(names),
         })
     }
 
-    /// What fires by itself may not make more things fire by themselves, unless it was allowed to.
-    async fn forbid_schedules(
-        &self,
-        voice: &Voice,
-        run: &RunRow,
-        reach: &mut Reach,
-    ) -> Result<(), Failure> {
+    /// What fires by itself may not make more things fire by themselves, unless it was allowed to, and
+    /// what an agent started or stored may not if that agent might not.
+    async fn may_schedule(&self, voice: &Voice, brief: &Brief) -> bool {
+        let inherited = brief.authority.as_ref();
+        if inherited.is_some_and(|authority| !authority.may_schedule) {
+            return false;
+        }
         let allowed = voice.agent.may_schedule || self.options.agent.may_schedule;
-        let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
-        if allowed || !reach.tools.iter().any(schedules) || !self.fired_by_itself(run).await {
-            return Ok(());
+        allowed || !self.fired_by_itself(&brief.run).await
+    }
+
+    /// What an agent may do in a step: what it is given, and no more than what the step itself may.
+    pub(super) fn authority_of(
+        &self,
+        agent: &Agent,
+        reach: &Reach,
+        may_schedule: bool,
+        brief: &Brief,
+    ) -> Authority {
+        let own = Authority {
+            agent: agent.id.clone(),
+            attended: false,
+            tools: reach.limit.iter().cloned().collect(),
+            approve: self.approvals(agent),
+            skills: reach.skills.clone(),
+            may_schedule,
+            ..Authority::default()
+        };
+        match &brief.authority {
+            Some(inherited) => own.and(&inherited.not_agreed()),
+            None => own,
         }
-        reach.tools.retain(|offer| !schedules(offer));
-        if reach.tools.is_empty() {
-            return Err(may_not_schedule());
-        }
-        Ok(())
+    }
+
+    /// How many calls are left for the models of a run.
+    fn calls_left(&self, brief: &Brief) -> u32 {
+        self.options
+            .agent
+            .max_calls
+            .saturating_sub(brief.calls_made)
     }
 
     /// Whether a run comes from a schedule, be it by way of other agents: their calls are its key.
@@ -228,6 +272,27 @@ impl Inner {
             from: 1,
             upto: 0,
         })
+    }
+}
+
+fn forbid_schedules(reach: &mut Reach) -> Result<(), Failure> {
+    let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
+    let had_tools = !reach.tools.is_empty();
+    reach.tools.retain(|offer| !schedules(offer));
+    if had_tools && reach.tools.is_empty() {
+        return Err(may_not_schedule());
+    }
+    Ok(())
+}
+
+/// A skill that an agent stored needs no tool that the agent did not have.
+fn only_allowed(reach: &Reach, authority: &Authority) -> Result<(), Failure> {
+    let mut tools = reach.tools.iter().map(|offer| offer.tool.as_str());
+    match tools.find(|tool| !authority.allows(&[tool])) {
+        Some(tool) => Err(denied(format!(
+            "`{tool}` is not one of the tools of the agent that stored or started this skill"
+        ))),
+        None => Ok(()),
     }
 }
 

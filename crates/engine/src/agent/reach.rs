@@ -45,6 +45,15 @@ struct Plan {
     keep: usize,
 }
 
+impl Plan {
+    /// Names and patterns of all tools that the agent may use; none means all.
+    fn limit(&self) -> Option<Vec<String>> {
+        let patterns = self.may_use.iter().chain(&self.offered);
+        let names: Vec<String> = patterns.chain(&self.first).cloned().collect();
+        (!names.iter().any(|name| name == EVERYTHING)).then_some(names)
+    }
+}
+
 impl Inner {
     /// What an agent may use in a chat, and the names of tools that it is not always offered.
     pub(super) fn chat_reach(
@@ -91,6 +100,7 @@ impl Inner {
             shelf: choice.shelf,
             skills: skills_of(agent, snapshot),
             left_out,
+            limit: plan.limit(),
         };
         (reach, others)
     }

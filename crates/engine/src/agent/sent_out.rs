@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{Caps, SentOut, line, sent_out};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
-use deft_model::{Agent, AgentMode, Failure, FailureClass};
+use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
 use deft_store::RunRow;
 use deft_tools::Found;
 
@@ -96,6 +96,16 @@ impl Inner {
             &Caps::default(),
         );
         let max_steps = defined.as_ref().and_then(|agent| agent.max_steps);
+        let own = Authority {
+            agent: dispatch.agent_id.clone(),
+            tools: vec![tools.iter().map(|offer| offer.tool.clone()).collect()],
+            approve: defined
+                .iter()
+                .flat_map(|agent| agent.approve.clone())
+                .collect(),
+            skills: Some(skills.clone()),
+            ..parent.authority.not_agreed()
+        };
         let context = self.context_of(&model);
         Ok(Setup {
             agent: dispatch.agent_id.clone(),
@@ -114,6 +124,7 @@ impl Inner {
                 context,
                 ..parent.limits
             },
+            authority: own.and(&parent.authority),
         })
     }
 

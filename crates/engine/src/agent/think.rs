@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
-use deft_agent::{Action as Thought, Address, Setup};
+use deft_agent::{Action as Thought, Address, Covers, Setup};
 use deft_llm::{Ask, Delta};
-use deft_model::{CallArgs, Exhausted, Failure, FailureClass, ModelRequest, Object};
+use deft_model::{Authority, CallArgs, Exhausted, Failure, FailureClass, ModelRequest, Object};
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
 use deft_workflow::{Answer, Around, Operation, Path, size};
@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::Exhaustion;
 use super::budget::{Broke, Paying, Spending, payers};
+use super::prepare::STORING;
 use super::{Came, Span};
 use crate::ask::{self, Attention, Question};
 use crate::drive::out_of_time;
@@ -38,6 +39,8 @@ pub(crate) struct Job<'a> {
     pub(crate) parent: Option<&'a Setup>,
     /// The skills around the step.
     pub(crate) around: Vec<Around>,
+    /// The rights of the agent that asks.
+    pub(crate) authority: Option<&'a Authority>,
 }
 
 /// What came of a question to a model.
@@ -129,12 +132,20 @@ impl Performer {
                 call,
                 tool,
                 args,
+                covers,
                 ..
             } => {
+                let authority = job.authority.map(|mine| with_consent(mine, &tool, covers));
                 let key = call_key(run, path, &agent, turn, call);
                 // Each call keeps what is too large in a place of its own.
                 let place = Path::from_text(format!("{path}~{agent}:{turn}.{call}"));
-                let result = self.agent_tool(&tool, args, key, until, &place).await;
+                let request = AgentCall {
+                    tool: &tool,
+                    args,
+                    key,
+                    authority,
+                };
+                let result = self.agent_tool(request, until, &place).await;
                 Came::Returned {
                     span: Span { agent, turn },
                     call,
@@ -280,16 +291,18 @@ impl Performer {
 
     async fn agent_tool(
         &self,
-        tool: &str,
-        args: Object,
-        key: String,
+        request: AgentCall<'_>,
         until: Option<Timestamp>,
         path: &Path,
     ) -> Result<Value, Failure> {
         let usual = self.engine.options.tool_timeout;
         let left = self.remaining(until)?;
+        let AgentCall {
+            tool, args, key, ..
+        } = request;
         let call = ToolCall {
             key,
+            authority: request.authority.map(Arc::new),
             deadline: match (usual, left) {
                 (Some(usual), Some(left)) => Some(usual.min(left)),
                 (usual, left) => usual.or(left),
@@ -335,6 +348,29 @@ impl Inner {
         };
         store.append(lease, asked).await?;
         Ok(())
+    }
+}
+
+/// A call of an agent, and the rights it is made with.
+struct AgentCall<'a> {
+    tool: &'a str,
+    args: Object,
+    key: String,
+    authority: Option<Authority>,
+}
+
+/// The rights of a call that a person may have agreed to. What is stored lasts, so only a person's own
+/// answer counts for it.
+fn with_consent(authority: &Authority, tool: &str, covers: Option<Covers>) -> Authority {
+    let lasting = STORING.contains(&tool);
+    let covers = covers.filter(|covers| covers.by_person || !lasting);
+    let Some(covers) = covers else {
+        return authority.clone();
+    };
+    Authority {
+        agreed: covers.tools,
+        agreed_to: covers.revision,
+        ..authority.clone()
     }
 }
 

@@ -5,15 +5,19 @@ use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
 use deft_command::{CommandResult, Routed, from_json};
-use deft_model::{Body, Effects, Failure, FailureClass, Object, Outcome, RunStatus, ToolSpec};
+use deft_model::{
+    Authority, Body, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, ToolSpec,
+};
 use deft_registry::discovery::{Topic, get_skill, load_skill};
 use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
+use crate::authority::{denied, inside};
 use crate::engine::Inner;
 use crate::own_tools::failure;
-use crate::{Admission, Attention, Engine, Fire};
+use crate::skills::Pinned;
+use crate::{Admission, Engine, Fire};
 
 /// Runs a skill and gives its outputs (S3.25).
 pub(crate) const SKILL_RUN: &str = "skill_run";
@@ -177,15 +181,23 @@ impl Engine {
         inputs: Object,
         context: &Context,
     ) -> Result<Value, Failure> {
-        let plan = self.plan(skill).await.map_err(|error| failure(&error))?;
+        let found = self.inner.find(skill).await;
+        let found = found.map_err(|error| failure(&error))?;
+        let authority = match &context.authority {
+            Some(by) => Some(Arc::new(rights_inside(by, &found)?)),
+            None => None,
+        };
         let fire = Fire {
             skill: skill.to_owned(),
-            inputs: crate::inputs::typed(inputs, plan.inputs()),
+            authority,
+            inputs: crate::inputs::typed(inputs, found.plan.inputs()),
             cause: BY_AGENT.to_owned(),
             key: (!context.key.is_empty()).then(|| context.key.clone()),
             ..Fire::default()
         };
-        let attention = Attention::default();
+        let above = context.key.split_once('/').map(|(run, _)| RunId::new(run));
+        let attention = above.map(|run| self.inner.attention_below(&run));
+        let attention = attention.unwrap_or_default();
         let admission = Box::pin(self.run(fire, attention.clone())).await;
         let row = match admission.map_err(|error| failure(&error))? {
             Admission::Run(row) => row,
@@ -199,6 +211,21 @@ impl Engine {
         };
         outcome(&row)
     }
+}
+
+/// The rights of a run that somebody with these rights makes. What a person agreed to counts only for
+/// the revision that they were shown.
+fn rights_inside(by: &Authority, found: &Pinned) -> Result<Authority, Failure> {
+    let skill = &found.skill;
+    if !by.may_run(skill.id.as_str()) {
+        let (id, agent) = (&skill.id, &by.agent);
+        let why = format!("`{id}` is not one of the skills of agent `{agent}`");
+        return Err(denied(why));
+    }
+    let shown = by.agreed_to.as_ref();
+    let changed = shown.is_some_and(|shown| *shown != found.revision);
+    let by = if changed { &by.not_agreed() } else { by };
+    Ok(inside(by, skill))
 }
 
 /// A run as the result of the call that made it.

@@ -88,6 +88,8 @@ impl Driver {
             step: self.machine.agent(&path).unwrap_or_default(),
             path: path.clone(),
             instructions,
+            authority: self.machine.authority(&path),
+            calls_made: self.calls_made(),
         };
         let performer = self.performer_of(&path);
         // A workflow may have done something before it gets to its agent: there it is too late.
@@ -103,6 +105,12 @@ impl Driver {
             }
         };
         self.tasks.push(task.boxed());
+    }
+
+    /// How many calls the models of the run have asked for.
+    fn calls_made(&self) -> u32 {
+        let made = self.agents.values().map(|it| it.machine.calls_made());
+        made.fold(0, u32::saturating_add)
     }
 
     /// Takes up what an agent was about when it was cut off. One that has answered is tried again
@@ -357,6 +365,11 @@ impl Driver {
             _ => None,
         };
         let parent = parent.and_then(|(above, ..)| thinking.machine.setup(&above).cloned());
+        let authority = match &thought {
+            Thought::CallTool { agent, .. } => thinking.machine.setup(agent),
+            _ => None,
+        };
+        let authority = authority.map(|setup| setup.authority.clone());
         let around = self.machine.around(&path);
         self.calling += 1;
         self.count(&path, 1);
@@ -390,6 +403,7 @@ impl Driver {
                         below: below.as_deref(),
                         parent: parent.as_ref(),
                         around,
+                        authority: authority.as_ref(),
                     };
                     performer.think(&run, &path, thought, job).await
                 }

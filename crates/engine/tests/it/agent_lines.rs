@@ -140,6 +140,7 @@ fn call_line(what: &What) -> Option<String> {
             call,
             yes,
             by,
+            ..
         } => format!("{turn}.{call} {} by {by}", if *yes { "yes" } else { "no" }),
         What::Called {
             turn,
@@ -148,6 +149,7 @@ fn call_line(what: &What) -> Option<String> {
             args,
             effects,
             skill,
+            covers: _,
         } => {
             let args = Value::Object(args.clone());
             let skill = skill.as_ref().map(|skill| format!(" for {skill}"));

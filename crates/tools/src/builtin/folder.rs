@@ -38,6 +38,11 @@ pub(super) fn creatable(options: &FileOptions, given: &str) -> Result<PathBuf, F
     inside(options, given, parent.join(name))
 }
 
+/// The real path that a tool would read or write, if it may.
+pub(crate) fn real_path(options: &FileOptions, given: &str) -> Option<PathBuf> {
+    creatable(options, given).ok()
+}
+
 /// A folder on the way is only passed through, which needs no right to list it.
 #[cfg(target_os = "linux")]
 const THROUGH: OFlags = OFlags::PATH;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,7 @@ use crate::index::{Entry, Target};
 use crate::options::Options;
 use crate::tool::{Annotations, BUILTIN_SERVER, ToolInfo};
 
+pub(crate) use folder::real_path;
 pub(crate) use heir::Bequest;
 pub(crate) use http::transport;
 pub(crate) use process::{kill_group, minimal_command};
@@ -51,6 +52,8 @@ pub struct Context {
     pub cancel: CancellationToken,
     /// How long the call may still take.
     pub allowed: Duration,
+    /// The rights of the agent on whose behalf it is made; none for a person's.
+    pub authority: Option<Arc<Authority>>,
 }
 
 /// What a built-in tool is.

@@ -53,6 +53,7 @@ fn driver(script: Script) -> Case {
         answers: script.answers,
         skills: script.skills,
         effects: script.effects,
+        authority: script.authority,
         hangs: script.hangs,
         pick: if script.last_first {
             Pick::Last

@@ -78,6 +78,7 @@ impl Driver {
             inputs,
             nonce: "n0nce".to_owned(),
             check_failed: None,
+            authority: self.world.authority.clone(),
         };
         let event = self.machine.start(started);
         self.record(&event);

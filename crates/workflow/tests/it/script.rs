@@ -9,6 +9,8 @@
 //! | `answers` | per step, one answer or one for each time it is asked |
 //! | `skills` | other skills by id, as YAML text |
 //! | `effects` | per tool, what it says of itself |
+//! | `authority` | the rights of the agent that starts the run |
+//! | `stored_by` | per skill of `skills`, the rights of the agent that stored it |
 //! | `rules` | `max_depth`, `max_items`, `max_results`, `heal` of the host |
 //! | `order` | paths that end before others that go on at the same time; or `last` |
 //! | `crash_after` | after so many events the process dies, and another one goes on |
@@ -20,7 +22,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Choice, Effects, Failure, FailureClass, Object, Skill};
+use deft_model::{Authority, Choice, Effects, Failure, FailureClass, Object, Skill};
 use deft_skillfile::{Document, Moment, Place, Profile, parse};
 use deft_workflow::{Answer, Plan, Remedy, Rules};
 use jiff::tz::TimeZone;
@@ -46,6 +48,7 @@ pub(crate) struct Script {
     pub answers: HashMap<String, Vec<Answer>>,
     pub skills: HashMap<String, Arc<Plan>>,
     pub effects: HashMap<String, Effects>,
+    pub authority: Option<Arc<Authority>>,
     pub rules: Rules,
     pub order: Vec<String>,
     pub last_first: bool,
@@ -71,6 +74,8 @@ impl Script {
             "answers",
             "skills",
             "effects",
+            "authority",
+            "stored_by",
             "rules",
             "order",
             "crash_after",
@@ -82,18 +87,24 @@ impl Script {
         known.retain(|key| script.contains_key(*key));
         assert_eq!(known.len(), script.len(), "unknown keys in {script:?}");
         let nested = object(script.get("skills"));
+        let stored_by = object(script.get("stored_by"));
         Self {
             inputs: object(script.get("inputs")),
             results: lists(script.get("results"), made),
             answers: lists(script.get("answers"), answer),
             skills: nested
                 .iter()
-                .map(|(id, text)| (id.clone(), plan_of(as_str(text), &format!("{id}.yaml"))))
+                .map(|(id, text)| {
+                    let by = stored_by.get(id).map(authority);
+                    let plan = plan_by(as_str(text), &format!("{id}.yaml"), by);
+                    (id.clone(), plan)
+                })
                 .collect(),
             effects: object(script.get("effects"))
                 .iter()
                 .map(|(tool, word)| (tool.clone(), Effects::from_word(as_str(word)).unwrap()))
                 .collect(),
+            authority: script.get("authority").map(authority),
             rules: rules(&object(script.get("rules"))),
             order: list(script.get("order"), |v| as_str(v).to_owned()),
             last_first: script.get("order").is_some_and(Value::is_string),
@@ -230,8 +241,20 @@ pub(crate) fn skill(text: &str, file: &str) -> Skill {
 }
 
 /// The plan of a skill; its revision is its id.
+fn authority(value: &Value) -> Arc<Authority> {
+    Arc::new(serde_json::from_value(value.clone()).unwrap())
+}
+
 pub(crate) fn plan_of(text: &str, file: &str) -> Arc<Plan> {
-    let skill = skill(text, file);
+    plan_by(text, file, None)
+}
+
+/// The plan of a skill that an agent stored.
+fn plan_by(text: &str, file: &str, by: Option<Arc<Authority>>) -> Arc<Plan> {
+    let mut skill = skill(text, file);
+    let mut policy = (*skill.policy).clone();
+    policy.authority = by;
+    skill.policy = Arc::new(policy);
     let revision = format!("rev-{}", skill.id);
     Arc::new(Plan::compile(&skill, &revision).unwrap())
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Effects, Failure, FailureClass, Object};
-use deft_workflow::{Action, Answer, Facts, Path, Plan};
+use deft_model::{Authority, Effects, Failure, FailureClass, Object};
+use deft_workflow::{Action, Answer, Facts, Path, Permit, Plan};
 use serde_json::Value;
 
 use crate::script::Made;
@@ -16,6 +16,8 @@ pub(crate) struct World {
     pub answers: HashMap<String, Vec<Answer>>,
     pub skills: HashMap<String, Arc<Plan>>,
     pub effects: HashMap<String, Effects>,
+    /// The rights of the agent that starts the run.
+    pub authority: Option<Arc<Authority>>,
     /// Which of the actions that go on ends next.
     pub pick: Pick,
     /// Calls that never end by themselves.
@@ -38,6 +40,18 @@ pub(crate) enum Pick {
 impl Facts for World {
     fn effects(&self, tool: &str, _: &Object) -> Option<Effects> {
         self.effects.get(tool).copied()
+    }
+
+    fn permit(&self, authority: &Authority, tool: &str, _: Option<&Object>) -> Permit {
+        if !authority.allows(&[tool]) {
+            let message = format!("`{tool}` is not for agent `{}`", authority.agent);
+            return Permit::Denied(Failure::new(FailureClass::Invalid, message));
+        }
+        let asks = authority.approve.iter().any(|name| name == tool);
+        if asks && !authority.has_agreed(&[tool]) {
+            return Permit::Ask(format!("Call `{tool}`?"));
+        }
+        Permit::Free
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) fn agent(seed: u64, mode: Mode) -> (Setup, World) {
         fan_out: 2,
         repeats: if roll(seed, &"repeats", 2) == 0 { 0 } else { 3 },
         max_shown: 20,
+        max_calls: 12,
         context: None,
     };
     if roll(seed, &"must", 3) == 0 {

@@ -1,0 +1,157 @@
+//! The one decision about calls on the authority of an agent: free, after a person's yes, or never.
+//!
+//! A direct call of a model and a call of a skill that the model stored, queued or ran are judged by
+//! the same function, so that no detour needs fewer questions than the direct way. What a call
+//! causes later counts with it (`caused.rs`); writing into deft's own folders counts as well
+//! (`paths.rs`), because a file there is a skill with a person's authority.
+//!
+//! Not here: asking (`ask.rs`), standing grants (`grants.rs`), what a stored record carries
+//! (`stored.rs` keeps it).
+
+mod caused;
+mod paths;
+mod stored;
+
+use deft_agent::{Consent, Covers};
+use deft_model::{Authority, Failure, FailureClass, Object};
+use deft_tools::{Found, ToolInfo};
+use deft_workflow::Permit;
+
+use crate::agent::needs_approval;
+use crate::engine::Inner;
+
+pub(crate) use caused::inside;
+pub(crate) use stored::{after_change, read_record_text, with_authority, write_record_text};
+
+/// How deep calls may be nested in the arguments of other calls.
+const MOST_NESTED: u32 = 8;
+
+/// What an authority says of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Free,
+    /// A person has to agree.
+    Ask(Consent),
+    /// It may not be made, and this is why.
+    Denied(String),
+}
+
+impl Inner {
+    /// What an authority says of a call. Arguments that are not known yet are absent.
+    pub(crate) fn judge(
+        &self,
+        authority: &Authority,
+        tool: &str,
+        args: Option<&Object>,
+    ) -> Verdict {
+        self.judge_nested(authority, tool, args, 0)
+    }
+
+    fn judge_nested(
+        &self,
+        authority: &Authority,
+        tool: &str,
+        args: Option<&Object>,
+        depth: u32,
+    ) -> Verdict {
+        if depth > MOST_NESTED {
+            return Verdict::Denied(format!("calls are nested more than {MOST_NESTED} levels"));
+        }
+        // A tool that is not there cannot be called either.
+        let Found::Tool(info) = self.parts.router.find(tool) else {
+            return Verdict::Free;
+        };
+        let names = [info.shown.as_str(), info.name.as_str(), &info.full_name()];
+        // Which skills may be run is a list of its own.
+        let runs_skills = info.builtin && crate::AGENT_TOOLS.contains(&info.name.as_str());
+        if !runs_skills && !authority.allows(&names) {
+            return Verdict::Denied(not_allowed(tool, authority));
+        }
+        let caused = match self.caused(authority, &info, args, depth) {
+            Ok(caused) => caused,
+            Err(why) => return Verdict::Denied(why),
+        };
+        let asks = needs_approval(&info, &authority.approve) || self.writes_home(&info, args);
+        let itself = asks && !authority.has_agreed(&names);
+        if !itself && caused.is_free() {
+            return Verdict::Free;
+        }
+        Verdict::Ask(Consent {
+            question: caused.question,
+            covers: (!caused.tools.is_empty()).then_some(Covers {
+                tools: caused.tools,
+                revision: caused.revision,
+                by_person: false,
+            }),
+        })
+    }
+
+    /// The same for a step of a workflow.
+    pub(crate) fn permit(
+        &self,
+        authority: &Authority,
+        tool: &str,
+        args: Option<&Object>,
+    ) -> Permit {
+        match self.judge(authority, tool, args) {
+            Verdict::Free => Permit::Free,
+            Verdict::Ask(consent) => {
+                let question = consent.question.unwrap_or_else(|| question(tool, args));
+                Permit::Ask(format!("Agent `{}` asks: {question}", authority.agent))
+            }
+            Verdict::Denied(why) => Permit::Denied(denied(why)),
+        }
+    }
+
+    /// Refuses a call that nobody can be asked about: a remedy, a check before a run.
+    pub(crate) fn refuse_unasked(
+        &self,
+        authority: Option<&Authority>,
+        tool: &str,
+        args: &Object,
+    ) -> Result<(), Failure> {
+        let Some(authority) = authority else {
+            return Ok(());
+        };
+        match self.judge(authority, tool, Some(args)) {
+            Verdict::Free => Ok(()),
+            Verdict::Ask(_) => Err(denied(format!(
+                "`{tool}` needs an approval, and nobody can be asked here"
+            ))),
+            Verdict::Denied(why) => Err(denied(why)),
+        }
+    }
+
+    /// Whether a call writes into a folder from which deft loads skills, agents or settings.
+    fn writes_home(&self, info: &ToolInfo, args: Option<&Object>) -> bool {
+        let Some(args) = args else {
+            return false;
+        };
+        let router = &self.parts.router;
+        if router.effects_of(&info.full_name(), args) == Some(deft_model::Effects::None) {
+            return false;
+        }
+        let folders = &self.options.protected;
+        let file = router.file_of(&info.full_name(), args);
+        file.is_some_and(|file| paths::is_inside(folders, &file)) || paths::mentions(folders, args)
+    }
+}
+
+fn question(tool: &str, args: Option<&Object>) -> String {
+    match args.filter(|args| !args.is_empty()) {
+        Some(args) => format!("call `{tool}` with {}?", caused::brief(args)),
+        None => format!("call `{tool}`?"),
+    }
+}
+
+fn not_allowed(tool: &str, authority: &Authority) -> String {
+    format!(
+        "`{tool}` is not one of the tools of agent `{}`, which asks for the call",
+        authority.agent
+    )
+}
+
+pub(crate) fn denied(why: String) -> Failure {
+    Failure::new(FailureClass::Invalid, why)
+        .hint("a person can store or run the skill, or give the agent the tool")
+}

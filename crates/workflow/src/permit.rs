@@ -1,0 +1,103 @@
+//! Which steps a person has to agree to first, and which may not be done at all, where a run or a
+//! skill has the rights of an agent.
+//!
+//! A step asks once, before its first try and before its loop. The call of each try is held against
+//! the same rights again when it begins, so that nothing is called that was not looked at.
+//! Not here: what the rights mean for a tool (`Facts`), who answers.
+
+use deft_model::{Failure, FailureClass, Object};
+use deft_template::Template;
+
+use crate::decide::operation;
+use crate::event::{Answer, Event};
+use crate::machine::{Facts, Machine, Permit};
+use crate::plan::{Planned, Work};
+use crate::state::At;
+
+impl Machine {
+    /// The question before a step: the one that its skill declares, the one that the rights of an
+    /// agent demand, or both in one. A step that may not be done fails instead.
+    pub(crate) fn ask_first(&self, at: At, planned: &Planned, facts: &dyn Facts) -> Option<Event> {
+        let declared = planned.question.as_ref();
+        match (declared, self.permit_step(at, planned, facts)) {
+            (None, Permit::Free) => None,
+            (_, Permit::Denied(failure)) => Some(self.settle_failed(at, failure)),
+            (Some((question, default)), Permit::Free) => {
+                Some(self.ask(at, planned, Some(question), *default, None))
+            }
+            (declared, Permit::Ask(why)) => {
+                let question = declared.map(|(question, _)| question);
+                Some(self.ask(at, planned, question, false, Some(why)))
+            }
+        }
+    }
+
+    fn permit_step(&self, at: At, planned: &Planned, facts: &dyn Facts) -> Permit {
+        let Work::Tool { .. } = &planned.work else {
+            return Permit::Free;
+        };
+        let (Some(authority), Some(view)) =
+            (self.authority_in(at.frame), self.view(at.frame, Some(at)))
+        else {
+            return Permit::Free;
+        };
+        let operation = operation(planned, &view);
+        let args = operation.args.as_ref().and_then(|args| args.as_object());
+        match &operation.name {
+            Some(tool) => facts.permit(&authority, tool, args),
+            None => Permit::Ask("Call a tool that is chosen for each item?".to_owned()),
+        }
+    }
+
+    /// Why a call may not be made, if it may not: it is forbidden, or nobody has agreed to it.
+    pub(crate) fn forbidden(
+        &self,
+        at: At,
+        tool: &str,
+        args: &Object,
+        facts: &dyn Facts,
+    ) -> Option<Failure> {
+        let authority = self.authority_in(at.frame)?;
+        let agreed = self.frames[at.frame].steps[at.step].answer == Some(Answer::Yes);
+        match facts.permit(&authority, tool, Some(args)) {
+            Permit::Free => None,
+            Permit::Ask(_) if agreed => None,
+            Permit::Ask(_) => Some(unasked(tool)),
+            Permit::Denied(failure) => Some(failure),
+        }
+    }
+
+    fn ask(
+        &self,
+        at: At,
+        planned: &Planned,
+        question: Option<&Template>,
+        default: bool,
+        why: Option<String>,
+    ) -> Event {
+        let Some(view) = self.view(at.frame, Some(at)) else {
+            return self.skip(at, "the run has not begun");
+        };
+        let declared = match question
+            .map(|question| question.render_text(&view))
+            .transpose()
+        {
+            Ok(declared) => declared,
+            Err(error) => return self.unrendered(at, "confirmation", &error),
+        };
+        let message: Vec<String> = declared.into_iter().chain(why).collect();
+        Event::Asked {
+            path: self.path(at),
+            message: message.join(" "),
+            default,
+            operation: operation(planned, &view),
+        }
+    }
+}
+
+fn unasked(tool: &str) -> Failure {
+    let message = format!("`{tool}` needs an approval that nobody was asked for");
+    Failure::new(FailureClass::Invalid, message).hint(
+        "name the tool and its arguments in the step, so that they are known before it begins",
+    )
+}
