@@ -158,9 +158,13 @@ impl Inner {
             let (name, calls) = (&skill.name, list(&planned));
             caused.question = Some(match tool {
                 "queue_task" => format!("Queue the job `{name}`, which calls {calls}?"),
+                "memory_update_skill" => format!(
+                    "Change the skill `{name}`? Each time it fires it will call {calls}, without \
+                     asking again"
+                ),
                 _ => format!(
-                    "Store the skill `{name}`? It calls {calls} without asking again, each time it \
-                     fires"
+                    "Store the skill `{name}`? Each time it fires it will call {calls}, without \
+                     asking again"
                 ),
             });
         }

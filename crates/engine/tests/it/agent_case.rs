@@ -2,8 +2,8 @@
 //!
 //! Keys: `about`; `skills` (path to text), `defaults` (names of the shipped skills), `records`,
 //! `agents` (name to the text of its `AGENT.md`), `tools` (see [`Tool`]), `models` (name to settings
-//! and `script`) or `script` and `cmd` for the only one, `options`, `chats`, and `do`, a list of
-//! [`Case::step`]s.
+//! and `script`) or `script` and `cmd` for the only one, `options`, `chats`, `files` (true: the home is
+//! open to the `file` tools), and `do`, a list of [`Case::step`]s.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -115,6 +115,10 @@ impl Case {
         let mut tools = deft_tools::Options::default();
         tools.pipeline.chat_id = self.0["chats"][0].as_str().map(str::to_owned);
         let home = tempfile::tempdir().unwrap();
+        if self.0["files"] == true {
+            tools.file.folders = vec![home.path().to_owned()];
+            tools.file.write = true;
+        }
         let folder = Folder(Arc::new(Mutex::new(load(&home, &[]))));
         let parts = (tools, Models::new(models));
         let world = World::made(home, folder, Arc::new(Memory::new()), parts, |options| {
@@ -149,7 +153,8 @@ impl Case {
     }
 
     /// One of `say` (with `key` in a new conversation, answered `to` a chat), `run`, `tick` (a time), `answer` (yes, no),
-    /// `drain`, `tool` (one that is there from now on), `skills` (like those of the case; null removes one), `resume` (a skill whose last
+    /// `drain`, `tool` (one that is there from now on), `skills` (like those of the case; null removes one), `reload` (skills of
+    /// files as they are now), `resume` (a skill whose last
     /// run goes on), `resume_agent`, `limits` (`budget` and `budgets` from now on), `cancel` (a skill whose last run is stopped),
     /// `up` (a model that is there again).
     async fn step(&self, scene: &mut Scene, wish: &Value) {
@@ -185,6 +190,7 @@ impl Case {
                 );
             }
             "skills" => scene.write_skills(wish),
+            "reload" => scene.write_skills(&Value::Null),
             "resume" => scene.resume(text).await,
             "limits" => scene.world.engine.set_budgets(budgets(given)),
             "resume_agent" => {
@@ -367,6 +373,7 @@ fn change(options: &mut Options, case: &Value) {
             "may_schedule" => agent.may_schedule = read(given),
             "max_depth" => agent.max_depth = read(given),
             "max_steps" => agent.max_steps = read(given),
+            "max_calls" => agent.max_calls = read(given),
             "fan_out" => agent.fan_out = read(given),
             "history_tokens" => agent.history_tokens = read(given),
             "budget" | "budgets" => agent.budgets = budgets(&case["options"]),

@@ -26,6 +26,7 @@ mod limits;
 mod model_health;
 mod records;
 mod replies;
+mod routes;
 mod runs;
 mod taken_over;
 mod thinker;
