@@ -217,7 +217,7 @@ impl Default for FileOptions {
 pub struct ShellOptions {
     /// Off unless somebody turns it on.
     pub enabled: bool,
-    /// If given, only these programs, and no command lines.
+    /// If given, only these programs, as names or absolute paths, and no command lines.
     pub allow: Vec<String>,
     /// The longest a program may run.
     #[serde(with = "seconds")]

@@ -10,8 +10,10 @@ mod heir;
 mod host;
 mod http;
 mod process;
+mod programs;
 mod shell;
 mod small;
+mod variables;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,12 +1,14 @@
 //! Child processes: started in a group of their own, ended as a group.
 
+use std::ffi::OsStr;
+
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
 use crate::environment::Environment;
 
 /// A command in its own process group with nothing but the usual variables.
-pub(crate) fn minimal_command(program: &str, environment: &Environment) -> Command {
+pub(crate) fn minimal_command(program: impl AsRef<OsStr>, environment: &Environment) -> Command {
     let mut command = Command::new(program);
     command
         .env_clear()

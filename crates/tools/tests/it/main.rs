@@ -9,6 +9,7 @@ mod http;
 mod life;
 mod misbehave;
 mod public;
+mod shell;
 mod support;
 mod telegram;
 mod trouble;
