@@ -9,7 +9,6 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use deft_model::{Effects, Failure, FailureClass, Object};
-use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -17,8 +16,7 @@ use tokio::process::{Child, Command};
 use super::folder::existing;
 use super::programs::Programs;
 use super::{
-    Bequest, Context, Definition, Installed, Settings, handler, invalid, kill_group,
-    minimal_command, variables,
+    Context, Definition, Installed, Owner, Settings, handler, invalid, minimal_command, variables,
 };
 use crate::classify;
 use crate::environment::Environment;
@@ -90,13 +88,12 @@ async fn run(
     arguments: &Object,
     context: Context,
 ) -> Result<Value, Failure> {
-    let child = command.spawn().map_err(|error| {
+    let (owner, child) = Owner::start(&mut command).map_err(|error| {
         Failure::new(
             FailureClass::NotFound,
             format!("`{program}` could not be started: {error}"),
         )
     })?;
-    let group = Group::of(&child);
     let input = arguments
         .get("stdin")
         .and_then(Value::as_str)
@@ -104,7 +101,8 @@ async fn run(
     let allowed = allowed(options, arguments).min(context.allowed);
     tokio::select! {
         output = collect(child, input, options.shell.max_bytes) => {
-            group.forget();
+            // What the program left running in the background may stay.
+            owner.release();
             verdict(program, &output?, arguments)
         }
         () = tokio::time::sleep(allowed) => Err(Failure::new(
@@ -115,33 +113,6 @@ async fn run(
             FailureClass::Cancelled,
             format!("`{program}` was stopped"),
         ).in_doubt()),
-    }
-}
-
-/// Kills the group when it is dropped: on a time-out, and when the caller goes away.
-struct Group {
-    leader: u32,
-    _bequest: Option<Bequest>,
-}
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        let leader = child.id().unwrap_or_default();
-        Self {
-            leader,
-            _bequest: Bequest::new(leader),
-        }
-    }
-
-    /// The program ended by itself; what it left running in the background may stay.
-    fn forget(mut self) {
-        self.leader = 0;
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        kill_group(self.leader, Signal::KILL);
     }
 }
 
