@@ -14,6 +14,8 @@ use super::views::View;
 pub(super) const SHORTEST: usize = 4;
 /// Shorter pieces of base64 turn up by chance.
 const SHORTEST_PIECE: usize = 8;
+/// The shortest secret in base64 without padding.
+const SHORTEST_ENCODED: usize = 6;
 /// A shorter line of a secret of several lines says nothing by itself.
 const SHORTEST_LINE: usize = 16;
 
@@ -55,9 +57,11 @@ impl Search {
             return;
         }
         self.plain.find(view, hits);
-        self.wrapped
-            .find(&view.without(|byte| byte.is_ascii_whitespace()), hits);
-        self.hex.find(&view.without(separates_digits), hits);
+        if view.bytes.len() >= SHORTEST_ENCODED {
+            let wrapped = view.without(|byte| byte.is_ascii_whitespace());
+            self.wrapped.find(&wrapped, hits);
+            self.hex.find(&view.without(separates_digits), hits);
+        }
         if decodings == 0 {
             return;
         }

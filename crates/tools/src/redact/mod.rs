@@ -27,6 +27,13 @@ pub(crate) const HIDDEN: &str = "***";
 /// How many layers of escapes are removed: JSON in JSON in a URL.
 const DECODINGS: usize = 3;
 
+/// How much of a text is decoded at a time, at least.
+const STEP: usize = 64 * 1024;
+/// How many bytes one byte of a secret may become, as in `\\\\u0041` with blanks around it.
+const LONGEST_ESCAPE: usize = 16;
+/// The longest escape of one letter.
+const ESCAPE: usize = 12;
+
 /// What to look for, and what to put in its place.
 #[derive(Clone, Default)]
 pub struct Redaction {
@@ -69,11 +76,24 @@ impl Redaction {
             .search
             .get_or_init(|| Search::new(&self.secrets).into());
         let mut hits = Vec::new();
-        search.find(&View::of(text), DECODINGS, &mut hits);
+        for (start, end) in windows(text, self.longest_form()) {
+            let known = hits.len();
+            search.find(&View::of(&text[start..end]), DECODINGS, &mut hits);
+            for hit in &mut hits[known..] {
+                hit.0 += start;
+                hit.1 += start;
+            }
+        }
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
         Cow::Owned(replaced(text, hits))
+    }
+
+    /// How long a secret may become by being escaped.
+    fn longest_form(&self) -> usize {
+        let longest = self.secrets.iter().map(|(secret, _)| secret.len()).max();
+        LONGEST_ESCAPE * longest.unwrap_or_default()
     }
 
     /// The value without any secret in its texts, names and numbers.
@@ -123,6 +143,33 @@ impl std::fmt::Debug for Redaction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Redaction of {} secrets", self.secrets.len())
     }
+}
+
+/// Parts of a text that overlap by so many bytes. Decoding needs many times the memory of a text,
+/// so that a large one is not decoded as a whole.
+fn windows(text: &str, overlap: usize) -> Vec<(usize, usize)> {
+    let step = overlap.max(STEP);
+    let (mut windows, mut start) = (Vec::new(), 0);
+    loop {
+        let end = text.ceil_char_boundary(start + step + overlap);
+        windows.push((start, end));
+        if end == text.len() {
+            return windows;
+        }
+        start = between_escapes(text, start + step);
+    }
+}
+
+/// A place at or shortly before this one where no escape is cut.
+fn between_escapes(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let is_clear = |at: &usize| {
+        let before = &bytes[at.saturating_sub(ESCAPE)..*at];
+        !before.contains(&b'\\') && !before.contains(&b'%')
+    };
+    let places = (at.saturating_sub(STEP / 2)..=at).rev();
+    let mut clear = places.filter(is_clear);
+    text.floor_char_boundary(clear.next().unwrap_or(at))
 }
 
 /// The text with something else at these places. Of places that overlap the longest decides what
@@ -343,6 +390,24 @@ mod tests {
             redaction.value(json!({"pin": 48_151_623, "other": 481_516_234})),
             json!({"pin": "***", "other": 481_516_234})
         );
+    }
+
+    #[test]
+    fn a_secret_is_found_wherever_it_stands_in_a_large_text() {
+        let redaction = redaction("p\"s\\w/ord");
+        let form = "p\\\"s\\\\w\\/ord";
+        for noise in ["x", "\\\\", "%41", "é"] {
+            for shift in 0..40 {
+                let before = noise.repeat((STEP - 20) / noise.len()) + &"y".repeat(shift);
+                let text = format!("{before}{form}{}", "z".repeat(3 * STEP));
+                let hidden = redaction.text(&text).into_owned();
+                assert_eq!(hidden.len(), text.len() - form.len() + 3, "{noise} {shift}");
+                assert!(
+                    hidden[before.len()..].starts_with("***z"),
+                    "{noise} {shift}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -75,8 +75,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the start of some bytes stands for: up to four bytes, how many, and how many it took.
-type Decode = fn(&[u8]) -> Option<([u8; 4], usize, usize)>;
+/// What an escape stands for: up to four bytes, how many they are, and how many the escape has.
+type Letter = ([u8; 4], usize, usize);
+/// Reads the escape at the start of some bytes, if there is one.
+type Decode = fn(&[u8]) -> Option<Letter>;
 
 struct Decoded<'a, 'b> {
     from: &'b View<'a>,
@@ -107,28 +109,29 @@ impl<'a, 'b> Decoded<'a, 'b> {
     }
 }
 
-fn one(byte: u8, taken: usize) -> Option<([u8; 4], usize, usize)> {
-    Some(([byte, 0, 0, 0], 1, taken))
+fn one(byte: u8, taken: usize) -> Letter {
+    ([byte, 0, 0, 0], 1, taken)
 }
 
-fn escape(bytes: &[u8]) -> Option<([u8; 4], usize, usize)> {
+fn escape(bytes: &[u8]) -> Option<Letter> {
     let [b'\\', kind, ..] = bytes else {
         return None;
     };
-    match kind {
-        b'n' => one(b'\n', 2),
-        b'r' => one(b'\r', 2),
-        b't' => one(b'\t', 2),
-        b'b' => one(8, 2),
-        b'f' => one(12, 2),
-        b'"' | b'\\' | b'/' | b'\'' => one(*kind, 2),
-        b'u' => unicode(bytes),
-        _ => None,
-    }
+    let byte = match kind {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'b' => 8,
+        b'f' => 12,
+        b'"' | b'\\' | b'/' | b'\'' => *kind,
+        b'u' => return unicode(bytes),
+        _ => return None,
+    };
+    Some(one(byte, 2))
 }
 
 /// `\u00e4`, or two of them for a letter that needs a pair.
-fn unicode(bytes: &[u8]) -> Option<([u8; 4], usize, usize)> {
+fn unicode(bytes: &[u8]) -> Option<Letter> {
     let unit = |at: usize| -> Option<u16> {
         let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         let digits = std::str::from_utf8(digits).ok()?;
@@ -143,18 +146,18 @@ fn unicode(bytes: &[u8]) -> Option<([u8; 4], usize, usize)> {
     Some((encoded, count, letter.len_utf16() * 6))
 }
 
-fn percent(bytes: &[u8]) -> Option<([u8; 4], usize, usize)> {
+fn percent(bytes: &[u8]) -> Option<Letter> {
     let [b'%', high, low, ..] = bytes else {
         return None;
     };
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let value = digit(high)? * 16 + digit(low)?;
-    one(u8::try_from(value).ok()?, 3)
+    Some(one(u8::try_from(value).ok()?, 3))
 }
 
-fn form(bytes: &[u8]) -> Option<([u8; 4], usize, usize)> {
+fn form(bytes: &[u8]) -> Option<Letter> {
     match bytes.first() {
-        Some(b'+') => one(b' ', 1),
+        Some(b'+') => Some(one(b' ', 1)),
         _ => percent(bytes),
     }
 }
