@@ -23,7 +23,7 @@ pub(crate) fn spoil(mut text: String) -> Vec<u8> {
     let Some(at) = text.find("BADBYTE") else {
         return text.into_bytes();
     };
-    let mut bytes = text[..at].as_bytes().to_vec();
+    let mut bytes = text.as_bytes()[..at].to_vec();
     bytes.push(0xff);
     bytes.extend(spoil(text[at + "BADBYTE".len()..].to_owned()));
     bytes

@@ -75,10 +75,9 @@ fn listed_children() -> Option<Vec<Process>> {
 /// The value of a variable that a process was started with.
 pub(super) fn variable(pid: i32, name: &str) -> Option<String> {
     let variables = fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let entries = variables.split(|byte| *byte == 0);
-    let value = entries
-        .filter_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
-        .next()?;
+    let mut entries = variables.split(|byte| *byte == 0);
+    let value =
+        entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
     String::from_utf8(value.to_vec()).ok()
 }
 

@@ -21,7 +21,7 @@ use crate::router::lock;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Program {
     /// Where it was found; it learns this as its own name. Programs that are links to one file,
-    /// as in BusyBox, decide by this name what they do.
+    /// as in `busybox`, decide by this name what they do.
     pub(super) found: PathBuf,
     /// The file behind all links, which is what runs.
     pub(super) file: PathBuf,

@@ -184,12 +184,12 @@ fn number(value: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn reply(problem: Problem, id: Option<i64>) -> Option<Raw> {
-        Some(Raw {
+    fn reply(problem: Problem, id: Option<i64>) -> Raw {
+        Raw {
             problem,
             id,
             is_reply: true,
-        })
+        }
     }
 
     #[test]
@@ -198,14 +198,20 @@ mod tests {
         let first = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{deep}}}");
         let last =
             format!("{{\"result\":{{\"id\":3,\"x\":{deep}}},\"id\": 7 ,\"jsonrpc\":\"2.0\"}}");
-        assert_eq!(inspect(first.as_bytes()), reply(Problem::TooDeep, Some(7)));
-        assert_eq!(inspect(last.as_bytes()), reply(Problem::TooDeep, Some(7)));
+        assert_eq!(
+            inspect(first.as_bytes()),
+            Some(reply(Problem::TooDeep, Some(7)))
+        );
+        assert_eq!(
+            inspect(last.as_bytes()),
+            Some(reply(Problem::TooDeep, Some(7)))
+        );
         let odd = b"{\"jsonrpc\":\"2.0\",\"result\":\"\xff\\\"}\",\"id\":7}";
-        assert_eq!(inspect(odd), reply(Problem::NotUtf8, Some(7)));
+        assert_eq!(inspect(odd), Some(reply(Problem::NotUtf8, Some(7))));
         let half = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a";
-        assert_eq!(inspect(half), reply(Problem::NotJson, Some(7)));
+        assert_eq!(inspect(half), Some(reply(Problem::NotJson, Some(7))));
         let text = b"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":5}";
-        assert_eq!(inspect(text), reply(Problem::NoMessage, None));
+        assert_eq!(inspect(text), Some(reply(Problem::NoMessage, None)));
     }
 
     #[test]

@@ -183,5 +183,5 @@ async fn victim(folder: &Path) {
     let forced = json!({"command": "sleep 1000", "timeout": 0.1});
     assert!(call(&router, "shell.run", forced).await.is_err());
     std::fs::write(folder.join("ready"), "").unwrap();
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
