@@ -66,9 +66,24 @@ where
     Some(layer.with_writer(Mutex::new(file.ok()?)))
 }
 
-/// Libraries are wordy; of them only what is wrong counts.
+/// Libraries are wordy; of them only what is wrong counts. The library for tool servers quotes
+/// messages of servers in full, with secrets in them; the router reports what is wrong there.
 fn which() -> Targets {
     Targets::new()
         .with_target("deft", LevelFilter::INFO)
+        .with_target("rmcp", LevelFilter::OFF)
         .with_default(LevelFilter::WARN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_servers_do_not_get_into_the_log_by_way_of_a_library() {
+        let would_log = |target: &str, level| which().would_enable(target, &level);
+        assert!(!would_log("rmcp::service", tracing::Level::ERROR));
+        assert!(would_log("deft_tools::server::guard", tracing::Level::WARN));
+        assert!(would_log("hyper", tracing::Level::WARN));
+    }
 }

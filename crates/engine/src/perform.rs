@@ -3,6 +3,7 @@
 //! Nothing here touches the state of a run; each function gives back what came of it.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,9 @@ use crate::cache;
 use crate::engine::Inner;
 use crate::secrets::RunSecrets;
 use crate::skills::Pinned;
+
+/// How much of a failure's message stays when it is too long.
+const MOST_WORDS: usize = 2000;
 
 /// What came of an action.
 pub(crate) enum Done {
@@ -159,7 +163,8 @@ impl Performer {
             authority: request.authority.clone(),
             ..ToolCall::new(tool, args.clone())
         };
-        let reply = self.engine.parts.router.call(call).await?;
+        let reply = self.engine.parts.router.call(call).await;
+        let reply = reply.map_err(|failure| self.bounded(&request.path, failure))?;
         // What comes back is redacted first, so that nothing later can see more than the store.
         let value = self.secrets.hide_value(reply.value);
         if size(&value) > self.engine.options.max_result_bytes {
@@ -188,10 +193,48 @@ impl Performer {
         cache::read(&found, nonce).filter(|value| self.secrets.knows_all(value))
     }
 
+    /// The failure with a message that fits into the journal, as a result has to. All of a longer
+    /// one is kept where a person can look at it.
+    pub(crate) fn bounded(&self, path: &Path, failure: Failure) -> Failure {
+        let (size, limit) = (failure.message.len(), self.engine.options.max_result_bytes);
+        if size <= limit.max(MOST_WORDS) {
+            return failure;
+        }
+        let whole = Value::from(failure.message.as_str()).to_string();
+        let hint = match self.keep_apart(path, &whole) {
+            Ok(file) => format!("all of it is in `{}`", file.display()),
+            Err(error) => format!("the rest could not be kept: {error}"),
+        };
+        let mut message = failure.message;
+        message.truncate(message.floor_char_boundary(MOST_WORDS));
+        message.push_str(&format!(
+            " … (the message has {size} bytes, more than {limit})"
+        ));
+        Failure {
+            message,
+            hint: Some(hint),
+            ..failure
+        }
+    }
+
     /// Keeps a result that is too large for the journal where a person can look at it.
     pub(crate) fn spill(&self, path: &Path, value: &Value) -> Failure {
         let text = value.to_string();
         let limit = self.engine.options.max_result_bytes;
+        let size = text.len();
+        let message = format!("the result of `{path}` has {size} bytes, more than {limit}");
+        let hint = match self.keep_apart(path, &text) {
+            Ok(file) => format!(
+                "all of it is in `{}`; let the tool return less",
+                file.display()
+            ),
+            Err(error) => format!("it could not be kept either: {error}"),
+        };
+        Failure::new(FailureClass::Limit, message).hint(hint)
+    }
+
+    /// Writes a text to a file of its own, named after the step.
+    fn keep_apart(&self, path: &Path, text: &str) -> std::io::Result<PathBuf> {
         let folder = self.engine.options.spill.join(self.run.as_str());
         let name: String = path
             .as_str()
@@ -205,17 +248,9 @@ impl Performer {
             })
             .collect();
         let file = folder.join(format!("{name}.json"));
-        let kept = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, &text));
-        let size = text.len();
-        let message = format!("the result of `{path}` has {size} bytes, more than {limit}");
-        let hint = match kept {
-            Ok(()) => format!(
-                "all of it is in `{}`; let the tool return less",
-                file.display()
-            ),
-            Err(error) => format!("it could not be kept either: {error}"),
-        };
-        Failure::new(FailureClass::Limit, message).hint(hint)
+        fs::create_dir_all(&folder)?;
+        fs::write(&file, text)?;
+        Ok(file)
     }
 
     async fn python(&self, request: &Request) -> Result<Value, Failure> {
@@ -321,7 +356,10 @@ impl Performer {
             authority: authority.map(Arc::new),
             ..ToolCall::new(&heal.tool, heal.args.clone())
         };
-        let result = self.engine.parts.router.call(call).await.map(drop);
+        let result = self.engine.parts.router.call(call).await;
+        let result = result
+            .map(drop)
+            .map_err(|failure| self.bounded(&path, failure));
         Done::Healed {
             path,
             result,

@@ -7,20 +7,24 @@ use serde_json::{Map, Value, json};
 /// A script for `deft-test-server`.
 ///
 /// At the top: `era` (`legacy`, `modern`, `both`), `page` (tools per page),
-/// `stderr` (said at the start), `start` (`delay_ms`, `hang`, `die`, `garbage`,
+/// `stderr` (said at the start), `version` and `instructions` (said of itself), `start` (`delay_ms`, `hang`, `die`, `garbage`,
 /// `silent_probe`, `empty_probe`).
 ///
 /// A tool has `description`, `schema`, `annotations`, `hidden`, and words that
 /// say what a call does, in this order:
 /// `need` (`{flag: WORDS}`: without the flag, these words instead), `delay_ms`,
 /// `ask` (a request to the client, whose answer becomes the result), `flood`
-/// (notifications), `garbage` (lines), `garbage_bytes` (one line), `set`
+/// (notifications), `garbage` (lines), `requests` (to the client, without waiting), `stderr_lines`,
+/// `run` (a line for `sh`), `garbage_bytes` (one line), `set`
 /// (`{flag: value}`, the effect), `freeze` (the whole server), `hang` (this call), `die` (`before` or `after` the
 /// effect), `reveal` (hidden tools that appear, announced), `fail`
 /// (`{times, error}`), then the answer: `error`, `rpc_error`, `http_status`,
-/// `huge` (bytes), `raw` (a result), `content`, `structured`, `env` (a variable),
+/// `huge` (bytes), `raw_line` (a line, with `ID` for the id of the call), `raw` (a result), `content`, `structured`, `env` (a variable),
 /// `meta`, `text`, or else `echo` of the arguments.
 /// `${name}` in a text is replaced by the argument of that name.
+///
+/// In everything that is sent, `"DEEP"` becomes a value that is nested too deeply, `ENV(NAME)` the
+/// value of a variable, and `BADBYTE` a byte that is not UTF-8.
 #[derive(Clone, Debug)]
 pub struct Script {
     value: Map<String, Value>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::server::Era;
-use crate::tool::ToolInfo;
+use crate::tool::{DisabledTool, ToolInfo};
 
 /// The tools of one server at one time.
 ///
@@ -28,6 +28,9 @@ pub struct Catalog {
     pub implementation: Option<String>,
     /// Its tools, in the order it listed them.
     pub tools: Vec<ToolInfo>,
+    /// Tools that it listed and that cannot be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disabled: Vec<DisabledTool>,
 }
 
 /// First sentences by name, by server.

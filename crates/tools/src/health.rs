@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::tool::DisabledTool;
+
 /// Where a server is in its life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
@@ -40,6 +42,9 @@ pub struct Health {
     pub listed: bool,
     /// How many tools are known of it.
     pub tools: usize,
+    /// Tools of it that cannot be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disabled: Vec<DisabledTool>,
     /// Calls so far.
     pub calls: u64,
     /// Calls that did not bring a reply.
@@ -65,6 +70,9 @@ pub struct Probe {
     pub protocol: Option<String>,
     /// Names of its tools.
     pub tools: Vec<String>,
+    /// Tools of it that cannot be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disabled: Vec<DisabledTool>,
     /// How long connecting took; zero when it was connected already.
     #[serde(serialize_with = "millis")]
     pub connect: Duration,

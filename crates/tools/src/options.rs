@@ -36,6 +36,9 @@ pub struct Options {
     pub pipeline: Pipeline,
     /// The largest reply of a tool, in bytes; a larger one fails its call only.
     pub max_reply_bytes: usize,
+    /// Secrets of other parts of the configuration, such as the keys of model providers. No tool
+    /// is given them, and none may repeat them.
+    pub withheld: Vec<Reference>,
 }
 
 impl Default for Options {
@@ -48,7 +51,18 @@ impl Default for Options {
             telegram: TelegramOptions::default(),
             pipeline: Pipeline::default(),
             max_reply_bytes: 8 * 1024 * 1024,
+            withheld: Vec::new(),
         }
+    }
+}
+
+impl Options {
+    /// Every secret that a tool could repeat, whichever part of the configuration names it.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        let servers = self.servers.values();
+        let servers = servers.flat_map(|server| server.env.values().chain(server.headers.values()));
+        let all = self.withheld.iter().chain(&self.telegram.token);
+        all.chain(servers).filter(|reference| reference.is_secret())
     }
 }
 
@@ -217,7 +231,7 @@ impl Default for FileOptions {
 pub struct ShellOptions {
     /// Off unless somebody turns it on.
     pub enabled: bool,
-    /// If given, only these programs, and no command lines.
+    /// If given, only these programs, as names or absolute paths, and no command lines.
     pub allow: Vec<String>,
     /// The longest a program may run.
     #[serde(with = "seconds")]

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::{Effects, Failure, FailureClass, Object};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -23,6 +23,7 @@ use crate::environment::Environment;
 use crate::index::{self, Entry, Found, Index, Lookup, Target};
 use crate::limit::Limit;
 use crate::options::Options;
+use crate::redact::Redaction;
 use crate::reply::Answer;
 use crate::secret::Reveal;
 use crate::server::Server;
@@ -45,6 +46,8 @@ struct Inner {
     index: ArcSwap<Index>,
     /// Whether all servers have been asked for their tools at some time.
     settled: AtomicBool,
+    /// Made from the options when it is first needed.
+    withheld: ArcSwapOption<Redaction>,
     /// Counts changes of the set of tools.
     changes: watch::Sender<u64>,
 }
@@ -65,6 +68,7 @@ impl Router {
                 servers: Mutex::default(),
                 index: ArcSwap::default(),
                 settled: AtomicBool::new(false),
+                withheld: ArcSwapOption::empty(),
                 changes: watch::Sender::new(0),
             }),
         };
@@ -109,7 +113,13 @@ impl Router {
         let limit = Limit::new(remaining(&entry, &call, started), call.cancel.clone());
         let secrets = call.reveal;
         let answer = match &entry.target {
-            Target::Builtin(tool) => perform(tool, arguments, call, &limit).await,
+            Target::Builtin(tool) => {
+                let redaction = self.inner.withheld();
+                perform(tool, arguments, call, &limit)
+                    .await
+                    .map(|answer| answer.redacted(&redaction))
+                    .map_err(|failure| redaction.failure(failure))
+            }
             Target::Server(server) => {
                 server
                     .call(&entry.info.name, arguments, &call.key, &limit)
@@ -188,7 +198,8 @@ impl Router {
         if builtins.contains_key(name) {
             return switched_off(name);
         }
-        if let Some(failure) = self.switched_off_server(name) {
+        let known = self.switched_off_server(name);
+        if let Some(failure) = known.or_else(|| self.disabled_tool(name)) {
             return failure;
         }
         if unreachable.is_empty() {
@@ -282,6 +293,11 @@ impl Router {
     pub fn fitting(&self, words: &str) -> Value {
         let index = self.inner.index.load();
         catalog::search(index.entries().map(|entry| &entry.info), words)
+    }
+
+    /// What takes every secret of the configuration out of a text, as it is taken out of results.
+    pub fn redaction(&self) -> Arc<Redaction> {
+        self.inner.withheld()
     }
 
     /// Changes whenever the set of tools does.

@@ -48,6 +48,15 @@ impl Annotations {
     }
 }
 
+/// A tool that a server lists and that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisabledTool {
+    /// The name the server gives it, as far as it can be shown.
+    pub name: String,
+    /// What is wrong with it, as in "its schema is invalid: …".
+    pub reason: String,
+}
+
 /// One tool of one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolInfo {

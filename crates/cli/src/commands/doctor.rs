@@ -14,7 +14,7 @@ use std::sync::Arc;
 use deft_compute::{Job, Kind};
 use deft_model::{DisabledReason, Object, Outcome, RunStatus};
 use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
-use deft_tools::Probe;
+use deft_tools::{DisabledTool, Probe};
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
@@ -335,6 +335,15 @@ async fn check_servers(app: &App, found: &mut Findings) {
             Some(probe) => {
                 let tools = counted(probe.tools.len(), "tool");
                 found.good("servers.answer", format!("`{server}` answers: {tools}"));
+                found.about(&server);
+                for tool in probe.disabled {
+                    let DisabledTool { name, reason } = tool;
+                    let message = format!("the tool `{server}.{name}` is disabled: {reason}");
+                    let hint = "update the server, or hide the tool with `exclude_tools`";
+                    found.note("servers.tools", message, hint);
+                    found.about(&server);
+                }
+                continue;
             }
             None => continue,
         }

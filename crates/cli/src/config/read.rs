@@ -173,6 +173,7 @@ impl Reader<'_> {
                 .for_each(|server| self.server_paths(server));
         }
         options.insert("telegram".to_owned(), self.telegram());
+        options.insert("withheld".to_owned(), self.model_keys());
         if let Some(folders) = options
             .get_mut("file")
             .and_then(|file| file.get_mut("folders"))
@@ -186,6 +187,15 @@ impl Reader<'_> {
             origin: None,
             path: Vec::new(),
         })
+    }
+
+    /// References to the keys of models, which no tool may repeat.
+    fn model_keys(&self) -> Value {
+        let models = self.named(&["llm"]);
+        let keys = models
+            .iter()
+            .filter_map(|(_, fields)| fields.get("api_key"));
+        keys.cloned().collect()
     }
 
     /// The bot, with the chat of `[notify]` as its primary one if notices go to Telegram.

@@ -288,6 +288,14 @@ fn examples_in_documents_are_right() {
     }
 }
 
+#[test]
+fn keys_of_models_are_withheld_from_tools() {
+    let text = "[llm.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"env:KEY\"\n\
+                [llm.b]\nprovider = \"ollama\"\nmodel = \"m\"\n";
+    let withheld = config(text).tools.withheld;
+    assert_eq!(withheld, [deft_tools::Reference::new("env:KEY")]);
+}
+
 /// What the table calls a default is what counts without a file.
 #[test]
 fn defaults_are_those_of_their_owners() {

@@ -31,6 +31,50 @@ pub(crate) fn with_server() -> World {
     world
 }
 
+/// A tool that cannot be used is named wherever its server is looked at.
+#[test]
+fn a_bad_tool_is_disabled_and_told_with_its_reason() {
+    let world = World::new();
+    world.write("server/x", "");
+    let arguments = Script::new()
+        .tool("bad", json!({"schema": {"type": "objekt"}}))
+        .tool("good", json!({}))
+        .write(&world.path("server"), "demo");
+    let binary = server_binary();
+    let mut words = vec!["mcp", "add", "demo", "--", binary.to_str().unwrap()];
+    let paths = [arguments.script, arguments.witness, arguments.state];
+    words.extend(paths.iter().map(|path| path.to_str().unwrap()));
+    assert_eq!(world.code(&words), 0);
+    let probe = world.json(&["mcp", "probe", "--json"])["servers"][0].take();
+    assert_eq!(
+        (&probe["ok"], &probe["tools"]),
+        (&json!(true), &json!(["good"]))
+    );
+    let reason = probe["disabled"][0]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("its schema is invalid: "), "{reason}");
+    let listed = world.json(&["tools", "list", "--server", "demo", "--json"]);
+    assert_eq!(
+        listed["disabled"],
+        json!([{"server": "demo", "name": "bad", "reason": reason}])
+    );
+    let text = world.run(&["tools", "list", "--server", "demo"]);
+    let line = format!("disabled: `demo.bad`: {reason}");
+    assert!(text.contains(&line), "{text}");
+    let text = world.run(&["mcp", "probe"]);
+    assert!(
+        text.contains(&format!("disabled   bad: {reason}")),
+        "{text}"
+    );
+    let text = world.run(&["doctor"]);
+    let line = format!("the tool `demo.bad` is disabled: {reason}");
+    assert!(text.contains(&line), "{text}");
+    let text = world.run(&["tools", "call", "demo.bad"]);
+    assert!(
+        text.contains("is disabled: its schema is invalid"),
+        "{text}"
+    );
+}
+
 /// A server that could not be asked is not one that nobody asked.
 #[test]
 fn a_failed_probe_is_remembered() {

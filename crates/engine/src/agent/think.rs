@@ -7,13 +7,15 @@ use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use deft_agent::{Action as Thought, Address, Covers, Setup};
-use deft_llm::{Ask, Delta};
-use deft_model::{Authority, CallArgs, Exhausted, Failure, FailureClass, ModelRequest, Object};
+use deft_llm::{Answer as ModelAnswer, Ask, Delta};
+use deft_model::{
+    Authority, CallArgs, Exhausted, Failure, FailureClass, ModelReply, ModelRequest, Object,
+};
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
 use deft_workflow::{Answer, Around, Operation, Path, size};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Exhaustion;
 use super::budget::{Broke, Paying, Spending, payers};
@@ -214,6 +216,8 @@ impl Performer {
             tries: Some(&tries),
         };
         let result = engine.models().ask(ask).await;
+        let redaction = engine.parts.router.redaction();
+        let result = result.map_err(|failure| redaction.failure(failure));
         let result = result.map(|mut answer| {
             answer.reply.text = self.hide(&answer.reply.text);
             for call in &mut answer.reply.calls {
@@ -224,6 +228,8 @@ impl Performer {
         });
         let (answer, tries) = (result.as_ref().ok(), tries.into_inner());
         let writes = engine.spent(&spending, &key, answer, tries).await;
+        // Only now: an answer that is too large to be stored has been paid for.
+        let result = result.and_then(|answer| self.within_bounds(turn, answer));
         Asked::Answered(Box::new(result), writes)
     }
 
@@ -270,18 +276,40 @@ impl Performer {
         }
     }
 
+    /// A reply joins the journal and may become the result of its step, so it has the bounds of one.
+    fn within_bounds(&self, turn: &Turn<'_>, answer: ModelAnswer) -> Result<ModelAnswer, Failure> {
+        let ModelReply { text, calls, .. } = &answer.reply;
+        let args = calls.iter().map(|call| match &call.args {
+            CallArgs::Object(args) => args.values().map(size).sum(),
+            CallArgs::Invalid(raw) => raw.len(),
+        });
+        let bytes = text.len() + args.sum::<usize>();
+        if bytes <= self.engine.options.max_result_bytes {
+            return Ok(answer);
+        }
+        let Span { agent, turn: nth } = turn.span;
+        let place = Path::from_text(format!("{}~{agent}:{nth}.reply", turn.path));
+        Err(self.spill(&place, &json!(answer.reply)))
+    }
+
     /// Secrets that a tool let through do not come back by way of a model.
     fn hide(&self, text: &str) -> String {
-        match self.secrets.hide_value(Value::String(text.to_owned())) {
+        match self.hide_value(Value::String(text.to_owned())) {
             Value::String(text) => text,
             _ => text.to_owned(),
         }
     }
 
+    /// Secrets of the run, and those of the configuration.
+    fn hide_value(&self, value: Value) -> Value {
+        let value = self.secrets.hide_value(value);
+        self.engine.parts.router.redaction().value(value)
+    }
+
     /// Nor do they stand in the record of what it calls.
     fn hide_args(&self, args: CallArgs) -> CallArgs {
         match args {
-            CallArgs::Object(args) => match self.secrets.hide_value(Value::Object(args)) {
+            CallArgs::Object(args) => match self.hide_value(Value::Object(args)) {
                 Value::Object(args) => CallArgs::Object(args),
                 other => CallArgs::Invalid(other.to_string()),
             },
@@ -311,7 +339,8 @@ impl Performer {
             reveal: &*self.secrets,
             ..ToolCall::new(tool, args)
         };
-        let reply = self.engine.parts.router.call(call).await?;
+        let reply = self.engine.parts.router.call(call).await;
+        let reply = reply.map_err(|failure| self.bounded(path, failure))?;
         let mut value = self.secrets.hide_value(reply.value);
         // A model that is shown a placeholder could pass it on to any tool, and it would be filled in
         // there. Only what the instructions hand it may be used so.

@@ -13,6 +13,7 @@ mod agent_injection;
 mod agent_lines;
 mod agent_resume;
 mod agent_story;
+mod bounds;
 mod cancels;
 mod control;
 mod crash;

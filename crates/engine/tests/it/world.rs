@@ -81,6 +81,9 @@ impl SecretSource for Secrets {
 /// Calls that tools have seen, in order: name, arguments.
 pub(crate) type Calls = Arc<Mutex<Vec<(String, Object)>>>;
 
+/// The key of a model provider, for worlds that withhold it from tools.
+pub(crate) const MODEL_KEY: &str = "sk-model/KEY-0123456789";
+
 pub(crate) struct World {
     pub(crate) home: TempDir,
     pub(crate) engine: Engine,
@@ -135,7 +138,12 @@ impl World {
         change: impl FnOnce(&mut Options),
     ) -> Self {
         let clock = ManualClock::new();
-        let router = Router::new(tools, Environment::default());
+        let keys = HashMap::from([("env:MODEL_KEY".to_owned(), MODEL_KEY.to_owned())]);
+        let environment = Environment {
+            secrets: Arc::new(Secrets(keys)),
+            ..Environment::default()
+        };
+        let router = Router::new(tools, environment);
         let calls = Calls::default();
         install(&router, &calls);
         let parts = Parts {

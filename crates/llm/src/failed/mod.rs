@@ -17,6 +17,9 @@ use crate::ModelOptions;
 /// The most of a provider's words that is repeated.
 const MOST_WORDS: usize = 300;
 
+/// Fewer letters at the start of a key tell nothing of it.
+const SHORTEST_CUT: usize = 4;
+
 /// A try that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
@@ -103,13 +106,27 @@ impl Failed {
 
     /// The same without the model's key, which a provider may have repeated.
     pub(crate) fn redacted(mut self, options: &ModelOptions) -> Self {
-        if let Some(key) = options.key()
-            && self.failure.message.contains(key)
-        {
-            self.failure.message = self.failure.message.replace(key, "***");
+        if let Some(key) = options.key() {
+            self.failure.message = without_key(&self.failure.message, key);
+            self.failure.hint = self.failure.hint.map(|hint| without_key(&hint, key));
         }
         self
     }
+}
+
+/// The text without a key, also where the key was cut off together with the text.
+fn without_key(text: &str, key: &str) -> String {
+    let mut text = text.replace(key, "***");
+    let Some(start) = text.strip_suffix('…') else {
+        return text;
+    };
+    let cuts = key.char_indices().map(|(at, _)| &key[..at]);
+    let cut = cuts.filter(|cut| cut.len() >= SHORTEST_CUT).rev();
+    if let Some(cut) = cut.into_iter().find(|cut| start.ends_with(cut)) {
+        let end = start.len() - cut.len();
+        text.replace_range(end..start.len(), "***");
+    }
+    text
 }
 
 fn is_page(body: &[u8]) -> bool {
@@ -124,5 +141,23 @@ fn quote(text: &str) -> String {
     match line.char_indices().nth(MOST_WORDS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_hidden_also_where_it_is_cut_off() {
+        let key = "sk-0123456789";
+        for (text, hidden) in [
+            ("bad key sk-0123456789", "bad key ***"),
+            ("bad key sk-01234…", "bad key ***…"),
+            ("bad key sk-…", "bad key sk-…"),
+            ("bad key sk-01234", "bad key sk-01234"),
+        ] {
+            assert_eq!(without_key(text, key), hidden);
+        }
     }
 }

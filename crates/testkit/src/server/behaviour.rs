@@ -1,5 +1,6 @@
 //! What a call does, word by word.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,10 +8,11 @@ use serde_json::{Value, json};
 
 use crate::Sink;
 use crate::protocol::{Server, error, result};
+use crate::spoil::spoil;
 
 /// Whether a call must not hold up the others.
 pub(crate) fn may_take_long(words: &Value) -> bool {
-    ["delay_ms", "hang", "ask", "need", "flood"]
+    ["delay_ms", "hang", "ask", "need", "flood", "requests"]
         .iter()
         .any(|word| !words[*word].is_null())
 }
@@ -91,6 +93,23 @@ impl Call<'_> {
             self.sink
                 .raw(format!("DEBUG this is no message {n} {{").as_bytes());
         }
+        for n in 0..words["requests"].as_u64().unwrap_or(0) {
+            self.sink.send(&json!({
+                "jsonrpc": "2.0", "id": 1_000_000 + n, "method": "sampling/createMessage",
+                "params": {"messages": [], "maxTokens": 1}
+            }));
+        }
+        for n in 0..words["stderr_lines"].as_u64().unwrap_or(0) {
+            writeln!(std::io::stderr(), "complaint {n}").ok();
+        }
+        if let Some(line) = words["run"].as_str() {
+            let shell = std::process::Command::new("/bin/sh")
+                .args(["-c", line])
+                .stdin(std::process::Stdio::null())
+                .stdout(std::process::Stdio::null())
+                .status();
+            shell.ok();
+        }
         if let Some(bytes) = words["garbage_bytes"].as_u64() {
             self.sink
                 .raw("x".repeat(usize::try_from(bytes).unwrap_or(0)).as_bytes());
@@ -153,8 +172,8 @@ impl Call<'_> {
             self.sink.raw(self.huge(words, &text).as_bytes());
         } else if !words["raw_line"].is_null() {
             let line = words["raw_line"].as_str().unwrap_or_default();
-            self.sink
-                .raw(line.replace("ID", &self.id.to_string()).as_bytes());
+            let line = line.replace("ID", &self.id.to_string());
+            self.sink.raw(&spoil(line));
         } else {
             self.send(self.value(words));
         }

@@ -14,6 +14,7 @@
 mod behaviour;
 mod http;
 mod protocol;
+mod spoil;
 mod state;
 
 use std::io::{BufRead, Write};
@@ -35,9 +36,9 @@ pub(crate) trait Sink: Send + Sync {
     /// Sends a line as it is.
     fn raw(&self, line: &[u8]);
 
-    /// Sends a message.
+    /// Sends a message, spoiled where the script says so.
     fn send(&self, message: &Value) {
-        self.raw(message.to_string().as_bytes());
+        self.raw(&spoil::spoil(message.to_string()));
     }
 }
 
@@ -99,7 +100,11 @@ fn serve_stdio(server: &Arc<Server>) -> ExitCode {
 fn start(script: &Value) -> Option<ExitCode> {
     let start = &script["start"];
     if let Some(text) = script["stderr"].as_str() {
-        writeln!(std::io::stderr(), "{text}").ok();
+        let text = spoil::spoil(text.to_owned());
+        let mut out = std::io::stderr();
+        out.write_all(&text)
+            .and_then(|()| out.write_all(b"\n"))
+            .ok();
     }
     if let Some(millis) = start["delay_ms"].as_u64() {
         std::thread::sleep(Duration::from_millis(millis));

@@ -128,8 +128,13 @@ impl Server {
         json!({
             "protocolVersion": if version == MODERN { "2025-11-25" } else { version },
             "capabilities": self.capabilities(),
-            "serverInfo": {"name": self.script["name"], "version": "1.0"}
+            "serverInfo": {"name": self.script["name"], "version": self.version()},
+            "instructions": self.script["instructions"].as_str().unwrap_or_default()
         })
+    }
+
+    fn version(&self) -> &str {
+        self.script["version"].as_str().unwrap_or("1.0")
     }
 
     fn discovered(&self) -> Value {
@@ -228,7 +233,11 @@ fn described(name: &str, words: &Value) -> Value {
         "description": words["description"].as_str().unwrap_or("A tool for tests."),
         "inputSchema": {"type": "object"},
     });
-    for (from, to) in [("schema", "inputSchema"), ("annotations", "annotations")] {
+    for (from, to) in [
+        ("schema", "inputSchema"),
+        ("annotations", "annotations"),
+        ("title", "title"),
+    ] {
         if !words[from].is_null() {
             tool[to] = words[from].clone();
         }

@@ -11,6 +11,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
+use super::cost::{Cost, cost};
 use super::schema::{cast_numbers, properties};
 use crate::secret::Reveal;
 
@@ -44,14 +45,28 @@ impl Checker {
     }
 
     fn validator(&self) -> Option<&Validator> {
-        let compile = || {
-            let built = jsonschema::options().offline().build(&self.schema);
-            if let Err(error) = &built {
-                tracing::debug!(%error, "a tool's schema cannot be used");
-            }
-            built.ok()
-        };
+        let compile = || self.compile().ok().flatten();
         self.compiled.get_or_init(compile).as_ref()
+    }
+
+    /// The validator; none for a schema that refers to something outside of it.
+    fn compile(&self) -> Result<Option<Validator>, String> {
+        match cost(&self.schema) {
+            Cost::Bounded => {}
+            Cost::Unknown => return Ok(None),
+            Cost::TooHigh(problem) => return Err(problem.to_owned()),
+        }
+        match jsonschema::options().offline().build(&self.schema) {
+            Ok(validator) => Ok(Some(validator)),
+            Err(error) if matches!(error.kind(), ValidationErrorKind::Referencing(_)) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Why arguments cannot be held against the schema, if it is a bad one. A schema that refers to
+    /// the network is not: it is left to the tool.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.compile().err()
     }
 
     /// Casts numbers, then checks. Texts that hide a secret are taken as they are.

@@ -5,6 +5,7 @@
 //! through and values are never part of a message.
 
 mod check;
+mod cost;
 mod pipeline;
 mod relax;
 mod schema;

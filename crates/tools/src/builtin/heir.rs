@@ -5,7 +5,8 @@
 //! started the child rather than the process, and does not reach
 //! grandchildren. So one small shell reads the process groups that are alive
 //! from a pipe. The pipe ends when we do, however we end; then it ends what is
-//! left of them.
+//! left of them, and processes that have left their group and still have its
+//! variable (`owner.rs`).
 //!
 //! Not here: the ordinary end of children (`process.rs` and its users).
 
@@ -15,32 +16,61 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
+use super::proc::Process;
 use crate::router::lock;
 
-/// `+ID` names a group, `-ID` forgets it. Signals that end a whole session leave it alone.
+/// `+ID` names something to end, `-ID` forgets it. An ID is `GROUP:MARKER` for a process group and
+/// all processes with that variable, or `pPID.BEGAN` for one process. Signals that end a whole
+/// session leave the shell alone.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM QUIT
-groups=' '
+ids=' '
 while read -r line; do
   id=${line#?}
-  case $groups in
-    *" $id "*) groups="${groups%%" $id "*} ${groups#*" $id "}" ;;
+  case $ids in
+    *" $id "*) ids="${ids%%" $id "*} ${ids#*" $id "}" ;;
   esac
-  case $line in +*) groups="$groups$id " ;; esac
+  case $line in +*) ids="$ids$id " ;; esac
 done
-for id in $groups; do kill -s KILL -- "-$id"; done
+for id in $ids; do
+  case $id in
+    p*)
+      pid=${id#p}; began=${pid#*.}; pid=${pid%%.*}
+      if read -r stat < "/proc/$pid/stat"; then
+        set -- ${stat##*) }
+        if [ "${20}" = "$began" ]; then kill -s KILL "$pid"; fi
+      fi ;;
+    *) kill -s KILL -- "-${id%%:*}" ;;
+  esac
+done
+for id in $ids; do
+  case $id in p*) continue ;; esac
+  round=0
+  while [ $round -lt 20 ]; do
+    found=$(grep -lsF "DEFT_OWNER=${id#*:}" /proc/[0-9]*/environ)
+    if [ -z "$found" ]; then break; fi
+    for file in $found; do
+      pid=${file#/proc/}
+      kill -s KILL "${pid%/environ}"
+    done
+    round=$((round + 1))
+  done
+done
 "#;
 
 /// The shell that outlives us, once there is one.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Heir {
     stdin: Option<ChildStdin>,
+    pid: u32,
 }
 
 impl Heir {
     fn tell(&mut self, line: &str) {
         if self.stdin.is_none() {
-            self.stdin = start();
+            let started = start();
+            self.pid = started.as_ref().map_or(0, |(pid, _)| *pid);
+            self.stdin = started.map(|(_, stdin)| stdin);
         }
         let Some(stdin) = &mut self.stdin else {
             return;
@@ -52,7 +82,7 @@ impl Heir {
     }
 }
 
-fn start() -> Option<ChildStdin> {
+fn start() -> Option<(u32, ChildStdin)> {
     use std::os::unix::process::CommandExt;
     let started = Command::new("/bin/sh")
         .args(["-c", SCRIPT])
@@ -64,10 +94,12 @@ fn start() -> Option<ChildStdin> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let stdin = started.ok()?.stdin?;
+    let started = started.ok()?;
+    let pid = started.id();
+    let stdin = started.stdin?;
     let flags = fcntl_getfl(&stdin).ok()?;
     fcntl_setfl(&stdin, flags | OFlags::NONBLOCK).ok()?;
-    Some(stdin)
+    Some((pid, stdin))
 }
 
 /// The heir of this process.
@@ -76,32 +108,45 @@ fn ours() -> &'static Arc<Mutex<Heir>> {
     OURS.get_or_init(Arc::default)
 }
 
-/// A process group that ends with this process, whatever happens to it. Dropping it says that the
-/// group is gone, or may stay.
-pub(crate) struct Bequest {
-    group: u32,
+/// Whether a process is the heir, which is nobody's orphan.
+pub(super) fn is_heir(pid: u32) -> bool {
+    lock(ours()).pid == pid
+}
+
+/// Processes that end with this process, whatever happens to it. Dropping it says that they are
+/// gone, or may stay.
+#[derive(Debug)]
+pub(super) struct Bequest {
+    id: Option<String>,
     heir: Arc<Mutex<Heir>>,
 }
 
 impl Bequest {
-    /// Names the group of a child that was just started; none for a child that has no id.
-    pub(crate) fn new(group: u32) -> Option<Self> {
-        Self::to(ours(), group)
+    /// Names the group of a child that was just started, and everything with its variable; nothing
+    /// for a child that has no number.
+    pub(super) fn new(group: u32, marker: &str) -> Self {
+        Self::to(ours(), (group != 0).then(|| format!("{group}:{marker}")))
     }
 
-    fn to(heir: &Arc<Mutex<Heir>>, group: u32) -> Option<Self> {
-        if group == 0 {
-            return None;
+    /// Names one process.
+    pub(super) fn of_process(process: &Process) -> Self {
+        Self::to(ours(), Some(format!("p{}.{}", process.pid, process.began)))
+    }
+
+    fn to(heir: &Arc<Mutex<Heir>>, id: Option<String>) -> Self {
+        if let Some(id) = &id {
+            lock(heir).tell(&format!("+{id}\n"));
         }
-        lock(heir).tell(&format!("+{group}\n"));
         let heir = heir.clone();
-        Some(Self { group, heir })
+        Self { id, heir }
     }
 }
 
 impl Drop for Bequest {
     fn drop(&mut self) {
-        lock(&self.heir).tell(&format!("-{}\n", self.group));
+        if let Some(id) = &self.id {
+            lock(&self.heir).tell(&format!("-{id}\n"));
+        }
     }
 }
 
@@ -128,7 +173,7 @@ mod tests {
         let mut children: Vec<Child> = (0..4).map(|_| sleeper()).collect();
         let bequests: Vec<_> = children
             .iter()
-            .map(|child| Bequest::to(&heir, child.id()).unwrap())
+            .map(|child| Bequest::to(&heir, Some(format!("{}:none", child.id()))))
             .collect();
         for (place, bequest) in bequests.into_iter().enumerate() {
             if place % 2 == 0 {

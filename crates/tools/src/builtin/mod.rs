@@ -9,9 +9,14 @@ mod folder;
 mod heir;
 mod host;
 mod http;
+mod orphans;
+mod owner;
+mod proc;
 mod process;
+mod programs;
 mod shell;
 mod small;
+mod variables;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,9 +35,11 @@ use crate::options::Options;
 use crate::tool::{Annotations, BUILTIN_SERVER, ToolInfo};
 
 pub(crate) use folder::real_path;
-pub(crate) use heir::Bequest;
+use heir::Bequest;
 pub(crate) use http::transport;
-pub(crate) use process::{kill_group, minimal_command};
+pub(crate) use owner::Owner;
+use process::kill_group;
+pub(crate) use process::minimal_command;
 
 /// A future that may move between threads.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;

@@ -1,4 +1,8 @@
-//! Child processes: started in a group of their own, ended as a group.
+//! Child processes, started in a group of their own.
+//!
+//! Not here: everything else that they start (`owner.rs`).
+
+use std::ffi::OsStr;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
@@ -6,7 +10,7 @@ use tokio::process::Command;
 use crate::environment::Environment;
 
 /// A command in its own process group with nothing but the usual variables.
-pub(crate) fn minimal_command(program: &str, environment: &Environment) -> Command {
+pub(crate) fn minimal_command(program: impl AsRef<OsStr>, environment: &Environment) -> Command {
     let mut command = Command::new(program);
     command
         .env_clear()
@@ -17,7 +21,7 @@ pub(crate) fn minimal_command(program: &str, environment: &Environment) -> Comma
 }
 
 /// Ends a whole process group; one that is gone already is fine, and so is none.
-pub(crate) fn kill_group(leader: u32, signal: Signal) {
+pub(super) fn kill_group(leader: u32, signal: Signal) {
     let pid = i32::try_from(leader).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {
         kill_process_group(pid, signal).ok();

@@ -1,21 +1,22 @@
 //! `shell.run`: a program of the host, if somebody turned it on.
 //!
 //! Not a sandbox: whoever turns it on trusts the skills with the account. It
-//! only keeps time, output and environment in bounds.
+//! only keeps time, output and environment in bounds. With a list of programs
+//! (`tools.shell.allow`), `programs.rs` decides which file a name means and
+//! `variables.rs` which variables a caller may set.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use deft_model::{Effects, Failure, FailureClass, Object};
-use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 use super::folder::existing;
+use super::programs::Programs;
 use super::{
-    Bequest, Context, Definition, Installed, Settings, handler, invalid, kill_group,
-    minimal_command,
+    Context, Definition, Installed, Owner, Settings, handler, invalid, minimal_command, variables,
 };
 use crate::classify;
 use crate::environment::Environment;
@@ -45,30 +46,54 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> Installed 
         }),
     );
     let (settings, environment) = (settings.clone(), environment.clone());
+    let programs = Programs::default();
+    programs.look_up_all(&settings.load().shell.allow, &environment);
     let run = handler(move |arguments: Object, context: Context| {
         let (options, environment) = (settings.load_full(), environment.clone());
-        async move { run(&options, &environment, &arguments, context).await }
+        let programs = programs.clone();
+        async move {
+            let argv = argv(&options.shell, &arguments)?;
+            let mut command = command(&argv, &options.shell, &environment, &programs)?;
+            prepare(&mut command, &options, &arguments)?;
+            run(command, &argv[0], &options, &arguments, context).await
+        }
     });
     Installed::new(definition, run).only_if(|options| options.shell.enabled)
 }
 
-async fn run(
-    options: &Options,
+/// The command for a program and its arguments. With a list of programs, only the file that an
+/// entry of the list stands for can run.
+fn command(
+    argv: &[String],
+    options: &ShellOptions,
     environment: &Environment,
+    programs: &Programs,
+) -> Result<Command, Failure> {
+    let mut command = if options.allow.is_empty() {
+        minimal_command(&argv[0], environment)
+    } else {
+        let program = programs.allowed(&argv[0], &options.allow, environment)?;
+        let mut command = minimal_command(program.file, environment);
+        command.arg0(program.found);
+        command
+    };
+    command.args(&argv[1..]);
+    Ok(command)
+}
+
+async fn run(
+    mut command: Command,
+    program: &str,
+    options: &Options,
     arguments: &Object,
     context: Context,
 ) -> Result<Value, Failure> {
-    let argv = argv(&options.shell, arguments)?;
-    let mut command = minimal_command(&argv[0], environment);
-    command.args(&argv[1..]);
-    prepare(&mut command, options, arguments)?;
-    let child = command.spawn().map_err(|error| {
+    let (owner, child) = Owner::start(&mut command).map_err(|error| {
         Failure::new(
             FailureClass::NotFound,
-            format!("`{}` could not be started: {error}", argv[0]),
+            format!("`{program}` could not be started: {error}"),
         )
     })?;
-    let group = Group::of(&child);
     let input = arguments
         .get("stdin")
         .and_then(Value::as_str)
@@ -76,44 +101,18 @@ async fn run(
     let allowed = allowed(options, arguments).min(context.allowed);
     tokio::select! {
         output = collect(child, input, options.shell.max_bytes) => {
-            group.forget();
-            verdict(&argv[0], &output?, arguments)
+            // What the program left running in the background may stay.
+            owner.release();
+            verdict(program, &output?, arguments)
         }
         () = tokio::time::sleep(allowed) => Err(Failure::new(
             FailureClass::Timeout,
-            format!("`{}` did not end within {}", argv[0], words(allowed)),
+            format!("`{program}` did not end within {}", words(allowed)),
         ).hint("raise `timeout`, up to `tools.shell.timeout`").in_doubt()),
         () = context.cancel.cancelled() => Err(Failure::new(
             FailureClass::Cancelled,
-            format!("`{}` was stopped", argv[0]),
+            format!("`{program}` was stopped"),
         ).in_doubt()),
-    }
-}
-
-/// Kills the group when it is dropped: on a time-out, and when the caller goes away.
-struct Group {
-    leader: u32,
-    _bequest: Option<Bequest>,
-}
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        let leader = child.id().unwrap_or_default();
-        Self {
-            leader,
-            _bequest: Bequest::new(leader),
-        }
-    }
-
-    /// The program ended by itself; what it left running in the background may stay.
-    fn forget(mut self) {
-        self.leader = 0;
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        kill_group(self.leader, Signal::KILL);
     }
 }
 
@@ -141,10 +140,8 @@ fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failu
             );
         }
     };
-    let program = argv.first().map(String::as_str).unwrap_or_default();
-    if !options.allow.is_empty() && !options.allow.iter().any(|allowed| allowed == program) {
-        return Err(invalid(format!("the program `{program}` is not allowed"))
-            .hint("add it to `tools.shell.allow`"));
+    if argv.first().is_none_or(String::is_empty) {
+        return Err(invalid("`command` names no program").hint("give the program first"));
     }
     Ok(argv)
 }
@@ -161,7 +158,9 @@ fn prepare(command: &mut Command, options: &Options, arguments: &Object) -> Resu
         .into_iter()
         .flatten()
     {
-        command.env(name, value.as_str().unwrap_or_default());
+        let value = value.as_str().unwrap_or_default();
+        variables::check(name, value)?;
+        command.env(name, value);
     }
     command
         .stdin(Stdio::piped())

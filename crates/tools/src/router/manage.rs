@@ -14,7 +14,8 @@ use crate::catalog::Catalog;
 use crate::health::{Health, Probe};
 use crate::index::{Index, Lookup};
 use crate::options::Options;
-use crate::server::Server;
+use crate::redact::{HIDDEN, Redaction};
+use crate::server::{Hooks, Server};
 
 /// How long servers may still take to list their tools once a name is found.
 const GRACE: Duration = Duration::from_secs(2);
@@ -38,6 +39,26 @@ impl Inner {
         let index = Index::new(own.chain(theirs)).with_unlisted(unlisted);
         self.index.store(Arc::new(index));
         self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// What takes every secret of the configuration out of a text. Secrets are read when this is
+    /// first needed, because most commands call no tool.
+    pub(super) fn withheld(&self) -> Arc<Redaction> {
+        if let Some(made) = &*self.withheld.load() {
+            return made.clone();
+        }
+        let source = self.environment.secrets.as_ref();
+        let mut redaction = Redaction::default();
+        for reference in self.settings.load().references() {
+            // A secret that is not there cannot be repeated either.
+            let resolved = reference.resolve(source, "redaction").ok();
+            if let Some(secret) = resolved.and_then(|resolved| resolved.secret) {
+                redaction.add(&secret, HIDDEN);
+            }
+        }
+        let made = Arc::new(redaction);
+        self.withheld.store(Some(made.clone()));
+        made
     }
 }
 
@@ -87,18 +108,12 @@ impl Router {
         });
         for (name, options) in &settings.servers {
             if !servers.contains_key(name) {
-                let inner = Arc::downgrade(&self.inner);
-                let changed = move || {
-                    if let Some(inner) = inner.upgrade() {
-                        inner.rebuild();
-                    }
-                };
                 let server = Server::new(
                     name.clone(),
                     options.clone(),
                     settings.max_reply_bytes,
                     self.inner.environment.clone(),
-                    Box::new(changed),
+                    self.hooks(),
                 );
                 // An edited server keeps what is known of it until it is asked again.
                 if let Some(old) = gone.iter().find(|old| old.name() == name)
@@ -114,10 +129,27 @@ impl Router {
         gone
     }
 
+    fn hooks(&self) -> Hooks {
+        // Weak, or the router would keep itself alive.
+        let (one, other) = (Arc::downgrade(&self.inner), Arc::downgrade(&self.inner));
+        Hooks {
+            changed: Box::new(move || {
+                if let Some(inner) = one.upgrade() {
+                    inner.rebuild();
+                }
+            }),
+            withheld: Box::new(move || {
+                let inner = other.upgrade();
+                inner.map(|inner| inner.withheld()).unwrap_or_default()
+            }),
+        }
+    }
+
     /// Takes new options. Servers that were removed or edited are shut down in
     /// the background; calls under way on them fail.
     pub fn reload(&self, options: Options) {
         self.inner.settings.store(Arc::new(options));
+        self.inner.withheld.store(None);
         for server in self.adopt_servers() {
             tokio::spawn(async move { server.shutdown().await });
         }
@@ -194,6 +226,15 @@ impl Router {
         let servers = lock(&self.inner.servers);
         let server = servers.get(name.split_once('.')?.0)?;
         server.switched_off()
+    }
+
+    /// Why a tool that some server lists cannot be called, if so.
+    pub(super) fn disabled_tool(&self, name: &str) -> Option<Failure> {
+        let servers = lock(&self.inner.servers);
+        let named = name
+            .split_once('.')
+            .and_then(|(server, tool)| servers.get(server)?.disabled(tool));
+        named.or_else(|| servers.values().find_map(|server| server.disabled(name)))
     }
 
     async fn ask(&self, servers: Vec<Arc<Server>>, name: Option<&str>) -> Vec<(String, Failure)> {

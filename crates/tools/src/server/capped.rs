@@ -23,7 +23,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
-use super::fault::TOO_LARGE;
+use super::fault::{MALFORMED, TOO_LARGE};
+use super::message::{self, Read};
 
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
@@ -74,10 +75,16 @@ impl Capped {
                 too_large(id.clone()),
                 session,
             )),
-            (Some(_), Some(body)) => Ok(StreamableHttpPostResponse::Json(
-                serde_json::from_slice(&body)?,
-                session,
-            )),
+            (Some(id), Some(body)) => {
+                let message = match message::read(&body) {
+                    Read::Message(message) => *message,
+                    Read::BadReply(problem, _) => {
+                        refused_reply(id.clone(), MALFORMED, problem.words())
+                    }
+                    Read::Noise => refused_reply(id.clone(), MALFORMED, "the reply is not JSON"),
+                };
+                Ok(StreamableHttpPostResponse::Json(message, session))
+            }
         }
     }
 }
@@ -97,7 +104,12 @@ fn header(answer: &Response, name: &str) -> Option<String> {
 }
 
 fn too_large(id: RequestId) -> ServerJsonRpcMessage {
-    let error = ErrorData::new(ErrorCode(TOO_LARGE), "the reply is too large", None);
+    refused_reply(id, TOO_LARGE, "the reply is too large")
+}
+
+/// An answer that the server never gave in this form.
+fn refused_reply(id: RequestId, code: i32, reason: &'static str) -> ServerJsonRpcMessage {
+    let error = ErrorData::new(ErrorCode(code), reason, None);
     ServerJsonRpcMessage::error(error, Some(id))
 }
 
@@ -212,8 +224,7 @@ impl Reader {
                 return None;
             }
             if let Some(block) = self.block() {
-                let event = parse(&block);
-                if event.data.is_some() {
+                if let Some(event) = self.event(&block) {
                     return Some(Ok(event));
                 }
                 continue;
@@ -236,6 +247,28 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// The event in some lines. A reply that cannot be read becomes an error, because the library
+    /// would drop it without a word.
+    fn event(&self, block: &[u8]) -> Option<Sse> {
+        let (mut event, data) = parse(block);
+        let data = data?;
+        let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
+        let is_readable = serde_json::from_slice::<ServerJsonRpcMessage>(&data).is_ok();
+        if is_readable || !is_message {
+            event.data = Some(String::from_utf8_lossy(&data).into_owned());
+            return Some(event);
+        }
+        let message = match (message::read(&data), &self.id) {
+            (Read::Message(message), _) => *message,
+            (Read::BadReply(problem, _), Some(id)) => {
+                refused_reply(id.clone(), MALFORMED, problem.words())
+            }
+            (Read::BadReply(..) | Read::Noise, _) => return None,
+        };
+        event.data = serde_json::to_string(&message).ok();
+        Some(event)
     }
 
     /// The lines up to the next empty one.
@@ -262,27 +295,33 @@ impl Reader {
     }
 }
 
-fn parse(block: &[u8]) -> Sse {
-    let mut event = Sse::default();
-    let text = String::from_utf8_lossy(block);
-    for line in text.lines() {
-        let (name, value) = line.split_once(':').unwrap_or((line, ""));
-        let value = value.strip_prefix(' ').unwrap_or(value);
+/// An event and its data, as it was sent.
+fn parse(block: &[u8]) -> (Sse, Option<Vec<u8>>) {
+    let (mut event, mut data): (Sse, Option<Vec<u8>>) = (Sse::default(), None);
+    for line in block.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let colon = line.iter().position(|byte| *byte == b':');
+        let (name, value) = match colon {
+            Some(at) => (&line[..at], &line[at + 1..]),
+            None => (line, &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let text = || String::from_utf8_lossy(value).into_owned();
         match name {
-            "data" => {
-                let data = event.data.get_or_insert_default();
+            b"data" => {
+                let data = data.get_or_insert_default();
                 if !data.is_empty() {
-                    data.push('\n');
+                    data.push(b'\n');
                 }
-                data.push_str(value);
+                data.extend_from_slice(value);
             }
-            "event" => event.event = Some(value.to_owned()),
-            "id" => event.id = Some(value.to_owned()),
-            "retry" => event.retry = value.parse().ok(),
+            b"event" => event.event = Some(text()),
+            b"id" => event.id = Some(text()),
+            b"retry" => event.retry = text().parse().ok(),
             _ => {}
         }
     }
-    event
+    (event, data)
 }
 
 impl StreamableHttpClient for Capped {
@@ -343,13 +382,13 @@ mod tests {
 
     #[test]
     fn events_are_read_as_they_are_written() {
-        let event =
+        let (event, data) =
             parse(b"event: message\r\nid: 7\r\n: comment\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n");
-        assert_eq!(event.data.as_deref(), Some("{\"a\":\n1}"));
+        assert_eq!(data.as_deref(), Some(&b"{\"a\":\n1}"[..]));
         assert_eq!(
             (event.event.as_deref(), event.id.as_deref()),
             (Some("message"), Some("7"))
         );
-        assert_eq!(parse(b": ping\n\n").data, None);
+        assert_eq!(parse(b": ping\n\n").1, None);
     }
 }

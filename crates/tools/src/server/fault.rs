@@ -16,6 +16,8 @@ use rmcp::transport::streamable_http_client::{
 use super::watch::Watch;
 use crate::classify;
 use crate::limit::words;
+use crate::redact::Redaction;
+use crate::tool::DisabledTool;
 
 /// Our own code for a reply that was too large to be read.
 pub(super) const TOO_LARGE: i32 = -39_901;
@@ -98,9 +100,10 @@ pub(super) fn too_large(server: &str, max_reply_bytes: usize) -> Failure {
 
 pub(super) fn malformed(server: &str, reason: &str) -> Failure {
     Failure::new(
-        FailureClass::Other,
+        FailureClass::Invalid,
         format!("the server `{server}` cannot be understood: {reason}"),
     )
+    .hint("the fault is in the server; its tool may have done its work")
     .in_doubt()
 }
 
@@ -186,13 +189,18 @@ fn of_request(server: &str, error: &reqwest::Error) -> Failure {
 }
 
 /// The failure of a start.
-pub(super) fn of_start(server: &str, error: &ClientInitializeError, watch: &Watch) -> Failure {
+pub(super) fn of_start(
+    server: &str,
+    error: &ClientInitializeError,
+    watch: &Watch,
+    redaction: &Redaction,
+) -> Failure {
     let failure = match error {
         ClientInitializeError::TransportError { error, .. } if is_http(error) => {
             of_transport(server, error)
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
-            return of_start(server, fallback, watch);
+            return of_start(server, fallback, watch, redaction);
         }
         ClientInitializeError::ConnectionClosed(_)
         | ClientInitializeError::TransportError { .. } => Failure::new(
@@ -207,7 +215,7 @@ pub(super) fn of_start(server: &str, error: &ClientInitializeError, watch: &Watc
             FailureClass::Network,
             format!(
                 "the server `{server}` could not be started: {}",
-                with_last_words(brief(&other.to_string()), watch)
+                with_last_words(brief(&other.to_string(), redaction), watch)
             ),
         ),
     };
@@ -218,9 +226,10 @@ pub(super) fn of_start(server: &str, error: &ClientInitializeError, watch: &Watc
     }
 }
 
-/// Errors of the library can quote whole messages.
-fn brief(text: &str) -> String {
-    text.chars().take(300).collect()
+/// Errors of the library can quote whole messages. Secrets go first: half of one would no longer
+/// be found.
+fn brief(text: &str, redaction: &Redaction) -> String {
+    redaction.text(text).chars().take(300).collect()
 }
 
 /// The failure of a start that took too long.
@@ -258,6 +267,17 @@ pub(super) fn disabled(server: &str) -> Failure {
         format!("the server `{server}` is switched off"),
     )
     .hint(format!("set `mcp_servers.{server}.enabled = true`"))
+    .blocked()
+}
+
+/// The failure of a call of a tool that cannot be used.
+pub(super) fn disabled_tool(server: &str, tool: &DisabledTool) -> Failure {
+    let DisabledTool { name, reason } = tool;
+    Failure::new(
+        FailureClass::Invalid,
+        format!("the tool `{name}` of the server `{server}` is disabled: {reason}"),
+    )
+    .hint("the fault is in the server; `deft mcp probe` shows what it offers")
     .blocked()
 }
 

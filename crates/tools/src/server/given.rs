@@ -5,11 +5,8 @@ use deft_model::Failure;
 
 use crate::environment::Environment;
 use crate::options::ServerOptions;
-use crate::redact::Redaction;
+use crate::redact::{HIDDEN, Redaction};
 use crate::secret::{Reference, Secret};
-
-/// What stands in the place of a secret of the configuration.
-const HIDDEN: &str = "***";
 
 /// Variables and headers, read anew at every start because secrets change.
 #[derive(Debug, Default)]

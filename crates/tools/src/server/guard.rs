@@ -1,14 +1,16 @@
 //! A transport around a transport that keeps a server from doing harm.
 //!
-//! It drops notifications nobody waits for, bounds what a server may ask of us,
-//! answers a probe that a server is silent about or does not understand, and marks requests as sent.
+//! It drops notifications nobody waits for, declines requests of the server
+//! itself so that the protocol library neither logs nor queues them, answers a
+//! probe that a server is silent about or does not understand, and marks
+//! requests as sent.
 
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerNotification,
-    ServerResult,
+    ClientRequest, ClientResult, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerNotification, ServerRequest, ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -17,6 +19,7 @@ use tokio::time::Instant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::traffic::{Excess, Traffic};
 use super::watch::{Sent, Watch};
 
 /// How long a server may be silent about `server/discover` before it is taken
@@ -24,12 +27,11 @@ use super::watch::{Sent, Watch};
 const PROBE: Duration = Duration::from_secs(5);
 /// Notifications in a row, with no answer among them, that are a flood.
 const FLOOD: usize = 200_000;
-/// Requests of a server that may wait for our answer.
-const MOST_ASKED: usize = 256;
 
 /// The guarded transport.
 pub(super) struct Guard<T> {
     inner: T,
+    server: String,
     watch: Arc<Watch>,
     /// Whether silence about the probe means anything: not if the server is
     /// known to be of the modern era, and only slow.
@@ -39,19 +41,23 @@ pub(super) struct Guard<T> {
     /// A probe that was answered for the server; its own answer comes too late.
     settled: Option<RequestId>,
     noise: usize,
-    asked: Arc<AtomicUsize>,
+    traffic: Traffic,
+    /// Answers of ours that the server has not read.
+    unread: Arc<AtomicUsize>,
 }
 
-impl<T> Guard<T> {
-    pub(super) fn new(inner: T, watch: Arc<Watch>, probing: bool) -> Self {
+impl<T: Transport<RoleClient> + Sync> Guard<T> {
+    pub(super) fn new(inner: T, server: &str, watch: Arc<Watch>, probing: bool) -> Self {
         Self {
             inner,
+            server: server.to_owned(),
             watch,
             probing,
             probe: None,
             settled: None,
             noise: 0,
-            asked: Arc::default(),
+            traffic: Traffic::default(),
+            unread: Arc::default(),
         }
     }
 
@@ -63,6 +69,7 @@ impl<T> Guard<T> {
         match &message {
             JsonRpcMessage::Notification(notification) => {
                 self.noise += 1;
+                self.traffic.notification();
                 match &notification.notification {
                     ServerNotification::ToolListChangedNotification(_) => {
                         self.watch.relist.notify_one();
@@ -73,13 +80,11 @@ impl<T> Guard<T> {
                     _ => None,
                 }
             }
-            JsonRpcMessage::Request(_) => {
+            JsonRpcMessage::Request(request) => {
                 self.noise += 1;
-                let room = self.asked.load(Ordering::Relaxed) < MOST_ASKED;
-                room.then(|| {
-                    self.asked.fetch_add(1, Ordering::Relaxed);
-                    message
-                })
+                let is_ping = matches!(request.request, ServerRequest::PingRequest(_));
+                self.decline(request.id.clone(), is_ping);
+                None
             }
             JsonRpcMessage::Response(response) => {
                 self.noise = 0;
@@ -99,6 +104,40 @@ impl<T> Guard<T> {
                     None => Some(message),
                 }
             }
+        }
+    }
+
+    /// Answers a request of the server. There is no model and no person behind the router, so
+    /// only a sign of life is given.
+    fn decline(&mut self, id: RequestId, is_ping: bool) {
+        if !self.traffic.request(self.unread.load(Ordering::Relaxed)) {
+            return;
+        }
+        let answer = if is_ping {
+            JsonRpcMessage::response(ClientResult::empty(()), id)
+        } else {
+            let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "not supported", None);
+            JsonRpcMessage::error(error, Some(id))
+        };
+        let (sending, unread) = (self.inner.send(answer), self.unread.clone());
+        unread.fetch_add(1, Ordering::Relaxed);
+        // Not awaited here: a server that does not read must not keep us from reading.
+        tokio::spawn(async move {
+            // A connection that is gone needs no answer.
+            drop(sending.await);
+            unread.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    fn report(&self, excess: Option<Excess>) {
+        if let Some(excess) = excess {
+            tracing::warn!(
+                server = self.server,
+                requests = excess.requests,
+                unanswered = excess.unanswered,
+                notifications = excess.notifications,
+                "the server sends more messages than deft answers; the rest is dropped"
+            );
         }
     }
 
@@ -144,14 +183,9 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
                 }
                 _ => {}
             },
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
-                let one_less = |asked: usize| Some(asked.saturating_sub(1));
-                // It is never `None`, so the update cannot fail.
-                self.asked
-                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
-                    .ok();
-            }
-            JsonRpcMessage::Notification(_) => {}
+            JsonRpcMessage::Response(_)
+            | JsonRpcMessage::Error(_)
+            | JsonRpcMessage::Notification(_) => {}
         }
         self.inner.send(item)
     }
@@ -173,6 +207,8 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
                 self.watch.lost.cancel();
                 return None;
             };
+            let excess = self.traffic.turn(Instant::now());
+            self.report(excess);
             if let Some(message) = self.sift(message) {
                 return Some(message);
             }
@@ -186,6 +222,8 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
+        let excess = self.traffic.finish();
+        self.report(excess);
         self.watch.lost.cancel();
         self.inner.close().await
     }

@@ -55,6 +55,18 @@ impl Overlong {
     }
 }
 
+impl Overlong {
+    /// Whether it claims to be a reply, as far as its ends say.
+    pub(super) fn is_reply(&self) -> bool {
+        let head = String::from_utf8_lossy(&self.head);
+        let tail = String::from_utf8_lossy(&self.tail);
+        let version = "\"jsonrpc\"";
+        head.trim_start().starts_with('{')
+            && (head.contains(version) || tail.contains(version))
+            && !head.contains("\"method\"")
+    }
+}
+
 /// The number behind the key that starts at `at`, and what follows it.
 fn id_after(text: &str, at: usize) -> Option<(i64, &str)> {
     let rest = text[at..]

@@ -71,10 +71,15 @@ impl Link {
         if !is_about_era(&error) {
             // A process that has just died may still have last words on their way.
             tokio::time::sleep(LAST_WORDS).await;
-            return Err(fault::of_start(&server.name, &error, &watch));
+            return Err(fault::of_start(
+                &server.name,
+                &error,
+                &watch,
+                &given.redaction,
+            ));
         }
         let again = attempt(server, second, given, Arc::default()).await?;
-        again.map_err(|_| fault::of_start(&server.name, &error, &watch))
+        again.map_err(|_| fault::of_start(&server.name, &error, &watch, &given.redaction))
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -162,23 +167,23 @@ async fn attempt(
     match server.options.reach() {
         Ok(Reach::Command(program)) => {
             let process = Process::start(server, program, given, watch.clone())?;
-            Ok(serve(process, era, watch).await)
+            Ok(serve(process, &server.name, era, watch).await)
         }
         Ok(Reach::Url(url)) => {
             let transport = http::transport(server, url, given)?;
-            Ok(serve(transport, era, watch).await)
+            Ok(serve(transport, &server.name, era, watch).await)
         }
         Err(problem) => Err(fault::unusable(&server.name, problem)),
     }
 }
 
-async fn serve<T>(transport: T, era: Option<Era>, watch: Arc<Watch>) -> Opened
+async fn serve<T>(transport: T, server: &str, era: Option<Era>, watch: Arc<Watch>) -> Opened
 where
     T: Transport<RoleClient> + Sync + 'static,
 {
     let close = CancellationToken::new();
     let client = Client::new(identity());
-    let guard = Guard::new(transport, watch.clone(), era.is_none());
+    let guard = Guard::new(transport, server, watch.clone(), era.is_none());
     let starting = serve_client_with_lifecycle_and_ct(client, guard, mode(era), close.clone());
     let service = Box::pin(starting).await?;
     let link = Link {

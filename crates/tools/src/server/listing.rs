@@ -1,21 +1,21 @@
 //! The tools of a server, asked for page by page.
+//!
+//! Not here: which of them are taken (`vet.rs`).
 
-use std::sync::Arc;
-
-use rmcp::model::{
-    ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool, ToolAnnotations,
-};
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
 
 use super::link::Link;
+use super::vet::{Listed, Vetting};
 use super::{Era, Server};
 use crate::catalog::Catalog;
-use crate::tool::{Annotations, ToolInfo};
 
 /// The most pages, and the most tools, that a server may list.
 const MOST_PAGES: usize = 200;
 const MOST_TOOLS: usize = 10_000;
+/// The longest name of a server that is kept.
+const MOST_NAME: usize = 200;
 
 /// Asks for the tools of a server.
 pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, ServiceError> {
@@ -23,16 +23,18 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
     let has_tools = info
         .as_ref()
         .is_none_or(|info| info.capabilities.tools.is_some());
-    let tools = if has_tools {
-        pages(link).await?
-    } else {
-        Vec::new()
-    };
-    let tools = tools
-        .into_iter()
-        .filter(|tool| server.options.shows(&tool.name))
-        .map(|tool| describe(&server.name, tool))
-        .collect();
+    let redaction = server.redaction.load_full();
+    let mut vetting = Vetting::new(&server.name, redaction.clone(), server.max_reply_bytes);
+    if has_tools {
+        vetting = pages(link, vetting).await?;
+    }
+    let Vetting {
+        mut tools,
+        mut disabled,
+        ..
+    } = vetting;
+    tools.retain(|tool| server.options.shows(&tool.name));
+    disabled.retain(|tool| server.options.shows(&tool.name));
     let version = info.as_ref().map(|info| info.protocol_version.clone());
     let era = match &version {
         Some(version) if !version.has_initialize() => Era::Modern,
@@ -44,33 +46,48 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
         source: server.options.source(),
         era,
         protocol: version
-            .map(|version| version.to_string())
+            .map(|version| redaction.owned(version.to_string()))
             .unwrap_or_default(),
-        implementation: implementation.map(|it| format!("{} {}", it.name, it.version)),
+        implementation: implementation
+            .map(|it| shortened(&redaction.owned(format!("{} {}", it.name, it.version)))),
         tools,
+        disabled,
     })
 }
 
-async fn pages(link: &Link) -> Result<Vec<Tool>, ServiceError> {
-    let mut tools = Vec::new();
+/// What a server calls itself, on one line and not longer than people read.
+fn shortened(name: &str) -> String {
+    let line = name.replace(char::is_control, " ");
+    line.chars().take(MOST_NAME).collect()
+}
+
+async fn pages(link: &Link, mut vetting: Vetting) -> Result<Vetting, ServiceError> {
     let mut cursor: Option<String> = None;
     for _ in 0..MOST_PAGES {
         let (page, next) = page(link, cursor.clone()).await?;
-        tools.extend(page);
+        let room = MOST_TOOLS - vetting.count();
+        // Schemas are compiled, which would hold up everything else on this thread.
+        let work = tokio::task::spawn_blocking(move || {
+            page.into_iter()
+                .take(room)
+                .for_each(|tool| vetting.add(tool));
+            vetting
+        });
+        vetting = work.await.map_err(|_| ServiceError::UnexpectedResponse)?;
+        let full = vetting.is_full() || vetting.count() >= MOST_TOOLS;
         // A server that hands out the same cursor again would go round in circles.
-        if next.is_none() || next == cursor || tools.len() >= MOST_TOOLS {
+        if next.is_none() || next == cursor || full {
             break;
         }
         cursor = next;
     }
-    tools.truncate(MOST_TOOLS);
-    Ok(tools)
+    Ok(vetting)
 }
 
 async fn page(
     link: &Link,
     cursor: Option<String>,
-) -> Result<(Vec<Tool>, Option<String>), ServiceError> {
+) -> Result<(Vec<Listed>, Option<String>), ServiceError> {
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
     // Not through the library's `list_tools`, which may answer from a cache.
     let request = ListToolsRequest {
@@ -84,48 +101,20 @@ async fn page(
         .send_request_with_option(request, PeerRequestOptions::no_options())
         .await?;
     match handle.await_response().await? {
-        ServerResult::ListToolsResult(page) => Ok((page.tools, page.next_cursor)),
+        ServerResult::ListToolsResult(page) => {
+            let tools = page.tools.into_iter();
+            let tools = tools.map(|tool| Listed::Tool(Box::new(tool))).collect();
+            Ok((tools, page.next_cursor))
+        }
         ServerResult::CustomResult(odd) => lenient(&odd.0).ok_or(ServiceError::UnexpectedResponse),
         _ => Err(ServiceError::UnexpectedResponse),
     }
 }
 
 /// A page with a broken tool in it still has the others.
-fn lenient(page: &Value) -> Option<(Vec<Tool>, Option<String>)> {
+fn lenient(page: &Value) -> Option<(Vec<Listed>, Option<String>)> {
     let tools = page.get("tools")?.as_array()?;
-    let readable = tools
-        .iter()
-        .filter_map(|tool| serde_json::from_value(tool.clone()).ok());
     let cursor = page.get("nextCursor").and_then(Value::as_str);
-    Some((readable.collect(), cursor.map(str::to_owned)))
-}
-
-fn describe(server: &str, tool: Tool) -> ToolInfo {
-    let name = tool.name.into_owned();
-    let as_value = |schema: Arc<rmcp::model::JsonObject>| {
-        Arc::new(Value::Object(Arc::unwrap_or_clone(schema)))
-    };
-    ToolInfo {
-        shown: format!("{server}.{name}"),
-        name,
-        server: server.to_owned(),
-        title: tool.title,
-        description: tool.description.unwrap_or_default().into_owned(),
-        input_schema: as_value(tool.input_schema),
-        output_schema: tool.output_schema.map(as_value),
-        annotations: tool
-            .annotations
-            .map(|given| annotations(&given))
-            .unwrap_or_default(),
-        builtin: false,
-    }
-}
-
-fn annotations(given: &ToolAnnotations) -> Annotations {
-    Annotations {
-        read_only_hint: given.read_only_hint,
-        destructive_hint: given.destructive_hint,
-        idempotent_hint: given.idempotent_hint,
-        open_world_hint: given.open_world_hint,
-    }
+    let tools = tools.iter().map(Listed::read).collect();
+    Some((tools, cursor.map(str::to_owned)))
 }

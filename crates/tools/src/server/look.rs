@@ -23,6 +23,9 @@ impl Server {
             state: self.state(),
             listed: self.listed.load(Ordering::SeqCst),
             tools: catalog.as_ref().map_or(0, |catalog| catalog.tools.len()),
+            disabled: catalog
+                .as_ref()
+                .map_or_else(Vec::new, |catalog| catalog.disabled.clone()),
             calls: self.stats.calls.load(Ordering::Relaxed),
             failures: self.stats.failures.load(Ordering::Relaxed),
             starts: self.stats.starts.load(Ordering::Relaxed),
@@ -61,6 +64,7 @@ impl Server {
             implementation: None,
             protocol: None,
             tools: Vec::new(),
+            disabled: Vec::new(),
             connect: Duration::ZERO,
             latency: Duration::ZERO,
             error: None,
@@ -92,6 +96,7 @@ impl Server {
                 probe.implementation.clone_from(&catalog.implementation);
                 probe.protocol = Some(catalog.protocol.clone());
                 probe.tools = catalog.tools.iter().map(|tool| tool.name.clone()).collect();
+                probe.disabled.clone_from(&catalog.disabled);
                 self.adopt(catalog, true);
                 self.answered();
             }

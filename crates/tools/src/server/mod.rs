@@ -15,8 +15,13 @@ mod lines;
 mod link;
 mod listing;
 mod look;
+mod message;
 mod phase;
+mod raw;
+mod stderr;
 mod stdio;
+mod traffic;
+mod vet;
 mod watch;
 
 use std::collections::HashSet;
@@ -39,6 +44,11 @@ use crate::redact::Redaction;
 use crate::router::lock;
 use phase::Phase;
 
+/// How much of a failure is remembered.
+const MOST_REMEMBERED: usize = 1000;
+/// How many disabled tools are named in the log.
+const MOST_REPORTED: usize = 10;
+
 /// Which family of the protocol a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,13 +59,21 @@ pub enum Era {
     Modern,
 }
 
+/// What a server tells the router, and asks it.
+pub(crate) struct Hooks {
+    /// Told when the tools have changed.
+    pub(crate) changed: Box<dyn Fn() + Send + Sync>,
+    /// The secrets that no tool may repeat, whichever server was given them.
+    pub(crate) withheld: Box<dyn Fn() -> Arc<Redaction> + Send + Sync>,
+}
+
 /// One configured server.
 pub(crate) struct Server {
     name: String,
     options: ServerOptions,
     max_reply_bytes: usize,
     environment: Environment,
-    changed: Box<dyn Fn() + Send + Sync>,
+    hooks: Hooks,
     phase: channel::Sender<Phase>,
     breaker: Mutex<Breaker>,
     /// The era that worked last.
@@ -67,7 +85,7 @@ pub(crate) struct Server {
     listed: AtomicBool,
     slots: Semaphore,
     stats: Stats,
-    /// The secrets it was given at its last start, which it may not say.
+    /// The secrets that it may not say: those it was given at its last start, and all others.
     redaction: ArcSwap<Redaction>,
 }
 
@@ -94,7 +112,7 @@ impl Server {
         options: ServerOptions,
         max_reply_bytes: usize,
         environment: Environment,
-        changed: Box<dyn Fn() + Send + Sync>,
+        hooks: Hooks,
     ) -> Arc<Self> {
         Arc::new(Self {
             slots: Semaphore::new(options.concurrency.clamp(1, 1024)),
@@ -102,7 +120,7 @@ impl Server {
             options,
             max_reply_bytes,
             environment,
-            changed,
+            hooks,
             phase: channel::Sender::new(Phase::Idle),
             breaker: Mutex::default(),
             era: Mutex::default(),
@@ -184,6 +202,9 @@ impl Server {
         catalog
             .tools
             .retain(|tool| self.options.shows(&tool.name) && seen.insert(tool.name.clone()));
+        catalog
+            .disabled
+            .retain(|tool| self.options.shows(&tool.name));
         let old = self.known.load_full();
         let first = fresh && !self.listed.load(Ordering::SeqCst);
         let same = old.as_ref().is_some_and(|old| *old.catalog == catalog);
@@ -209,11 +230,35 @@ impl Server {
         let catalog = known.catalog.clone();
         self.known.store(Some(Arc::new(known)));
         if fresh {
+            self.report_disabled(&catalog);
             // In this order: whoever sees that it is listed also finds its tools.
             self.listed.store(true, Ordering::SeqCst);
-            (self.changed)();
+            (self.hooks.changed)();
             (self.environment.catalogs)(&catalog);
         }
+    }
+
+    /// Says which tools cannot be used. A catalog that is the same as before does not get here.
+    fn report_disabled(&self, catalog: &Catalog) {
+        for tool in catalog.disabled.iter().take(MOST_REPORTED) {
+            tracing::warn!(
+                server = self.name,
+                tool = tool.name,
+                reason = tool.reason,
+                "tool disabled"
+            );
+        }
+        let more = catalog.disabled.len().saturating_sub(MOST_REPORTED);
+        if more > 0 {
+            tracing::warn!(server = self.name, more, "further tools disabled");
+        }
+    }
+
+    /// Why a tool that the server lists cannot be called, if so.
+    pub(crate) fn disabled(&self, tool: &str) -> Option<Failure> {
+        let catalog = self.catalog()?;
+        let found = catalog.disabled.iter().find(|other| other.name == tool)?;
+        Some(fault::disabled_tool(&self.name, found))
     }
 
     /// Whether the circuit lets a call through.
@@ -231,7 +276,9 @@ impl Server {
     }
 
     fn remember(&self, failure: &Failure) {
-        *lock(&self.stats.last_error) = Some(failure.message.clone());
+        // Shown to people and repeated in other failures; a server may say very much.
+        let message = failure.message.chars().take(MOST_REMEMBERED).collect();
+        *lock(&self.stats.last_error) = Some(message);
     }
 }
 

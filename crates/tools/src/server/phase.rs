@@ -20,6 +20,10 @@ use crate::router::lock;
 
 /// The least time between two listings that a server asks for.
 const RELIST: Duration = Duration::from_millis(100);
+/// The same for a server that has asked for many: each listing may be stored.
+const SLOW_RELIST: Duration = Duration::from_secs(10);
+/// How many listings make many.
+const MANY_RELISTS: u32 = 20;
 
 /// Where a server is in its life.
 #[derive(Clone)]
@@ -136,7 +140,8 @@ impl Server {
     /// Connects and asks for the tools, which is what makes a server ready.
     async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
         let known = *lock(&self.era);
-        let given = Given::resolve(&self.name, &self.options, &self.environment)?;
+        let mut given = Given::resolve(&self.name, &self.options, &self.environment)?;
+        given.redaction.merge(&(self.hooks.withheld)());
         self.redaction.store(Arc::new(given.redaction.clone()));
         let (link, service) = Link::open(self, known, &given, watch).await?;
         let catalog = listing::list(self, &link).await.map_err(|error| {
@@ -204,13 +209,19 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
     let waiting = service.waiting();
     let beating = link.watch.pulse.run();
     tokio::pin!(waiting, beating);
+    let mut relists = 0_u32;
     let over = loop {
         tokio::select! {
             () = &mut beating => {}
             _ = &mut waiting => break true,
             () = link.watch.lost.cancelled() => break false,
             () = link.watch.relist.notified() => {
-                tokio::time::sleep(RELIST).await;
+                relists = relists.saturating_add(1);
+                let pause = if relists > MANY_RELISTS { SLOW_RELIST } else { RELIST };
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = link.watch.lost.cancelled() => break false,
+                }
                 let Some(server) = server.upgrade() else { break false };
                 relist(&server, &link).await;
             }
@@ -248,6 +259,7 @@ async fn relist(server: &Arc<Server>, link: &Link) {
         Err(_) => "no answer in time".to_owned(),
     };
     let problem = server.redaction.load().owned(problem);
+    let problem: String = problem.chars().take(300).collect();
     tracing::warn!(
         server = server.name,
         problem,

@@ -1,7 +1,7 @@
 //! A server that is a child process and speaks over its input and output.
 //!
-//! The process leads a group of its own and is ended as a group, because
-//! runners such as `npx` start the real server as their child.
+//! It is ended together with everything that it has started, because runners
+//! such as `npx` start the real server as their child.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rustix::process::Signal;
-use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
 use super::Server;
 use super::fault::{MALFORMED, TOO_LARGE};
 use super::given::Given;
 use super::lines::{Line, Lines};
+use super::message::{self, Read};
+use super::stderr;
 use super::watch::Watch;
-use crate::builtin::{Bequest, kill_group, minimal_command};
-use crate::redact::Redaction;
+use crate::builtin::{Owner, minimal_command};
 
 /// Room for everything in a message that is not the reply itself.
 const ENVELOPE: usize = 64 * 1024;
@@ -36,13 +36,12 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The connection to a child process.
 pub(super) struct Process {
     child: Child,
-    group: u32,
+    /// Ends everything that the server has started, at the latest when this is dropped.
+    owner: Arc<Owner>,
     lines: Lines<ChildStdout>,
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     watch: Arc<Watch>,
     garbage: usize,
-    /// Ends the group also when this process cannot.
-    _bequest: Option<Bequest>,
 }
 
 impl Process {
@@ -64,12 +63,11 @@ impl Process {
         if let Some(folder) = &options.cwd {
             command.current_dir(folder);
         }
-        let mut child = command
-            .spawn()
+        let (owner, mut child) = Owner::start(&mut command)
             .map_err(|error| not_started(&server.name, program, &error))?;
-        let group = child.id().unwrap_or_default();
-        watch.belongs_to(group);
-        let (Some(stdin), Some(stdout), Some(stderr)) =
+        let owner = Arc::new(owner);
+        watch.belongs_to(&owner);
+        let (Some(stdin), Some(stdout), Some(errors)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Failure::new(
@@ -77,37 +75,26 @@ impl Process {
                 "the pipes of a child are missing",
             ));
         };
-        tokio::spawn(listen(stderr, watch.clone(), given.redaction.clone()));
+        tokio::spawn(stderr::listen(
+            errors,
+            watch.clone(),
+            given.redaction.clone(),
+        ));
         Ok(Self {
             child,
-            group,
+            owner,
             lines: Lines::new(stdout, server.max_reply_bytes + ENVELOPE),
             stdin: Arc::new(Mutex::new(Some(stdin))),
             watch,
             garbage: 0,
-            _bequest: Bequest::new(group),
         })
     }
 
-    /// A line as a message, if it is one.
-    fn message(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let line = self.lines.line();
-        if let Ok(message) = serde_json::from_slice(line) {
-            self.garbage = 0;
-            return Some(message);
-        }
-        self.garbage += line.len() + 1;
-        // Something that answers a call of ours, in a form that is none.
-        let id = serde_json::from_slice::<Value>(line).ok()?;
-        let id = id
-            .get("id")
-            .filter(|_| id.get("method").is_none())?
-            .as_i64()?;
-        Some(refusal(
-            id,
-            MALFORMED,
-            "the answer is not a message of the protocol",
-        ))
+    /// Ends the connection and the process; every call under way fails with this reason.
+    fn give_up(&mut self, reason: &str) -> Option<RxJsonRpcMessage<RoleClient>> {
+        self.watch.end(reason);
+        self.owner.kill();
+        None
     }
 
     /// The process ended, or closed its output; says how.
@@ -140,18 +127,6 @@ fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
     .blocked()
 }
 
-/// Keeps the last of what the process writes to its error output.
-async fn listen(stderr: ChildStderr, watch: Arc<Watch>, redaction: Redaction) {
-    let mut reader = BufReader::new(stderr);
-    let mut line = Vec::new();
-    // A line without an end must not grow without one.
-    while let Ok(1..) = (&mut reader).take(4096).read_until(b'\n', &mut line).await {
-        let text = String::from_utf8_lossy(&line);
-        watch.heard(&redaction.text(&text));
-        line.clear();
-    }
-}
-
 impl Transport<RoleClient> for Process {
     type Error = std::io::Error;
 
@@ -178,16 +153,29 @@ impl Transport<RoleClient> for Process {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             match self.lines.next().await {
-                Line::Whole => {
-                    if let Some(message) = self.message() {
-                        return Some(message);
+                Line::Whole => match message::read(self.lines.line()) {
+                    Read::Message(message) => {
+                        self.garbage = 0;
+                        return Some(*message);
                     }
-                }
+                    Read::BadReply(problem, Some(id)) => {
+                        return Some(refusal(id, MALFORMED, problem.words()));
+                    }
+                    // Some call waits for this reply, and nobody can tell which.
+                    Read::BadReply(problem, None) => {
+                        let reason = format!("{}, and its `id` cannot be read", problem.words());
+                        return self.give_up(&reason);
+                    }
+                    Read::Noise => self.garbage += self.lines.line().len() + 1,
+                },
                 Line::Overlong(overlong) => {
                     self.garbage += overlong.bytes;
                     if let Some(id) = overlong.id() {
                         self.garbage = 0;
                         return Some(refusal(id, TOO_LARGE, "the reply is too large"));
+                    }
+                    if overlong.is_reply() {
+                        return self.give_up("a reply without an `id` is too large");
                     }
                 }
                 Line::End => {
@@ -196,10 +184,7 @@ impl Transport<RoleClient> for Process {
                 }
             }
             if self.garbage > MOST_GARBAGE {
-                self.watch
-                    .end("it writes things to its output that are no messages");
-                kill_group(self.group, Signal::KILL);
-                return None;
+                return self.give_up("it writes things to its output that are no messages");
             }
         }
     }
@@ -210,21 +195,14 @@ impl Transport<RoleClient> for Process {
         if let Ok(mut stdin) = self.stdin.try_lock() {
             stdin.take();
         } else {
-            kill_group(self.group, Signal::TERM);
+            self.owner.signal_group(Signal::TERM);
         }
         for signal in [Signal::TERM, Signal::KILL] {
             if tokio::time::timeout(GRACE, self.child.wait()).await.is_ok() {
                 break;
             }
-            kill_group(self.group, signal);
+            self.owner.signal_group(signal);
         }
         Ok(())
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Also after the leader is gone: it may have left children behind.
-        kill_group(self.group, Signal::KILL);
     }
 }

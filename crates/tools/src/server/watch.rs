@@ -1,14 +1,13 @@
 //! What a connection and whoever uses it tell each other besides messages.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::kill_group;
+use crate::builtin::Owner;
 use crate::router::lock;
 
 /// How much of a server's error output is kept.
@@ -25,21 +24,24 @@ pub(super) struct Watch {
     ending: Mutex<Option<String>>,
     /// The last of what a process wrote to its error output.
     stderr: Mutex<String>,
-    /// The process group, if the server is a process of ours.
-    group: AtomicU32,
+    /// The processes behind the connection, if the server is one of ours.
+    owner: Mutex<Weak<Owner>>,
     /// Keeps the clock of the runtime going while there are calls.
     pub(super) pulse: Pulse,
 }
 
 impl Watch {
-    /// Remembers the process group that the connection belongs to.
-    pub(super) fn belongs_to(&self, group: u32) {
-        self.group.store(group, Ordering::SeqCst);
+    /// Remembers the processes that the connection belongs to.
+    pub(super) fn belongs_to(&self, owner: &Arc<Owner>) {
+        *lock(&self.owner) = Arc::downgrade(owner);
     }
 
     /// Ends the processes behind the connection, if there are any.
     pub(super) fn kill(&self) {
-        kill_group(self.group.load(Ordering::SeqCst), Signal::KILL);
+        let owner = lock(&self.owner).upgrade();
+        if let Some(owner) = owner {
+            owner.kill();
+        }
     }
 
     /// Says why the connection ends; the first reason stays.

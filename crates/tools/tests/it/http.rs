@@ -154,3 +154,34 @@ async fn an_address_where_nobody_listens() {
         "{failure}"
     );
 }
+
+#[tokio::test]
+async fn a_reply_that_cannot_be_read_fails_its_call_at_once() {
+    let reply = |result: &str| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{{\"content\":{result}}}}}")
+    };
+    let script = Script::new()
+        .tool("deep", json!({"raw_line": reply("\"DEEP\"")}))
+        .tool("odd", json!({"raw_line": reply("[\"BADBYTE\"]")}))
+        .tool(
+            "half",
+            json!({"raw_line": "{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{"}),
+        )
+        .tool("bad", json!({"schema": {"properties": {"x": "DEEP"}}}))
+        .tool("echo", json!({}));
+    for flags in [&[][..], &["--sse"]] {
+        let (world, _server) = world(&script, flags);
+        let router = world.router();
+        for (tool, reason) in [
+            ("deep", "the reply is nested too deeply"),
+            ("odd", "the reply is not UTF-8"),
+            ("half", "the reply is not JSON"),
+            ("bad", "its schema is nested too deeply"),
+        ] {
+            let failure = call(&router, tool, json!({})).await.unwrap_err();
+            assert_eq!(failure.class, FailureClass::Invalid, "{flags:?} {failure}");
+            assert!(failure.message.ends_with(reason), "{flags:?} {failure}");
+        }
+        assert_eq!(value(&router, "echo", json!({})).await, json!({}));
+    }
+}

@@ -5,10 +5,13 @@
 mod builtin;
 mod calls;
 mod docs;
+mod hostile;
 mod http;
 mod life;
 mod misbehave;
 mod public;
+mod runaway;
+mod shell;
 mod support;
 mod telegram;
 mod trouble;

@@ -141,6 +141,9 @@ impl Look {
             "tools",
             format!("{}: {}", probe.tools.len(), probe.tools.join(", ")),
         );
+        for tool in &probe.disabled {
+            line("disabled", format!("{}: {}", tool.name, tool.reason));
+        }
         out
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use deft_model::{Failure as ToolFailure, nearest};
-use deft_tools::{Found, Router, ServerState, ToolInfo};
+use deft_tools::{DisabledTool, Found, Router, ServerState, ToolInfo};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -27,9 +27,11 @@ pub(super) async fn list(args: &ToolList, home: &Home, output: &Output) -> Done 
     tools.retain(|tool| is_wanted(tool, args));
     tools.truncate(args.limit.unwrap_or(usize::MAX));
     let unasked = never_asked(&opened, home);
+    let disabled = disabled(&opened, args);
     if output.json {
         output.document(&json!({
             "tools": tools.iter().map(short).collect::<Vec<_>>(),
+            "disabled": disabled.iter().map(disabled_document).collect::<Vec<_>>(),
             "not_asked": unasked,
             "failed": failed.iter().map(failure).collect::<Vec<_>>(),
         }))?;
@@ -40,11 +42,34 @@ pub(super) async fn list(args: &ToolList, home: &Home, output: &Output) -> Done 
             output.data(&table(&rows, output.width()))?;
         }
         output.note(&counted(tools.len(), "tool"));
+        for (server, tool) in &disabled {
+            output.note(&format!(
+                "disabled: `{server}.{}`: {}",
+                tool.name, tool.reason
+            ));
+        }
         note_unasked(&unasked, output);
         note_failed(&failed, output);
     }
     opened.close(output).await;
     Ok(ExitCode::from(u8::from(!failed.is_empty())))
+}
+
+/// Tools that servers list and that cannot be used, with their servers.
+fn disabled(opened: &Opened, args: &ToolList) -> Vec<(String, DisabledTool)> {
+    let wanted = args.server.as_deref();
+    let servers = opened.router.health().into_iter();
+    servers
+        .filter(|health| wanted.is_none_or(|wanted| health.server == wanted))
+        .flat_map(|health| {
+            let tools = health.disabled.into_iter();
+            tools.map(move |tool| (health.server.clone(), tool))
+        })
+        .collect()
+}
+
+fn disabled_document((server, tool): &(String, DisabledTool)) -> Value {
+    json!({"server": server, "name": tool.name, "reason": tool.reason})
 }
 
 /// A slip in the name of a server would look like "no tools".

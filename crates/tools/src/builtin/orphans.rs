@@ -1,0 +1,211 @@
+//! Processes whose parent has ended, adopted by deft instead of by the system.
+//!
+//! On Linux a process can become the parent of all orphans below it. That keeps
+//! them in reach: a descendant of a server that changes its session, its parent
+//! and its environment is then a child of deft. In return deft has to notice
+//! their ends, or they would stay in the table of processes. A thread does both
+//! while there are owners.
+//!
+//! Not here: ending processes (`owner.rs`).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitOptions, getpgrp, waitpid};
+
+use super::owner::{VARIABLE, with_descendants};
+use super::proc::{self, Process};
+use super::{Bequest, heir};
+use crate::router::lock;
+
+/// How often orphans are looked for.
+const PERIOD: Duration = Duration::from_secs(2);
+/// How long a child of somebody else in this program may wait to be noticed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The owners that are alive, and what is known of orphans.
+#[derive(Default)]
+pub(super) struct Registry {
+    owners: BTreeMap<String, Entry>,
+    /// Markers of owners that are gone and whose processes may stay.
+    released: BTreeSet<String>,
+    /// Ended children that may be somebody else's, and since when they are known.
+    ended: HashMap<(i32, u64), Instant>,
+    /// Orphans that no variable attributes to an owner, for the end of deft.
+    strays: HashMap<(i32, u64), Bequest>,
+}
+
+struct Entry {
+    leader: u32,
+    began: u64,
+}
+
+impl Registry {
+    /// Adds an owner; tells when its program began.
+    pub(super) fn add(&mut self, marker: &str, leader: u32) -> u64 {
+        let process = i32::try_from(leader).ok().and_then(proc::one);
+        let began = process.map_or(0, |process| process.began);
+        let entry = Entry { leader, began };
+        self.owners.insert(marker.to_owned(), entry);
+        keep_watch();
+        began
+    }
+
+    /// Removes an owner, whose processes may stay if it was released.
+    pub(super) fn remove(&mut self, marker: &str, released: bool) {
+        self.owners.remove(marker);
+        if released {
+            self.released.insert(marker.to_owned());
+        }
+    }
+
+    /// Whether an orphan that has removed its variable can only come from this owner: it began
+    /// during its life, and no other living owner was there then.
+    pub(super) fn is_stray_of(&self, process: &Process, marker: &str) -> bool {
+        if !self.is_adopted(process) || self.is_marked(process) {
+            return false;
+        }
+        let was_there = |entry: &Entry| entry.began <= process.began;
+        let mut others = self.owners.iter().filter(|(other, _)| *other != marker);
+        self.owners.get(marker).is_some_and(was_there) && !others.any(|(_, entry)| was_there(entry))
+    }
+
+    /// Whether a living child of deft was started by another process. Children of our own are
+    /// registered, share our group, or run our program.
+    fn is_adopted(&self, process: &Process) -> bool {
+        let own = i32::try_from(std::process::id()).unwrap_or_default();
+        process.parent == own
+            && !process.is_zombie
+            && !self.is_child(process)
+            && process.group != getpgrp().as_raw_nonzero().get()
+            && !proc::is_this_program(process.pid)
+    }
+
+    fn is_child(&self, process: &Process) -> bool {
+        let pid = u32::try_from(process.pid).unwrap_or_default();
+        let mut owners = self.owners.values();
+        owners.any(|entry| entry.leader == pid) || heir::is_heir(pid)
+    }
+
+    /// Whether the variable of a process says whose it is.
+    fn is_marked(&self, process: &Process) -> bool {
+        let marker = proc::variable(process.pid, VARIABLE);
+        marker.is_some_and(|marker| {
+            self.owners.contains_key(&marker) || self.released.contains(&marker)
+        })
+    }
+
+    /// Notices the ends of orphans, and names new ones to the heir.
+    fn look(&mut self) {
+        let ours = proc::children();
+        let mut still_ended = HashMap::new();
+        for process in ours.iter().filter(|process| process.is_zombie) {
+            let key = (process.pid, process.began);
+            let since = self.ended.get(&key).copied().unwrap_or_else(Instant::now);
+            if self.may_reap(process, since) {
+                wait_for(process);
+            } else {
+                still_ended.insert(key, since);
+            }
+        }
+        self.ended = still_ended;
+        let adopted = ours.iter().filter(|process| self.is_adopted(process));
+        let (marked, strays): (Vec<&Process>, Vec<&Process>) =
+            adopted.partition(|process| self.is_marked(process));
+        let markers: BTreeSet<String> = marked
+            .iter()
+            .filter_map(|process| proc::variable(process.pid, VARIABLE))
+            .collect();
+        self.released.retain(|marker| markers.contains(marker));
+        self.bequeath(strays.iter().map(|process| process.pid).collect());
+    }
+
+    /// Names processes and their descendants to the heir, and forgets those that are gone.
+    fn bequeath(&mut self, strays: Vec<i32>) {
+        let mut known = std::mem::take(&mut self.strays);
+        if strays.is_empty() {
+            return;
+        }
+        let table = proc::all();
+        let strays = with_descendants(&table, strays);
+        for stray in table.iter().filter(|process| strays.contains(&process.pid)) {
+            let key = (stray.pid, stray.began);
+            let bequest = known.remove(&key);
+            let bequest = bequest.unwrap_or_else(|| Bequest::of_process(stray));
+            self.strays.insert(key, bequest);
+        }
+    }
+
+    /// A child that leads no group of its own, and is not in ours, was adopted. Of others somebody
+    /// in this program may still want to know how they ended.
+    fn may_reap(&self, process: &Process, since: Instant) -> bool {
+        if self.is_child(process) {
+            return false;
+        }
+        let was_stray = self.strays.contains_key(&(process.pid, process.began));
+        let own_group = getpgrp().as_raw_nonzero().get();
+        let is_foreign = process.group != process.pid && process.group != own_group;
+        was_stray || is_foreign || since.elapsed() >= PATIENCE
+    }
+}
+
+fn wait_for(process: &Process) {
+    if let Some(pid) = Pid::from_raw(process.pid) {
+        // Somebody else may have been quicker.
+        waitpid(Some(pid), WaitOptions::NOHANG).ok();
+    }
+}
+
+/// The registry of this process.
+pub(super) fn registry() -> MutexGuard<'static, Registry> {
+    static REGISTRY: OnceLock<Mutex<Registry>> = OnceLock::new();
+    lock(REGISTRY.get_or_init(Mutex::default))
+}
+
+/// Notices the ends of orphans now.
+pub(super) fn reap() {
+    registry().look();
+}
+
+/// Makes deft the parent of orphans and looks for them from now on.
+fn keep_watch() {
+    static WATCH: OnceLock<Option<Thread>> = OnceLock::new();
+    let watch = WATCH.get_or_init(|| {
+        become_parent_of_orphans();
+        let thread = thread::Builder::new().name("deft-orphans".to_owned());
+        let started = thread.spawn(watch_orphans);
+        started.ok().map(|handle| handle.thread().clone())
+    });
+    if let Some(thread) = watch {
+        thread.unpark();
+    }
+}
+
+fn watch_orphans() {
+    loop {
+        let idle = {
+            let mut registry = registry();
+            registry.look();
+            registry.owners.is_empty()
+                && registry.released.is_empty()
+                && registry.strays.is_empty()
+                && registry.ended.is_empty()
+        };
+        if idle {
+            thread::park();
+        } else {
+            thread::sleep(PERIOD);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn become_parent_of_orphans() {
+    // Without it, orphans are still found by their variable.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_parent_of_orphans() {}

@@ -1,0 +1,67 @@
+//! Bytes of a server as a message of the protocol, or as what can be said of
+//! them when they are none.
+//!
+//! Not here: which call fails because of it (`stdio.rs`, `capped.rs`).
+
+use rmcp::model::ServerJsonRpcMessage;
+use serde_json::Value;
+
+use super::raw::{self, Problem};
+
+/// What some bytes are.
+pub(super) enum Read {
+    Message(Box<ServerJsonRpcMessage>),
+    /// A reply that cannot be read; the number of its call, if that can be made out.
+    BadReply(Problem, Option<i64>),
+    /// Something else, such as a line for a log.
+    Noise,
+}
+
+/// Reads one message.
+pub(super) fn read(bytes: &[u8]) -> Read {
+    if let Ok(message) = serde_json::from_slice(bytes) {
+        return Read::Message(Box::new(message));
+    }
+    let Some(raw) = raw::inspect(bytes) else {
+        return Read::Noise;
+    };
+    if let Some(listing) = listing(bytes, raw.problem) {
+        return Read::Message(Box::new(listing));
+    }
+    if raw.id.is_some() || raw.is_reply {
+        Read::BadReply(raw.problem, raw.id)
+    } else {
+        Read::Noise
+    }
+}
+
+/// A list of tools of which only a part cannot be read: one bad tool must not hide the others.
+fn listing(bytes: &[u8], problem: Problem) -> Option<ServerJsonRpcMessage> {
+    match problem {
+        Problem::TooDeep | Problem::NotUtf8 => {}
+        Problem::NotJson | Problem::NoMessage => return None,
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let value: Value = serde_json::from_slice(&raw::pruned(text.as_bytes())).ok()?;
+    value.get("result")?.get("tools")?.as_array()?;
+    serde_json::from_value(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_tool_does_not_hide_a_listing() {
+        let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{{\"name\":\"a\",\"inputSchema\":{{\"x\":{deep}}}}}]}}}}"
+        );
+        assert!(matches!(read(line.as_bytes()), Read::Message(_)));
+        let call = line.replace("\"tools\"", "\"content\"");
+        let bad = read(call.as_bytes());
+        assert!(matches!(bad, Read::BadReply(Problem::TooDeep, Some(1))));
+        let odd = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"\xff\"}]}}";
+        assert!(matches!(read(odd), Read::Message(_)));
+    }
+}

@@ -1,0 +1,170 @@
+//! The error output of a server: the end of it is kept for messages.
+//!
+//! Lines are cut, and of many lines in a short time only some are looked at, so
+//! that a server cannot keep deft busy by writing. Secrets are removed before a
+//! line is cut, because half a secret would no longer be found.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncRead;
+use tokio::time::Instant;
+
+use super::lines::{Line, Lines};
+use super::watch::Watch;
+use crate::redact::Redaction;
+
+/// The longest line that is read at all.
+const LONGEST: usize = 16 * 1024;
+/// How much of a line is kept.
+const KEPT: usize = 4 * 1024;
+/// Lines in a window that are kept.
+const MOST_LINES: u64 = 200;
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// Reads the error output to its end.
+pub(super) async fn listen(
+    stderr: impl AsyncRead + Unpin,
+    watch: Arc<Watch>,
+    redaction: Redaction,
+) {
+    listen_at(stderr, &watch, &redaction, Instant::now).await;
+}
+
+async fn listen_at(
+    stderr: impl AsyncRead + Unpin,
+    watch: &Watch,
+    redaction: &Redaction,
+    now: impl Fn() -> Instant,
+) {
+    let mut lines = Lines::new(stderr, LONGEST);
+    let mut limit = LineLimit::default();
+    let hear = |kept: Kept| match kept {
+        Kept::Line(line) => watch.heard(&cut(redaction, &line)),
+        Kept::Dropped(1) => watch.heard("[1 line dropped]"),
+        Kept::Dropped(count) => watch.heard(&format!("[{count} lines dropped]")),
+    };
+    loop {
+        let kept = match lines.next().await {
+            Line::Whole => limit.take(now(), lines.line()),
+            Line::Overlong(overlong) => {
+                let note = format!("[a line of {} bytes]", overlong.bytes);
+                limit.take(now(), note.as_bytes())
+            }
+            Line::End => break,
+        };
+        kept.into_iter().for_each(hear);
+    }
+    limit.finish().into_iter().for_each(hear);
+    // The last line may have no end.
+    if !lines.line().is_empty() {
+        hear(Kept::Line(lines.line().to_owned()));
+    }
+}
+
+fn cut(redaction: &Redaction, line: &[u8]) -> String {
+    let mut text = redaction.owned(String::from_utf8_lossy(line).into_owned());
+    text.truncate(text.floor_char_boundary(KEPT));
+    text
+}
+
+/// What is kept of the error output.
+#[derive(Debug, PartialEq, Eq)]
+enum Kept {
+    Line(Vec<u8>),
+    /// So many lines stood here.
+    Dropped(u64),
+}
+
+/// Counts lines and decides which are kept. The last one of a burst always is: a server says last
+/// why it ends.
+#[derive(Default)]
+struct LineLimit {
+    since: Option<Instant>,
+    lines: u64,
+    dropped: u64,
+    last: Vec<u8>,
+}
+
+impl LineLimit {
+    /// What to keep now that a line has come.
+    fn take(&mut self, now: Instant, line: &[u8]) -> Vec<Kept> {
+        let since = *self.since.get_or_insert(now);
+        let mut kept = Vec::new();
+        if now.saturating_duration_since(since) >= WINDOW {
+            kept = self.finish();
+            self.since = Some(now);
+        }
+        self.lines += 1;
+        if self.lines <= MOST_LINES {
+            kept.push(Kept::Line(line.to_owned()));
+        } else {
+            self.dropped += 1;
+            self.last.clear();
+            self.last.extend_from_slice(line);
+        }
+        kept
+    }
+
+    /// Ends the window; gives what is left of the lines that were dropped in it.
+    fn finish(&mut self) -> Vec<Kept> {
+        let Self { dropped, last, .. } = std::mem::take(self);
+        match dropped {
+            0 => Vec::new(),
+            1 => vec![Kept::Line(last)],
+            more => vec![Kept::Dropped(more - 1), Kept::Line(last)],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secret::Secret;
+
+    async fn heard(text: &str) -> Option<String> {
+        let mut redaction = Redaction::default();
+        redaction.add(&Secret::new("s3cret-value"), "***");
+        let (watch, now) = (Watch::default(), Instant::now());
+        listen_at(text.as_bytes(), &watch, &redaction, || now).await;
+        watch.last_words()
+    }
+
+    #[tokio::test]
+    async fn a_burst_of_lines_is_cut_and_counted() {
+        let burst: String = (0..1000).map(|n| format!("line {n}\n")).collect();
+        assert_eq!(
+            heard(&burst).await.as_deref(),
+            Some("line 199 | [799 lines dropped] | line 999")
+        );
+        assert_eq!(
+            heard(&format!("{burst}out of memory")).await.as_deref(),
+            Some("[799 lines dropped] | line 999 | out of memory")
+        );
+    }
+
+    #[tokio::test]
+    async fn a_secret_at_the_cut_is_removed_first() {
+        let line = format!("{}s3cret-value tail\n", "x".repeat(KEPT - 4));
+        let words = heard(&line).await.unwrap();
+        assert!(!words.contains("s3cr"), "{words}");
+        let endless = format!("{}s3cret-value\nbye\n", "x".repeat(LONGEST));
+        assert_eq!(
+            heard(&endless).await.as_deref(),
+            Some("[a line of 16397 bytes] | bye")
+        );
+    }
+
+    #[test]
+    fn the_next_window_keeps_lines_again() {
+        let (mut limit, start) = (LineLimit::default(), Instant::now());
+        for _ in 0..MOST_LINES + 3 {
+            limit.take(start, b"x");
+        }
+        let line = |text: &str| Kept::Line(text.as_bytes().to_owned());
+        assert_eq!(
+            limit.take(start + WINDOW, b"y"),
+            [Kept::Dropped(2), line("x"), line("y")]
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! How much a server says that nobody asked for.
+//!
+//! A value that is told the time: it decides which requests of a server are
+//! answered and what is logged, once per window and never per message.
+//!
+//! Not here: the end of a connection whose server sends nothing else (`guard.rs`).
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How long messages are counted before a new count begins.
+const WINDOW: Duration = Duration::from_mins(1);
+/// Requests that are answered in a window. A server that pings every second sends 60.
+const MOST_REQUESTS: u64 = 600;
+/// Notifications in a window that are still ordinary: progress of long calls, lines for a log.
+const MOST_NOTIFICATIONS: u64 = 6_000;
+/// The most answers that may wait for a server to read them.
+pub(super) const MOST_UNREAD: usize = 64;
+
+/// The counts of a window in which a server said too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Excess {
+    pub(super) requests: u64,
+    pub(super) unanswered: u64,
+    pub(super) notifications: u64,
+}
+
+/// The messages of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Traffic {
+    since: Option<Instant>,
+    requests: u64,
+    unanswered: u64,
+    notifications: u64,
+}
+
+impl Traffic {
+    /// Counts a request; tells whether it is to be answered.
+    pub(super) fn request(&mut self, unread: usize) -> bool {
+        self.requests += 1;
+        let answered = self.requests <= MOST_REQUESTS && unread < MOST_UNREAD;
+        self.unanswered += u64::from(!answered);
+        answered
+    }
+
+    /// Counts a notification.
+    pub(super) fn notification(&mut self) {
+        self.notifications += 1;
+    }
+
+    /// Begins a new window when it is time to; tells what was too much in the old one.
+    pub(super) fn turn(&mut self, now: Instant) -> Option<Excess> {
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_duration_since(since) < WINDOW {
+            return None;
+        }
+        let excess = self.finish();
+        self.since = Some(now);
+        excess
+    }
+
+    /// Ends the window.
+    pub(super) fn finish(&mut self) -> Option<Excess> {
+        let counted = std::mem::take(self);
+        let too_much = counted.unanswered > 0 || counted.notifications > MOST_NOTIFICATIONS;
+        too_much.then_some(Excess {
+            requests: counted.requests,
+            unanswered: counted.unanswered,
+            notifications: counted.notifications,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_beyond_the_rate_are_counted_and_not_answered() {
+        let (mut traffic, start) = (Traffic::default(), Instant::now());
+        assert_eq!(traffic.turn(start), None);
+        let answered = (0..1000).filter(|_| traffic.request(0)).count();
+        assert_eq!(answered, 600);
+        assert_eq!(traffic.turn(start + WINDOW / 2), None);
+        let excess = Excess {
+            requests: 1000,
+            unanswered: 400,
+            notifications: 0,
+        };
+        assert_eq!(traffic.turn(start + WINDOW), Some(excess));
+        assert!(traffic.request(0), "a new window begins");
+        assert_eq!(traffic.turn(start + WINDOW * 2), None);
+    }
+
+    #[test]
+    fn a_server_that_does_not_read_its_answers_gets_no_more() {
+        let mut traffic = Traffic::default();
+        assert!(traffic.request(MOST_UNREAD - 1));
+        assert!(!traffic.request(MOST_UNREAD));
+    }
+
+    #[test]
+    fn only_very_many_notifications_are_worth_a_line() {
+        let mut traffic = Traffic::default();
+        for _ in 0..MOST_NOTIFICATIONS {
+            traffic.notification();
+        }
+        assert_eq!(traffic.finish(), None);
+        for _ in 0..=MOST_NOTIFICATIONS {
+            traffic.notification();
+        }
+        assert_eq!(
+            traffic.finish().map(|excess| excess.notifications),
+            Some(6_001)
+        );
+    }
+}
