@@ -305,6 +305,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     if let Some(folder) = home.config.store.path.parent() {
         options.owners = folder.join("owners");
     }
+    options.protected.extend(home.roots());
     options.notify_minutes = notify_minutes(home);
     options.chats = chats(home);
     options.agent = home.config.agents();

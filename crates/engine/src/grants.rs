@@ -8,7 +8,7 @@
 //!
 //! Not here: who is asked and what becomes of an answer (`ask.rs`).
 
-use deft_model::Object;
+use deft_model::{Object, fits};
 use deft_store::Grant;
 use deft_workflow::{Operation, Path};
 use serde_json::Value;
@@ -141,30 +141,70 @@ fn value_fits(allowed: &Value, given: &Value) -> bool {
     }
 }
 
-/// Whether a text fits one with `*`. A star within a text stands for one word: no blanks, no commas
-/// or semicolons, no way up in a folder. So `*@example.com` is one address and `/notes/*` is below
-/// `/notes`.
+/// Whether a text fits one with `*`. The text is read as what the pattern is about, and compared part
+/// by part: an address with an address, an URL with an URL, a path with a path. In anything else a star
+/// stands for one word. So `*@example.com` is one address, `https://example.com/*` is one host, and
+/// `/notes/*` is below `/notes`.
 fn text_fits(allowed: &str, given: &str) -> bool {
-    let Some((head, rest)) = allowed.split_once('*') else {
+    if !allowed.contains('*') {
         return allowed == given;
-    };
-    let climbs = given.split(['/', '\\']).any(|part| part == "..");
-    let Some(mut left) = given.strip_prefix(head).filter(|_| !climbs) else {
-        return false;
-    };
-    let (between, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
-    for part in between.split('*').filter(|part| !part.is_empty()) {
-        match left.split_once(part) {
-            Some((star, behind)) if is_word(star) => left = behind,
-            _ => return false,
-        }
     }
-    left.strip_suffix(tail).is_some_and(is_word)
+    if given.chars().any(is_separator) {
+        return false;
+    }
+    if let Some((scheme, rest)) = allowed.split_once("://") {
+        return url_fits(scheme, rest, given);
+    }
+    if let Some((name, host)) = allowed.rsplit_once('@') {
+        return address_fits(name, host, given);
+    }
+    !climbs(given) && fits(allowed, given)
 }
 
-fn is_word(text: &str) -> bool {
-    let apart = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';');
-    !text.contains(apart)
+/// One address: exactly one `@`, a name before it and a host behind it, both without quotes, brackets
+/// or comments, in which another address could hide.
+fn address_fits(name: &str, host: &str, given: &str) -> bool {
+    let Some((given_name, given_host)) = given.split_once('@') else {
+        return false;
+    };
+    let in_name = |c: char| c.is_alphanumeric() || "!#$&'*+-/=?^_`{}~.".contains(c);
+    let in_host = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-');
+    let is_address = !given_name.is_empty()
+        && given_name.chars().all(in_name)
+        && !given_host.is_empty()
+        && given_host.chars().all(in_host);
+    is_address && fits(name, given_name) && fits(&host.to_lowercase(), &given_host.to_lowercase())
+}
+
+/// One URL: the same scheme, a host that fits the host of the pattern, a path that fits its path, and
+/// no user name before the host.
+fn url_fits(scheme: &str, rest: &str, given: &str) -> bool {
+    let Some((given_scheme, given_rest)) = given.split_once("://") else {
+        return false;
+    };
+    let split = |text: &str| {
+        let at = text.find(['/', '?', '#', '\\']).unwrap_or(text.len());
+        let (host, path) = text.split_at(at);
+        (host.to_lowercase(), path.to_owned())
+    };
+    let ((host, path), (given_host, given_path)) = (split(rest), split(given_rest));
+    let disguised = given_host.contains('@') || given_path.contains('\\');
+    scheme.eq_ignore_ascii_case(given_scheme)
+        && !disguised
+        && !climbs(&given_path)
+        && fits(&host, &given_host)
+        && fits(&path, &given_path)
+}
+
+/// Whether a path leads up somewhere, also where its dots or slashes are encoded.
+fn climbs(path: &str) -> bool {
+    let plain = path.to_lowercase().replace("%2e", ".").replace("%2f", "/");
+    plain.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// What stands between two values in a list of them, or ends a line.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || matches!(c, ',' | ';')
 }
 
 #[cfg(test)]
@@ -177,7 +217,69 @@ mod tests {
     fn a_star_stands_for_one_word() {
         let cases = [
             ("*@example.com", json!("ann@example.com"), true),
-            ("*@example.com", json!("@example.com"), true),
+            ("*@example.com", json!("@example.com"), false),
+            ("*@example.com", json!("Ann@EXAMPLE.com"), true),
+            ("*@example.com", json!("eve@evil.com@example.com"), false),
+            ("*@example.com", json!("eve@evil.com|x@example.com"), false),
+            ("*@example.com", json!("<eve@evil.com>x@example.com"), false),
+            (
+                "*@example.com",
+                json!("\"eve@evil.com\"@example.com"),
+                false,
+            ),
+            (
+                "*@example.com",
+                json!("eve@evil.com%0aann@example.com"),
+                false,
+            ),
+            ("*@example.com", json!("eve%40evil.com@example.com"), false),
+            (
+                "*@example.com",
+                json!("ann@example.com(eve@evil.com)"),
+                false,
+            ),
+            ("ann@*", json!("ann@anywhere.org"), true),
+            ("ann@*", json!("ann@a.org/b@c"), false),
+            (
+                "https://example.com/*",
+                json!("https://example.com/a/b"),
+                true,
+            ),
+            (
+                "https://example.com/*",
+                json!("https://example.com.evil/a"),
+                false,
+            ),
+            (
+                "https://example.com/*",
+                json!("https://example.com@evil.com/a"),
+                false,
+            ),
+            (
+                "https://*.example.com/*",
+                json!("https://a.example.com/x"),
+                true,
+            ),
+            (
+                "https://*.example.com/*",
+                json!("https://evil.com/.example.com/x"),
+                false,
+            ),
+            (
+                "https://*.example.com/*",
+                json!("https://evil.com?.example.com/x"),
+                false,
+            ),
+            (
+                "https://example.com/*",
+                json!("http://example.com/a"),
+                false,
+            ),
+            (
+                "https://example.com/a/*",
+                json!("https://example.com/a/%2e%2e/b"),
+                false,
+            ),
             ("*@example.com", json!("ann@example.com.evil"), false),
             (
                 "*@example.com",

@@ -142,9 +142,10 @@ impl Engine {
     async fn stored_json(&self, stored: &Stored) -> Result<Value, Error> {
         let mut skill = self.record_json(&stored.row).await?;
         // For people: a model can do nothing about its own rights, and every word of a result costs.
-        skill
-            .as_object_mut()
-            .and_then(|skill| skill.shift_remove("authority"));
+        if let Some(skill) = skill.as_object_mut() {
+            skill.shift_remove("authority");
+            skill.shift_remove("grants");
+        }
         Ok(json!({
             "success": true,
             "id": stored.row.id,
@@ -220,8 +221,21 @@ impl Engine {
             "created_at": text(Some(row.created_at)),
             "updated_at": text(Some(row.updated_at)),
         });
+        if policy.is_some_and(|policy| policy.authority.is_some()) {
+            shown["grants"] = self.grants_of(row).await?;
+        }
         crate::view::mask(&mut shown);
         Ok(shown)
+    }
+}
+
+impl Engine {
+    /// What a person has agreed to for the revision of a record, in words.
+    async fn grants_of(&self, row: &SkillRow) -> Result<Value, Error> {
+        let grants = self.store().grants(&row.text.skill).await?;
+        let grants = grants.into_iter();
+        let valid = grants.filter(|grant| grant.revision == row.text.revision);
+        Ok(valid.map(|grant| Value::String(grant.describes)).collect())
     }
 }
 

@@ -155,6 +155,8 @@ pub(crate) struct AgentConfig {
     pub user: String,
     /// How often a model is asked in one run.
     pub max_steps: u32,
+    /// How many calls the models of one run may make.
+    pub max_calls: u32,
     /// Whether an agent that fires by itself may store skills that fire by themselves.
     pub may_schedule: bool,
     /// How deep agents may send out agents.
@@ -212,6 +214,7 @@ impl Config {
             offer_tokens: agent.offer_tokens,
             user: agent.user.clone(),
             max_steps: agent.max_steps,
+            max_calls: agent.max_calls,
             may_schedule: agent.may_schedule,
             max_depth: agent.max_depth,
             fan_out: agent.fan_out,
@@ -265,6 +268,7 @@ impl Reader<'_> {
             offer_tokens: self.number("agent.offer_tokens").unwrap_or(1000),
             user: self.text("agent.user").unwrap_or_default(),
             max_steps: count("agent.max_steps", 10),
+            max_calls: count("agent.max_calls", 100),
             may_schedule: self.truth("agent.may_schedule").unwrap_or_default(),
             max_depth: count("agent.max_depth", 2),
             fan_out: count("agent.fan_out", 4),

@@ -202,6 +202,8 @@ pub(crate) const KEYS: &[Key] = &[
         "What agents should know of you: your name, where you are, how you like answers"),
     key("agent.max_steps", Kind::Positive, Value("10"), Mind,
         "How often a model is asked in one run"),
+    key("agent.max_calls", Kind::Positive, Value("100"), Mind,
+        "How many calls the models of one run may make, in one reply or in all"),
     key("agent.may_schedule", Kind::Truth, Value("false"), Mind,
         "Whether an agent that fires by itself may store skills that fire by themselves"),
     key("agent.max_depth", Kind::Count, Value("2"), Mind,

@@ -79,6 +79,7 @@ fn show_record(record: &Value, output: &Output) -> Done {
             "lately"
         ));
     }
+    out.push_str(&rights(record));
     for key in ["required_tools", "missing_tools", "execution_plan"] {
         let value = &record[key];
         if value.as_array().is_some_and(|list| !list.is_empty()) {
@@ -90,6 +91,39 @@ fn show_record(record: &Value, output: &Output) -> Done {
     }
     output.data(&out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The rights of the agent that stored a record, and what a person has agreed to; nothing for a record
+/// of a person.
+fn rights(record: &Value) -> String {
+    let authority = &record["authority"];
+    let Some(agent) = authority["agent"].as_str() else {
+        return String::new();
+    };
+    let place = if authority["attended"] == true {
+        "in a chat"
+    } else {
+        "with nobody to ask"
+    };
+    let mut out = format!("{:12} agent `{agent}`, {place}\n", "stored by");
+    let names = |list: &Value| {
+        let names = list.as_array().into_iter().flatten();
+        names
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    for list in authority["tools"].as_array().into_iter().flatten() {
+        out.push_str(&format!("{:12} {}\n", "may call", names(list)));
+    }
+    let asks = names(&authority["approve"]);
+    if !asks.is_empty() {
+        out.push_str(&format!("{:12} {asks}\n", "asks before"));
+    }
+    for grant in record["grants"].as_array().into_iter().flatten() {
+        out.push_str(&format!("{:12} {}\n", "granted", plain(grant)));
+    }
+    out
 }
 
 /// A file skill for people.
