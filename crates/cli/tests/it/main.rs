@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod authority;
 mod chat;
 mod chat_bot;
 mod chat_budget;
@@ -21,6 +22,7 @@ mod doctor;
 mod doubts;
 mod files;
 mod home;
+mod hostile_day;
 mod jobs;
 mod keeping;
 mod mcp;
