@@ -24,7 +24,7 @@ use deft_model::RunId;
 use jiff::{SignedDuration, Timestamp};
 
 pub use conversations::*;
-pub use error::Error;
+pub use error::{Error, FileChange};
 pub use ledger::{
     Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow, bucket,
     run_scope,
@@ -124,7 +124,12 @@ pub trait Store: Records + Outbox + Conversations + Ledger + Send + Sync + 'stat
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>>;
 
     /// Keeps the content of a revision; the same revision is kept once.
-    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()>;
+    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()> {
+        self.keep_revisions(vec![(revision.to_owned(), content.to_owned())])
+    }
+
+    /// Keeps the contents of several revisions in one transaction.
+    fn keep_revisions(&self, revisions: Vec<(String, String)>) -> Answer<'_, ()>;
 
     /// The content of a revision.
     fn revision(&self, revision: &str) -> Answer<'_, Option<String>>;

@@ -182,9 +182,11 @@ impl Store for Memory {
         self.read(|state| state.events_after(run, after, limit))
     }
 
-    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()> {
+    fn keep_revisions(&self, revisions: Vec<(String, String)>) -> Answer<'_, ()> {
         self.write(|state| {
-            state.aside.keep_revision(revision, content);
+            for (revision, content) in revisions {
+                state.aside.keep_revision(&revision, &content);
+            }
             Ok(())
         })
     }

@@ -12,6 +12,7 @@ mod conversations;
 mod fault;
 mod finish;
 mod group;
+mod identity;
 mod ledger;
 mod list;
 mod open;
@@ -25,6 +26,7 @@ mod traits;
 mod writer;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use deft_model::RunId;
 use jiff::{SignedDuration, Timestamp};
@@ -50,10 +52,11 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens a store, or makes it. The folder has to be there.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
-        let db = open::writer(path, options)?;
+        let (db, identity) = open::writer(path, options)?;
+        let identity = Arc::new(identity);
         Ok(Self {
-            readers: Readers::start(path, options, open::reader)?,
-            writer: Writer::start(db, path.to_path_buf(), options)?,
+            readers: Readers::start(path, options, open::reader, Some(&identity))?,
+            writer: Writer::start(db, path.to_path_buf(), options, identity)?,
         })
     }
 
@@ -62,9 +65,17 @@ impl Sqlite {
     pub fn open_read_only(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
         open::check_readable(path, options)?;
         Ok(Self {
-            readers: Readers::start(path, options, open::read_only)?,
+            readers: Readers::start(path, options, open::read_only, None)?,
             writer: Writer::none(path.to_path_buf()),
         })
+    }
+}
+
+impl Sqlite {
+    /// How many transactions were committed through this handle. Each costs a sync of the disk, so
+    /// this is what tells whether a task is slow, on any disk.
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
     }
 }
 
@@ -163,10 +174,13 @@ impl Store for Sqlite {
             .read(move |db| list::events(db, run.as_ref(), after, limit))
     }
 
-    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()> {
-        let (revision, content) = (revision.to_owned(), content.to_owned());
-        self.writer
-            .write(move |db| aside::keep_revision(db, &revision, &content))
+    fn keep_revisions(&self, revisions: Vec<(String, String)>) -> Answer<'_, ()> {
+        self.writer.write(move |db| {
+            let keep = |(revision, content): &(String, String)| {
+                aside::keep_revision(db, revision, content)
+            };
+            revisions.iter().try_for_each(keep)
+        })
     }
 
     fn revision(&self, revision: &str) -> Answer<'_, Option<String>> {

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use super::fault::translate;
+use super::identity::Identity;
 use crate::Error;
 
 /// `deft` in ASCII, in the header of the file. `schema.sql` writes it.
@@ -50,7 +51,10 @@ impl Default for SqliteOptions {
 }
 
 /// The connection that writes, to a file that has the newest format.
-pub(super) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+pub(super) fn writer(
+    path: &Path,
+    options: &SqliteOptions,
+) -> Result<(Connection, Identity), Error> {
     create(path)?;
     let deadline = Instant::now() + options.busy_timeout;
     loop {
@@ -143,7 +147,8 @@ fn create(path: &Path) -> Result<(), Error> {
     }
 }
 
-fn try_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+fn try_writer(path: &Path, options: &SqliteOptions) -> Result<(Connection, Identity), Error> {
+    let identity = Identity::of_database(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = |error: rusqlite::Error| translate(&error, path);
     let mut db = Connection::open_with_flags(path, flags).map_err(sql)?;
@@ -153,7 +158,10 @@ fn try_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error>
     if found < KNOWN {
         migrate(&mut db, path)?;
     }
-    Ok(db)
+    number(&db, "PRAGMA schema_version").map_err(sql)?;
+    let identity = identity.with_log();
+    identity.check()?;
+    Ok((db, identity))
 }
 
 /// The format of the file, if it is one that may be written to.

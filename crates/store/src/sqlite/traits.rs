@@ -16,14 +16,15 @@ impl Records for Sqlite {
         self.writer.write(move |db| skills::put(db, &new))
     }
 
-    fn change_skill(
+    fn change_skills(
         &self,
-        id: i64,
-        version: u64,
-        change: SkillChange,
-    ) -> Answer<'_, Option<SkillRow>> {
-        self.writer
-            .write(move |db| skills::change(db, id, version, &change))
+        changes: Vec<(i64, u64, SkillChange)>,
+    ) -> Answer<'_, Vec<Option<SkillRow>>> {
+        self.writer.write(move |db| {
+            let change =
+                |(id, version, new): &(_, _, SkillChange)| skills::change(db, *id, *version, new);
+            changes.iter().map(change).collect()
+        })
     }
 
     fn remove_skill(&self, id: i64) -> Answer<'_, Option<SkillRow>> {
