@@ -25,6 +25,7 @@ mod grants;
 mod inputs;
 mod jobs;
 mod lookup;
+mod loss;
 mod model_health;
 mod notice;
 mod options;

@@ -23,6 +23,7 @@ mod files;
 mod home;
 mod jobs;
 mod keeping;
+mod lost_store;
 mod mcp;
 mod records;
 mod runs;

@@ -2,11 +2,11 @@
 
 use std::os::unix::net::UnixDatagram;
 
-use deft_testkit::{Kind, Script, server_binary, witness};
+use deft_testkit::{Kind, Script, witness};
 use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, PATIENCE, ended, runs, skill, used_home, wait_for};
-use crate::support::World;
+use crate::support::{World, server};
 
 /// Fires each second and says so.
 const TICKING: &str = "\
@@ -16,18 +16,6 @@ schedule: \"* * * * * *\"
 steps:
   - {id: say, tool: notify, args: {title: ticking, message: \"tick, tock\"}}
 ";
-
-/// The configuration of a server that does what the script says.
-fn server(world: &World, script: &Script) -> String {
-    world.write("server/x", "");
-    let arguments = script.write(&world.path("server"), "demo");
-    let args: Vec<Value> = arguments.list().into_iter().map(Value::from).collect();
-    format!(
-        "[mcp_servers.demo]\ncommand = {}\nargs = {}\n",
-        json!(server_binary()),
-        json!(args)
-    )
-}
 
 fn schedule(world: &World, name: &str) -> Value {
     let listed = world.json(&["schedule", "list", "--json"]);
