@@ -27,6 +27,7 @@ mod model_health;
 mod records;
 mod replies;
 mod runs;
+mod sync;
 mod taken_over;
 mod thinker;
 mod time;
