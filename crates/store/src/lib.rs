@@ -118,7 +118,17 @@ pub trait Store: Records + Outbox + Conversations + Ledger + Send + Sync + 'stat
     fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>>;
 
     /// Runs, the one that was admitted last first, whatever the clocks of those who admit say.
-    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>>;
+    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>> {
+        let page = self.run_page(filter, None);
+        Box::pin(async { Ok(page.await?.runs) })
+    }
+
+    /// Runs in the same order, those that come after the end of an earlier page. The limit of the
+    /// filter is the length of a page.
+    fn run_page(&self, filter: RunFilter, after: Option<PageEnd>) -> Answer<'_, RunPage>;
+
+    /// How many runs fit; the limit does not count.
+    fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64>;
 
     /// Events after a sequence number, of one run or of all, oldest first.
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>>;

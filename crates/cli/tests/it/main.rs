@@ -23,6 +23,7 @@ mod files;
 mod home;
 mod jobs;
 mod keeping;
+mod long_lists;
 mod lost_store;
 mod mcp;
 mod records;

@@ -90,6 +90,7 @@ pub const RULES: &[Rule] = rules![
     aside::the_version_changes_with_writes,
     reading::runs_are_listed_newest_first,
     reading::filters_narrow_the_list,
+    reading::runs_are_read_in_pages,
     reading::late_runs_are_counted_while_they_are_driven,
     reading::events_are_read_in_pages,
     skills::a_skill_is_read_as_it_was_stored,

@@ -107,6 +107,14 @@ impl Outbox for Memory {
         self.read(|state| state.notes.notices(&filter))
     }
 
+    fn count_notices(&self, filter: NoticeFilter) -> Answer<'_, u64> {
+        let all = NoticeFilter {
+            limit: None,
+            ..filter
+        };
+        self.read(move |state| state.notes.notices(&all).len() as u64)
+    }
+
     fn next_notice(&self) -> Answer<'_, Option<Timestamp>> {
         self.read(|state| state.notes.next())
     }

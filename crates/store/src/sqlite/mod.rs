@@ -33,8 +33,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, Prune, Pruned, RunFilter, RunRow, Store,
-    StoredEvent,
+    Decided, Decision, Error, Grant, Lease, NewEvent, PageEnd, Prune, Pruned, RunFilter, RunPage,
+    RunRow, Store, StoredEvent,
 };
 pub use open::SqliteOptions;
 use readers::Readers;
@@ -164,8 +164,12 @@ impl Store for Sqlite {
         self.readers.read(move |db| list::run(db, &id))
     }
 
-    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>> {
-        self.readers.read(move |db| list::runs(db, &filter))
+    fn run_page(&self, filter: RunFilter, after: Option<PageEnd>) -> Answer<'_, RunPage> {
+        self.readers.read(move |db| list::page(db, &filter, after))
+    }
+
+    fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64> {
+        self.readers.read(move |db| list::count(db, &filter))
     }
 
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {

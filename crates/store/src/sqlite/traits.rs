@@ -99,6 +99,10 @@ impl Outbox for Sqlite {
         self.readers.read(move |db| outbox::list(db, &filter))
     }
 
+    fn count_notices(&self, filter: NoticeFilter) -> Answer<'_, u64> {
+        self.readers.read(move |db| outbox::count(db, &filter))
+    }
+
     fn next_notice(&self) -> Answer<'_, Option<Timestamp>> {
         self.readers.read(outbox::next)
     }
