@@ -280,7 +280,8 @@ pub(crate) fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
     }
     let options = SqliteOptions::default();
     let opened = Sqlite::open(path, &options).or_else(|error| match error {
-        Error::ReadOnly { .. } | Error::NoAccess { .. } => {
+        // On a full disk nothing can be made beside the file, and what is in it can still be read.
+        Error::ReadOnly { .. } | Error::NoAccess { .. } | Error::Full { .. } | Error::Io { .. } => {
             Sqlite::open_read_only(path, &options).map_err(|_| error)
         }
         other => Err(other),

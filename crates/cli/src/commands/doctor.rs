@@ -181,7 +181,15 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             app.block_on(check_compute(found));
             app.close();
         }
-        Err(failure) => found.bad("store.open", failure.message, failure.hint),
+        Err(failure) => {
+            found.bad("store.open", failure.message, failure.hint);
+            // What is in it can be checked all the same where only writing fails.
+            if let Ok(app) = App::to_read(global) {
+                app.block_on(check_store(app.engine.store(), found));
+                app.block_on(check_orphans(&app, found));
+                app.block_on(check_clock(&app, found));
+            }
+        }
     }
 }
 

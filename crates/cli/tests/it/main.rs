@@ -38,5 +38,6 @@ mod tick;
 mod tool_channel;
 mod tools;
 mod up;
+mod unwritable;
 mod validate;
 mod watch;

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
@@ -86,18 +87,54 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
 /// `SQLite` wants to make an index of the log, and gives up where it cannot. A file without a log
 /// is whole, so that it can be read as it is.
 pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
-    let usual = reader(path, options).and_then(|db| {
-        let opened = number(&db, "PRAGMA schema_version");
-        opened.map(|_| db).map_err(|error| translate(&error, path))
-    });
-    let Err(error) = usual else {
-        return usual;
+    let sql = |error: rusqlite::Error| translate(&error, path);
+    let usual = reader(path, options).and_then(|db| try_read(db).map_err(sql));
+    let error = match usual {
+        Err(error) if is_unwritable(&error) && path.exists() => error,
+        other => return other,
+    };
+    let opened = if has_log(path) {
+        unlocked(path)
+    } else {
+        unchanging(path)
     };
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    if Path::new(&log).exists() || !path.exists() {
-        return Err(error);
-    }
+    // What the usual way said is what is wrong.
+    opened.and_then(try_read).map_err(|_| error)
+}
+
+/// Whether a connection could not be opened because something beside the file cannot be written.
+fn is_unwritable(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NoAccess { .. } | Error::ReadOnly { .. } | Error::Io { .. } | Error::Full { .. }
+    )
+}
+
+/// Whether the log holds anything. One that was only just made is empty.
+fn has_log(path: &Path) -> bool {
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// Reads the first page, as opening alone touches nothing.
+fn try_read(db: Connection) -> rusqlite::Result<Connection> {
+    number(&db, "PRAGMA schema_version")?;
+    Ok(db)
+}
+
+/// A connection that takes no locks and has the index of the log in its own memory.
+fn unlocked(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
+    db.pragma_update(None, "locking_mode", "exclusive")?;
+    // The log is not ours to copy.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(db)
+}
+
+/// A connection to a file without a log, which is whole and can be read as it is.
+fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
