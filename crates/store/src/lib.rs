@@ -26,8 +26,8 @@ use jiff::{SignedDuration, Timestamp};
 pub use conversations::*;
 pub use error::{Error, FileChange};
 pub use ledger::{
-    Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow, bucket,
-    run_scope,
+    Estimate, Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow,
+    bucket, run_scope,
 };
 pub use memory::Memory;
 pub use outbox::*;

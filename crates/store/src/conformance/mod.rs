@@ -144,6 +144,7 @@ pub const RULES: &[Rule] = rules![
     ledger::more_than_was_reserved_is_counted_in_full,
     ledger::a_call_without_an_answer_gives_back,
     ledger::what_is_reserved_ends_with_the_lease,
+    ledger::a_crash_spends_the_estimate,
     ledger::who_lost_the_lease_reserves_nothing,
     ledger::a_failed_batch_spends_nothing,
     ledger::a_wish_to_stop_keeps_what_is_reserved,

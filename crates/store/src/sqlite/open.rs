@@ -22,10 +22,11 @@ const APPLICATION: i64 = 0x6465_6674;
 const FORMATS: &[M<'static>] = &[
     M::up(include_str!("schema.sql")),
     M::up(include_str!("schema_2.sql")),
+    M::up(include_str!("schema_3.sql")),
 ];
 
 /// The newest format.
-const KNOWN: i64 = 2;
+const KNOWN: i64 = 3;
 
 /// How [`Sqlite`](super::Sqlite) uses its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,10 +83,11 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
     Ok(db)
 }
 
-/// A connection that only reads, also where nothing can be written beside the file.
+/// A connection that only reads, also where nothing can be written: in a folder of somebody else's,
+/// on a read-only or a full disk.
 ///
-/// `SQLite` wants to make an index of the log, and gives up where it cannot. A file without a log
-/// is whole, so that it can be read as it is.
+/// `SQLite` wants to make an index of the log beside the file, and gives up where it cannot. Nobody
+/// has the file open then, as whoever has it open has made that index.
 pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     let sql = |error: rusqlite::Error| translate(&error, path);
     let usual = reader(path, options).and_then(|db| try_read(db).map_err(sql));
@@ -98,8 +100,6 @@ pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connecti
     } else {
         unchanging(path)
     };
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
     // What the usual way said is what is wrong.
     opened.and_then(try_read).map_err(|_| error)
 }
@@ -114,6 +114,8 @@ fn is_unwritable(error: &Error) -> bool {
 
 /// Whether the log holds anything. One that was only just made is empty.
 fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
     std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
@@ -138,7 +140,7 @@ fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(address(path), flags).map_err(|error| translate(&error, path))
+    Connection::open_with_flags(address(path), flags)
 }
 
 /// The file as an address that says it does not change.
