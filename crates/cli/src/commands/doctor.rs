@@ -178,7 +178,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             app.block_on(check_servers(&app, found));
             app.block_on(mind::check_answers(&app, found));
             app.block_on(check_channel_tool(home, &app, found));
-            app.block_on(check_compute(found));
+            app.block_on(check_compute(home, found));
             app.close();
         }
         Err(failure) => {
@@ -351,8 +351,8 @@ async fn check_servers(app: &App, found: &mut Findings) {
 }
 
 /// The sandbox has to be able to start.
-async fn check_compute(found: &mut Findings) {
-    let options = match app::worker() {
+async fn check_compute(home: &Home, found: &mut Findings) {
+    let options = match app::worker(&home.config) {
         Ok(options) => options,
         Err(failure) => return found.bad("compute.works", failure.message, failure.hint),
     };

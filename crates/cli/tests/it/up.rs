@@ -256,6 +256,23 @@ fn a_detached_run_is_driven_and_can_be_cancelled() {
     daemon.stop();
 }
 
+/// `0` is no limit, and not no place.
+#[test]
+fn without_a_limit_runs_are_driven() {
+    let world = used_home();
+    world
+        .write("home/config.toml", "[engine]\nmax_running = 0\n")
+        .write(
+            "home/skills/quick.yaml",
+            "name: quick\ndescription: Takes no time\nsteps:\n  - {id: now, compute: \"result = 1\"}\n",
+        );
+    let daemon = Daemon::start(&world);
+    let queued = world.json(&["run", "quick", "--detach", "--json"]);
+    let run = ended(&world, queued["id"].as_str().unwrap());
+    assert_eq!(run["outcome"], "success", "{run:#}");
+    daemon.stop();
+}
+
 /// A question parks the run, also over a restart, and the answer lets it go on.
 #[test]
 fn an_answer_lets_a_run_go_on() {

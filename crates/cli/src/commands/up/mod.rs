@@ -73,8 +73,7 @@ async fn serve(
     let stop = CancellationToken::new();
     // Before anybody can know that we are here, and want us gone.
     let signals = Signals::listen()?;
-    let places = home.config.engine.max_running.unwrap_or(64);
-    let pool = Pool::new(usize::try_from(places).unwrap_or(64));
+    let pool = Pool::new(app::max_running(&home.config));
     engine
         .sync_files()
         .await
