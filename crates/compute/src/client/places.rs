@@ -21,17 +21,10 @@ pub(super) struct Places {
 #[derive(Debug, Default)]
 struct State {
     /// Children between two jobs, by the number of their session; the oldest session first.
-    idle: BTreeMap<u64, Child>,
+    idle: BTreeMap<u64, Connection>,
     /// Sessions that wait for a place.
     waiting: usize,
     last_session: u64,
-}
-
-/// A child and the place that it takes up.
-#[derive(Debug)]
-pub(super) struct Child {
-    pub(super) connection: Connection,
-    pub(super) _place: OwnedSemaphorePermit,
 }
 
 impl Places {
@@ -51,12 +44,12 @@ impl Places {
     }
 
     /// The idle child of a session, unless it had to give way.
-    pub(super) fn take(&self, session: u64) -> Option<Child> {
+    pub(super) fn take(&self, session: u64) -> Option<Connection> {
         self.lock().idle.remove(&session)
     }
 
     /// Keeps a child for the next job of its session, unless somebody waits for its place.
-    pub(super) fn keep(&self, session: u64, child: Child) {
+    pub(super) fn keep(&self, session: u64, child: Connection) {
         let mut state = self.lock();
         if state.waiting == 0 {
             state.idle.insert(session, child);

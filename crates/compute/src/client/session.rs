@@ -14,7 +14,6 @@ use tokio::time::timeout;
 
 use super::Compute;
 use super::connection::{Connection, Lost};
-use super::places::Child;
 use crate::error::Error;
 use crate::job::{Isolation, Job, Kind, Output};
 use crate::wire::{Reply, Request, Run, frame};
@@ -115,9 +114,7 @@ impl Session {
             None => self.fork().await?.0,
         };
         let limits = &self.compute.options().limits;
-        let connection = &mut child.connection;
-        let exchanged = timeout(time, connection.exchange(request, limits.output_bytes));
-        let Ok(reply) = exchanged.await else {
+        let Ok(reply) = timeout(time, child.exchange(request, limits.output_bytes)).await else {
             return Err(Error::Timeout { after: time });
         };
         match reply {
@@ -125,7 +122,7 @@ impl Session {
                 self.compute.places().keep(self.number, child);
                 Ok(Ok(reply))
             }
-            Err(Lost::Worker) => Ok(Err(child.connection.worker)),
+            Err(Lost::Worker) => Ok(Err(child.worker)),
             Err(Lost::Child(ended)) => Err(Error::from_end(&ended, limits.memory_bytes, time)),
             Err(Lost::Nonsense(_)) => Err(Error::Died {
                 signal: None,
@@ -136,14 +133,10 @@ impl Session {
 
     /// A child that serves, as soon as there is a place for one. A worker that died before it could
     /// is replaced once.
-    async fn fork(&self) -> Result<(Child, Isolation), Error> {
+    async fn fork(&self) -> Result<(Connection, Isolation), Error> {
         let place = self.compute.places().place().await;
-        let place = place.ok_or_else(|| Error::unavailable("it is being shut down"))?;
-        let (connection, isolation) = self.connect().await?;
-        let child = Child {
-            connection,
-            _place: place,
-        };
+        let (mut child, isolation) = self.connect().await?;
+        child.place = place;
         Ok((child, isolation))
     }
 
