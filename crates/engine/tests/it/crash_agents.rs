@@ -256,18 +256,18 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &Seen, report: &mut Repor
     report.cut_requests += spent.estimated_calls;
     let (replies, asked) = (replies as u64, asked as u64);
     // Requests that a kill interrupted are counted beside, by an estimate.
-    let (tokens, calls) = (spent.estimated_tokens, spent.estimated_calls);
+    let (tokens, cut) = (spent.estimated_tokens, spent.estimated_calls);
     let spent = (spent.tokens_in, spent.tokens_out, spent.calls);
     assert_eq!(
         spent,
-        (7 * replies + tokens, 3 * replies, asked + calls),
+        (7 * replies + tokens, 3 * replies, asked + cut),
         "{run:?}"
     );
     let usage = run.usage.as_deref().unwrap_or("null");
     let usage: Option<Usage> = serde_json::from_str(usage).unwrap();
     let usage = usage.unwrap_or_default();
     let told = (usage.input_tokens, usage.output_tokens, usage.llm_calls);
-    assert_eq!((told, usage.estimated_calls), (spent, calls), "{run:?}");
+    assert_eq!((told, usage.estimated_calls), (spent, cut), "{run:?}");
     calls
 }
 
