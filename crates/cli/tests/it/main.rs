@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod chaos;
 mod chat;
 mod chat_bot;
 mod chat_budget;

@@ -14,6 +14,7 @@ mod agent_lines;
 mod agent_resume;
 mod agent_story;
 mod cancels;
+mod chaos_slots;
 mod control;
 mod crash;
 mod crash_agents;
