@@ -32,6 +32,6 @@ pub use gate::Gate;
 pub use http::HttpServer;
 pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use real::RealModel;
-pub use report::report_section;
+pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};
 pub use witness::{Event, Kind, witness};

@@ -1,9 +1,15 @@
-//! Reports of long tests: a table in a document, one section for each test.
+//! Long forms of tests: how long they are, and their reports, a table in a document for each test.
 //!
 //! Tests write nothing unless `DEFT_CHAOS_REPORT` names the document.
 
 use std::fs;
 use std::path::PathBuf;
+
+/// How much a test does: what the variable says, such as `DEFT_CHAOS_KILLS`, or as much as usual.
+pub fn test_size(variable: &str, usual: usize) -> usize {
+    let wanted = std::env::var(variable);
+    wanted.map_or(usual, |text| text.parse().expect("a number"))
+}
 
 /// Replaces the table of a section in the document that `DEFT_CHAOS_REPORT` names, between the lines
 /// `<!-- begin NAME -->` and `<!-- end NAME -->`.

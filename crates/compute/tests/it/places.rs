@@ -21,6 +21,13 @@ fn children(compute: &Compute) -> usize {
     list.split_whitespace().count()
 }
 
+/// Waits until the worker has forked a child.
+async fn has_child(compute: &Compute) {
+    while compute.worker_id().is_none() || children(compute) == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+}
+
 async fn ask(session: &mut Session, n: usize) -> usize {
     let job = block(&format!("result = sum(range(20_000)) * 0 + {n}"));
     let output = session.run(job, None).await.unwrap();
@@ -88,7 +95,7 @@ async fn places_come_back() {
         tokio::select! {
             biased;
             _ = &mut slow => panic!("it has no end"),
-            _ = tokio::time::sleep(std::time::Duration::from_millis(300)) => {}
+            () = has_child(&compute) => {}
         }
         tokio::select! {
             biased;

@@ -18,7 +18,7 @@ use crate::time_world::{Times, at, file, new_record, record, with};
 use crate::world::World;
 
 /// Slots of a test run that nobody asked for more.
-const USUAL: u64 = 100_000;
+const USUAL: usize = 100_000;
 
 /// Minutes between two slots, what becomes of late ones, and how many skills are like that.
 const SKILLS: [(i64, &str, usize); 6] = [
@@ -163,7 +163,7 @@ fn kind(row: &SkillRow) -> (i64, String) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_slot_is_lost_or_doubled_across_clock_jumps() {
-    let wanted = std::env::var("DEFT_CHAOS_SLOTS").map_or(USUAL, |text| text.parse().unwrap());
+    let wanted = deft_testkit::test_size("DEFT_CHAOS_SLOTS", USUAL) as u64;
     let begun = Instant::now();
     let folder = tempfile::tempdir().unwrap();
     let mut times = Times::over(file(&folder), &[]);
