@@ -10,7 +10,7 @@ DEFT := $(TARGET)/release/deft
 DEBUG := $(TARGET)/debug/deft
 NEXTEST_VERSION := 0.9.143
 
-.PHONY: up test lint unit doc referee fuzz bench bench-peers servers tools clean
+.PHONY: up test lint unit doc referee fuzz chaos bench bench-peers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft and starts it: the first start fills the home with defaults and examples.
@@ -47,6 +47,14 @@ referee: tools $(VENV)/ready $(CRONER)/ready
 ## A short run of every fuzz target.
 fuzz:
 	fuzz/run.sh $(or $(FUZZ_SECONDS),5)
+
+## Ten thousand kills and a million slots; the counts go to docs/chaos.md. Not a part of `test`.
+chaos: export DEFT_CHAOS_KILLS ?= 10000
+chaos: export DEFT_CHAOS_SLOTS ?= 1000000
+chaos: export DEFT_CHAOS_REPORT ?= $(CURDIR)/docs/chaos.md
+chaos:
+	cargo test --release --locked -p deft --test it chaos:: -- --nocapture
+	cargo test --release --locked -p deft-engine --test it chaos_slots:: -- --nocapture
 
 ## Figures; what they print is in docs/performance.md.
 bench: $(VENV)/ready

@@ -121,7 +121,7 @@ impl App {
             store,
             skills,
             router,
-            compute: Compute::new(worker()?),
+            compute: Compute::new(worker(&home.config)?),
             clock: Arc::new(SystemClock),
             secrets: secrets::source(&home.config),
         };
@@ -280,7 +280,8 @@ pub(crate) fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
     }
     let options = SqliteOptions::default();
     let opened = Sqlite::open(path, &options).or_else(|error| match error {
-        Error::ReadOnly { .. } | Error::NoAccess { .. } => {
+        // On a full disk nothing can be made beside the file, and what is in it can still be read.
+        Error::ReadOnly { .. } | Error::NoAccess { .. } | Error::Full { .. } | Error::Io { .. } => {
             Sqlite::open_read_only(path, &options).map_err(|_| error)
         }
         other => Err(other),
@@ -340,14 +341,25 @@ fn notify_minutes(home: &Home) -> u32 {
     configured.or_else(given).unwrap_or_default()
 }
 
+/// How many runs may go on at once. Zero is no limit: more than any machine could do.
+pub(crate) fn max_running(config: &Config) -> usize {
+    match config.engine.max_running.unwrap_or(64) {
+        0 => usize::MAX >> 4,
+        most => most as usize,
+    }
+}
+
 /// The sandbox is this very program, started again.
-pub(crate) fn worker() -> Done<deft_compute::Options> {
+pub(crate) fn worker(config: &Config) -> Done<deft_compute::Options> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::input("worker", format!("cannot find deft itself: {error}")))?;
     Ok(deft_compute::Options {
         program,
         args: vec!["compute-worker".into()],
-        limits: deft_compute::Limits::default(),
+        limits: deft_compute::Limits {
+            children: max_running(config),
+            ..deft_compute::Limits::default()
+        },
     })
 }
 

@@ -12,6 +12,7 @@ mod home;
 mod logging;
 mod markdown;
 mod output;
+mod pages;
 mod progress;
 mod prompt;
 mod report;

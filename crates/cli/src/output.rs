@@ -45,14 +45,7 @@ impl Output {
     pub(crate) fn raw(&self, text: &str) -> Done<()> {
         let mut out = io::stdout().lock();
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
-        match write!(out, "{text}{line_break}").and_then(|()| out.flush()) {
-            Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-            Err(problem) => Err(Failure::input(
-                "stdout",
-                format!("cannot write to stdout: {problem}"),
-            )),
-            Ok(()) => Ok(()),
-        }
+        written(write!(out, "{text}{line_break}").and_then(|()| out.flush()))
     }
 
     /// Prints the JSON document of a command.
@@ -123,6 +116,18 @@ impl Output {
     pub(crate) fn width(&self) -> Option<usize> {
         let terminal = io::stdout().is_terminal();
         terminal.then(terminal_width).flatten()
+    }
+}
+
+/// A reader that went away, such as `head`, ends the program quietly.
+pub(crate) fn written(result: io::Result<()>) -> Done<()> {
+    match result {
+        Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(problem) => Err(Failure::input(
+            "stdout",
+            format!("cannot write to stdout: {problem}"),
+        )),
+        Ok(()) => Ok(()),
     }
 }
 

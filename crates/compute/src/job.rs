@@ -31,6 +31,8 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// How long the value may be as JSON.
     pub output_bytes: usize,
+    /// How many children may live at once; sessions beyond that wait in line.
+    pub children: usize,
 }
 
 impl Default for Limits {
@@ -39,6 +41,7 @@ impl Default for Limits {
             time: Duration::from_secs(5),
             memory_bytes: 256 << 20,
             output_bytes: 1 << 20,
+            children: 64,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Schedules: how late slots are, what a look costs, and what it costs to wait.
 //!
 //! Prints a table; the bars are in `docs/performance.md`. Without `--bench` each is tried once,
-//! small. `--only NAME` measures one group: `lone`, `burst`, `many`, `batch`, `restart`, `idle`.
+//! small. `--only NAME` measures one group: `lone`, `burst`, `many`, `batch`, `files`,
+//! `restart`, `idle`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -149,6 +150,24 @@ fn batch(runtime: &Runtime, count: usize) {
     );
 }
 
+/// The first and the second start with so many timed skill files.
+fn files(runtime: &Runtime, count: usize) {
+    let mut world = World::new(0, "act");
+    world.close();
+    world.write_files(count);
+    world.open();
+    let mut figures = Vec::new();
+    for what in ["first", "again"] {
+        let begun = Instant::now();
+        runtime.block_on(world.engine().sync_files()).unwrap();
+        figures.push((what, ms(begun)));
+    }
+    show(
+        &format!("following {count} timed files, ms (bar 3000)"),
+        &figures,
+    );
+}
+
 /// From opening the file to the call for a slot that is on time, while others are late.
 fn restart(runtime: &Runtime, count: usize, misfire: &str, hours: Option<i64>) {
     let mut world = World::with(count, "act", misfire);
@@ -247,6 +266,9 @@ fn main() {
     }
     if wanted("batch") {
         batch(&runtime, size(10_000, 10));
+    }
+    if wanted("files") {
+        files(&runtime, size(20_000, 10));
     }
     if wanted("restart") {
         let count = size(10_000, 10);

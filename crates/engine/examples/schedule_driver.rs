@@ -108,5 +108,8 @@ async fn main() {
     let pool = Pool::new(32);
     let stop = CancellationToken::new();
     let grace = Duration::from_secs(5);
-    engine.serve(&pool, Arc::new(Ears), stop, grace).await;
+    engine
+        .serve(&pool, Arc::new(Ears), stop, grace)
+        .await
+        .unwrap();
 }

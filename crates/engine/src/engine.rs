@@ -61,6 +61,7 @@ pub(crate) struct Inner {
     pub(crate) bells: Bells,
     pub(crate) known: crate::agent::Known,
     pub(crate) silences: crate::model_health::Silences,
+    pub(crate) loss: crate::loss::StoreLoss,
     /// The models that there are now, and what they may cost.
     models: Mutex<Models>,
     budgets: Mutex<Arc<Budgets>>,
@@ -158,6 +159,7 @@ impl Engine {
                 bells: Bells::default(),
                 known: crate::agent::Known::default(),
                 silences: crate::model_health::Silences::default(),
+                loss: crate::loss::StoreLoss::default(),
                 schedule_time: OnceLock::new(),
             }),
         })

@@ -24,6 +24,18 @@ impl Owner {
     /// Takes the lock of this process in a folder, which is made if need be.
     pub fn enter(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
+        loop {
+            match Self::try_enter(folder) {
+                // Somebody who clears away took the file for one that was left behind.
+                Err(error) if is_swept(&error) => {}
+                entered => return entered,
+            }
+        }
+    }
+
+    /// The file gets its name only once it is locked: one with that name and without a lock was left
+    /// behind, and may be removed at any time.
+    fn try_enter(folder: &Path) -> io::Result<Self> {
         let name = format!(
             "{}-{}-{}",
             boot_id(),
@@ -31,19 +43,40 @@ impl Owner {
             uuid::Uuid::now_v7().simple()
         );
         let path = folder.join(format!("{name}.lock"));
+        let fresh = folder.join(format!("{name}.new"));
         let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
+            .create_new(true)
             .write(true)
             .mode(0o600)
-            .open(&path)?;
+            .open(&fresh)?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        fs::rename(&fresh, &path)?;
         Ok(Self {
             name,
             path,
             folder: folder.to_owned(),
             lock: Some(lock),
         })
+    }
+
+    /// Removes the lock files of owners that are gone and hold no lease. Those that hold one keep
+    /// their file until their runs are released, as it says that they are gone. Returns how many
+    /// files were removed.
+    pub fn sweep(&self, holders: &[String]) -> io::Result<usize> {
+        let mut removed = 0;
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let (Some(name), Some(kind)) = (path.file_stem(), path.extension()) else {
+                continue;
+            };
+            let held = holders.iter().any(|holder| name == holder.as_str());
+            let ours = name == self.name.as_str();
+            let is_lock = kind == "lock" || kind == "new";
+            if is_lock && !held && !ours && is_unlocked(&path) && fs::remove_file(&path).is_ok() {
+                removed += 1;
+            }
+        }
+        Ok(removed)
     }
 
     /// Somebody who only looks and will hold no lease. Nothing is written.
@@ -77,13 +110,11 @@ impl Owner {
         if owner == self.name {
             return false;
         }
-        match File::open(self.folder.join(format!("{owner}.lock"))) {
-            // A living owner holds it alone; those who look may hold it together.
-            Ok(file) => flock(&file, FlockOperation::NonBlockingLockShared).is_ok(),
+        let path = self.folder.join(format!("{owner}.lock"));
+        match path.try_exists() {
+            Ok(true) => is_unlocked(&path),
             // An owner that has left takes its file along; one of another host never had it here.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                owner.starts_with(&boot_id()) || self.is_of_this_home(owner)
-            }
+            Ok(false) => owner.starts_with(&boot_id()) || self.is_of_this_home(owner),
             Err(_) => false,
         }
     }
@@ -129,6 +160,21 @@ impl Drop for Owner {
     }
 }
 
+/// Whether nobody holds the lock of a file. One that cannot be opened is not known to be free.
+fn is_unlocked(path: &Path) -> bool {
+    // A living owner holds it alone; those who look may hold it together.
+    let free = |file: File| flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
+    File::open(path).is_ok_and(free)
+}
+
+/// Whether somebody looked at the new file of an owner, or removed it, before it had its name.
+fn is_swept(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::NotFound
+    )
+}
+
 /// Changes with every start of the host, so that a process id is never mistaken for an old one.
 fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id")
@@ -157,6 +203,61 @@ mod tests {
         assert!(one.is_dead(&name) && !file.exists());
         assert!(onlooker.is_gone(&name));
         assert!(!one.is_dead("another-host-1"));
+        drop(one);
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    fn names(folder: &std::path::Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn files_of_the_dead_are_removed_and_those_of_the_living_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let one = Owner::enter(folder).unwrap();
+        let two = Owner::enter(folder).unwrap();
+        for left in ["boot-1-a.lock", "boot-1-b.lock", "boot-1-c.new", "boots"] {
+            std::fs::write(folder.join(left), "").unwrap();
+        }
+        // `b` still has leases, which somebody has to release first.
+        assert_eq!(one.sweep(&["boot-1-b".to_owned()]).unwrap(), 2);
+        let living = [&one, &two].map(|owner| format!("{}.lock", owner.name()));
+        let mut wanted = vec!["boot-1-b.lock".to_owned(), "boots".to_owned()];
+        wanted.extend(living);
+        wanted.sort_unstable();
+        assert_eq!(names(folder), wanted);
+        assert!(!one.is_gone(two.name()));
+        assert_eq!(one.sweep(&[]).unwrap(), 1);
+        assert_eq!(one.sweep(&[]).unwrap(), 0);
+    }
+
+    /// Owners come and go while others clear away: none loses its file while it lives.
+    #[test]
+    fn who_enters_during_a_sweep_keeps_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let keeper = Owner::enter(folder).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let owner = Owner::enter(folder).unwrap();
+                        assert!(folder.join(format!("{}.lock", owner.name())).exists());
+                        assert!(!keeper.is_gone(owner.name()));
+                    }
+                });
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        keeper.sweep(&[]).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(names(folder), [format!("{}.lock", keeper.name())]);
     }
 }

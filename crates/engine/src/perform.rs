@@ -84,11 +84,18 @@ pub(crate) struct Performer {
     pub(crate) engine: Arc<Inner>,
     pub(crate) run: RunId,
     pub(crate) secrets: Arc<RunSecrets>,
-    pub(crate) session: Arc<Mutex<Option<Session>>>,
+    pub(crate) session: Arc<Mutex<Option<SkillSession>>>,
     /// Skills outside of the run that pay for it, once somebody has asked.
     pub(crate) above: Arc<OnceCell<Vec<Payer>>>,
     /// Ends the action, alone or with all others of the run.
     pub(crate) halt: CancellationToken,
+}
+
+/// Where the Python of a run is evaluated.
+pub(crate) struct SkillSession {
+    /// The skill that it belongs to, as a prefix of paths.
+    skill: String,
+    session: Session,
 }
 
 /// A call as the driver hands it over.
@@ -270,9 +277,9 @@ impl Performer {
             // The same step of the same run gets the same random numbers.
             seed: scatter(request.key.bytes()),
         };
-        // Steps of one run share a child, so they take turns in it.
+        // Steps of one run take turns.
         let mut session = self.session.lock().await;
-        let session = session.get_or_insert_with(|| self.engine.parts.compute.session());
+        let session = self.session_of(&request.path, &mut session);
         let work = session.run(job, request.timeout);
         let result = tokio::select! {
             result = work => result,
@@ -294,6 +301,24 @@ impl Performer {
                 Err(failure)
             }
         }
+    }
+
+    /// The session for a step. Steps of one skill share a child; a skill that runs another one, or is
+    /// run by it, has a child of its own, as code may change modules for whatever runs after it.
+    fn session_of<'a>(
+        &self,
+        path: &Path,
+        session: &'a mut Option<SkillSession>,
+    ) -> &'a mut Session {
+        let skill = path.skill();
+        let other = session.take_if(|session| session.skill != skill);
+        // Its child is gone before the next one is asked for: a run has one at a time.
+        drop(other);
+        let session = session.get_or_insert_with(|| SkillSession {
+            skill: skill.to_owned(),
+            session: self.engine.parts.compute.session(),
+        });
+        &mut session.session
     }
 
     /// Ends when a step has taken as long as it may.

@@ -11,14 +11,11 @@ use deft_model::{Revision, SkillId};
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::Moment;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Store};
-use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::skills::{decode, encode_file, is_called, path_of};
 use crate::standing::is_gone;
+use crate::sync::TOGETHER;
 use crate::{Engine, Error};
-
-/// So many contents are stored at a time; the store writes them together.
-const TOGETHER: usize = 64;
 
 /// The last good state of timed skills whose file is broken in this snapshot.
 pub async fn last_good(
@@ -86,19 +83,21 @@ async fn recall(
 impl Engine {
     /// Stores what skills are now, so that they can go on with it should their files break.
     pub(crate) async fn keep_contents(&self, skills: Vec<Arc<Loaded>>) -> Result<(), Error> {
-        let keep = |loaded: Arc<Loaded>| async move {
-            let content = match encode_file(&loaded.skill, &loaded.path) {
-                Ok(content) => content,
-                // The others are to be kept all the same.
-                Err(error) => {
-                    tracing::warn!(%error, "a broken edit of it would not be survived");
-                    return Ok(());
-                }
-            };
-            let revision = loaded.revision.to_string();
-            self.store().keep_revision(&revision, &content).await
-        };
-        let kept = stream::iter(skills).map(keep).buffer_unordered(TOGETHER);
-        Ok(kept.try_collect::<()>().await?)
+        for some in skills.chunks(TOGETHER) {
+            let contents = some.iter().filter_map(|loaded| encoded(loaded)).collect();
+            self.store().keep_revisions(contents).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Revision and content of a skill. One that cannot be written down does not stop the others.
+fn encoded(loaded: &Loaded) -> Option<(String, String)> {
+    match encode_file(&loaded.skill, &loaded.path) {
+        Ok(content) => Some((loaded.revision.to_string(), content)),
+        Err(error) => {
+            tracing::warn!(%error, "a broken edit of it would not be survived");
+            None
+        }
     }
 }

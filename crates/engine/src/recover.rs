@@ -31,7 +31,12 @@ impl Engine {
         {
             self.store().renew(owner, self.inner.lease_until()).await?;
         }
-        Ok(self.store().release(dead, self.inner.now()).await?)
+        let released = self.store().release(dead, self.inner.now()).await?;
+        // A file that cannot be removed does no harm, and the next look tries again.
+        if let Err(error) = self.inner.owner.sweep(&others) {
+            tracing::debug!(%error, "lock files of owners that are gone were not removed");
+        }
+        Ok(released)
     }
 
     /// A run by its id or the beginning of it.

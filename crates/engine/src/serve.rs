@@ -38,13 +38,17 @@ const REST: Duration = Duration::from_secs(2);
 
 impl Engine {
     /// Runs until it is told to stop, then lets what is going on come to an end within `grace`.
+    ///
+    /// A store whose file was deleted or replaced ends it at once, with an error: nothing that runs
+    /// could be recorded, and another process may fire the same slots.
     pub async fn serve(
         &self,
         pool: &Pool,
         channel: Arc<dyn Channel>,
         stop: CancellationToken,
         grace: Duration,
-    ) {
+    ) -> Result<(), Error> {
+        let stop = stop.child_token();
         let loops = tokio_util::task::TaskTracker::new();
         let until = |work: Work| {
             let (engine, stop) = (self.clone(), stop.clone());
@@ -61,7 +65,15 @@ impl Engine {
             let engine = self.clone();
             async move { engine.keep_leases().await }
         });
-        stop.cancelled().await;
+        let lost = tokio::select! {
+            () = stop.cancelled() => None,
+            error = self.inner.loss.wait() => Some(error),
+        };
+        if let Some(error) = lost {
+            stop.cancel();
+            leases.abort();
+            return Err(error);
+        }
         loops.close();
         loops.wait().await;
         // What does not end in time is left as a crash would leave it: the next start goes on.
@@ -69,6 +81,7 @@ impl Engine {
             tracing::warn!("runs were left unfinished; the next start goes on with them");
         }
         leases.abort();
+        Ok(())
     }
 
     /// Rings the bell: there may be something to do.
@@ -155,6 +168,7 @@ impl Engine {
                     let run = claimed.run.id.clone();
                     let driven = engine.drive_claimed(claimed, attention).await;
                     if let Err(error) = driven {
+                        engine.inner.note_loss(&error);
                         tracing::error!(%run, %error, "a run was not driven");
                     }
                     drop(place);
@@ -249,7 +263,10 @@ impl Work {
             };
             match ended {
                 Ok(()) => return,
-                Err(error) => tracing::error!(%error, hint = error.hint(), "something went wrong"),
+                Err(error) => {
+                    engine.inner.note_loss(&error);
+                    tracing::error!(%error, hint = error.hint(), "something went wrong");
+                }
             }
             tokio::time::sleep(REST).await;
         }

@@ -1,7 +1,5 @@
 //! Which skills fire: switched on and off by people, by files that come and go, and by tools that
-//! appear (S0.13 to S0.15, S0.33 under X1).
-
-use std::sync::Arc;
+//! appear (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
 
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill, Tier};
 use deft_store::{
@@ -14,88 +12,11 @@ use jiff::tz::TimeZone;
 
 use crate::aftermath::{self, Ended, Terms};
 use crate::engine::Inner;
+use crate::sync::TOGETHER;
 use crate::timed::Timed;
 use crate::{Engine, Error};
 
-/// What following the files has changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Synced {
-    /// Skills that are timed now and were not before.
-    pub added: Vec<String>,
-    /// Skills whose content is another one.
-    pub changed: Vec<String>,
-    /// Skills whose file is gone.
-    pub removed: Vec<String>,
-    /// Files whose name a record has already.
-    pub clashes: Vec<String>,
-}
-
 impl Engine {
-    /// Lets the store know which file skills are timed, and which are no more.
-    pub async fn sync_files(&self) -> Result<Synced, Error> {
-        loop {
-            if let Some(synced) = self.sync_once().await? {
-                return Ok(synced);
-            }
-        }
-    }
-
-    /// One look at the files; none if somebody changed a skill at the same time.
-    async fn sync_once(&self) -> Result<Option<Synced>, Error> {
-        let inner = &self.inner;
-        let now = inner.now();
-        let snapshot = inner.parts.skills.snapshot();
-        let mut synced = Synced::default();
-        let mut puts = Vec::new();
-        let mut fresh = Vec::new();
-        for loaded in snapshot
-            .skills()
-            .filter(|loaded| loaded.skill.timing.is_some())
-        {
-            let key = loaded.skill.id.to_string();
-            let revision = loaded.revision.to_string();
-            match self.store().skill(&key).await? {
-                Some(row) if row.text.origin == SkillOrigin::Record => {
-                    tracing::warn!(skill = %key, "a file and a record have the same name");
-                    synced.clashes.push(key);
-                }
-                Some(row) if row.text.revision == revision && !is_gone(&row) => {}
-                Some(row) => {
-                    fresh.push(Arc::clone(loaded));
-                    puts.push(inner.changed_file(&loaded.skill, &revision, &row, now));
-                    synced.changed.push(key);
-                }
-                None => {
-                    fresh.push(Arc::clone(loaded));
-                    let text = inner.text(&loaded.skill, key.clone(), SkillOrigin::File, revision);
-                    puts.push(inner.new_skill(&loaded.skill, text, None, now));
-                    synced.added.push(key);
-                }
-            }
-        }
-        // First, so that there is no row without something to go on with.
-        self.keep_contents(fresh).await?;
-        let put = self.store().put_skills(puts).await?;
-        if put.iter().any(|put| matches!(put, Put::Refused(_))) {
-            return Ok(None);
-        }
-        let gone = SkillFilter {
-            origin: Some(SkillOrigin::File),
-            ..SkillFilter::default()
-        };
-        for row in self.store().skills(gone).await? {
-            let here = snapshot.find(&row.text.skill);
-            let timed = here.is_some_and(|loaded| loaded.skill.timing.is_some());
-            if !timed && row.text.timing.is_some() && may_fire(&row) {
-                let reason = DisabledReason::FileRemoved;
-                inner.switch_off(&row, reason, now).await?;
-                synced.removed.push(row.text.skill);
-            }
-        }
-        inner.stir();
-        Ok(Some(synced))
-    }
-
     /// Lets skills fire that waited for tools, if all of them are there. For an agent that includes
     /// a model: without one it could only wait, and it must not begin to cost unseen.
     pub async fn enable_ready(&self, now: Timestamp) -> Result<Vec<String>, Error> {
@@ -103,16 +24,16 @@ impl Engine {
             disabled: Some(DisabledReason::MissingTools),
             ..SkillFilter::default()
         };
+        let mut ready = self.store().skills(waiting).await?;
+        ready.retain(|row| self.inner.is_ready(row));
         let mut enabled = Vec::new();
-        for row in self.store().skills(waiting).await? {
-            let tools: Vec<String> =
-                serde_json::from_str(&row.text.required_tools).unwrap_or_default();
-            let thinks = row.text.tier == Tier::Agent.to_string();
-            let mindless = thinks && !self.inner.has_model(&row.text.agent_id);
-            if mindless || !self.inner.missing(&tools).is_empty() {
-                continue;
-            }
-            if self.inner.switch_on(&row, now).await?.is_some() {
+        for some in ready.chunks(TOGETHER) {
+            let on = some.iter().map(|row| {
+                let change = self.inner.switched_on(row, now);
+                (row.id, row.version, change)
+            });
+            let changed = self.store().change_skills(on.collect()).await?;
+            for row in changed.into_iter().flatten() {
                 tracing::info!(skill = %row.text.skill, "what it needs is there: it is enabled");
                 enabled.push(row.text.skill);
             }
@@ -196,11 +117,23 @@ impl Engine {
 
 /// Whether a skill fires, or will once its tools are there. What is off for another reason keeps
 /// that reason when its file goes: coming back must not undo the wish of a person (X1).
-fn may_fire(row: &SkillRow) -> bool {
+pub(crate) fn may_fire(row: &SkillRow) -> bool {
     matches!(
         row.standing.disabled,
         None | Some(DisabledReason::MissingTools)
     )
+}
+
+/// What changes when a skill is switched off.
+pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) -> SkillChange {
+    SkillChange {
+        standing: Standing {
+            disabled: Some(why),
+            ..row.standing.clone()
+        },
+        timeline: Some(Timeline::default()),
+        at: now,
+    }
 }
 
 pub(crate) fn is_gone(row: &SkillRow) -> bool {
@@ -294,7 +227,7 @@ impl Inner {
 
     /// A file skill with new content, or one that is back. How it stood stays, unless the file says
     /// otherwise than before; its slots stay where they were unless the timing is another one.
-    fn changed_file(
+    pub(crate) fn changed_file(
         &self,
         skill: &Skill,
         revision: &str,
@@ -340,16 +273,21 @@ impl Inner {
         new
     }
 
-    pub(crate) async fn switch_on(
-        &self,
-        row: &SkillRow,
-        now: Timestamp,
-    ) -> Result<Option<SkillRow>, Error> {
+    /// Whether the tools of a skill are there, and for an agent also its model.
+    fn is_ready(&self, row: &SkillRow) -> bool {
+        let tools: Vec<String> = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
+        let thinks = row.text.tier == Tier::Agent.to_string();
+        let mindless = thinks && !self.has_model(&row.text.agent_id);
+        !mindless && self.missing(&tools).is_empty()
+    }
+
+    /// What changes when a skill is switched on.
+    fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
         let timed = row.text.timing.as_deref().and_then(Timed::read);
         let timeline = timed.map(|timed| self.timeline(&timed, now));
         // What fires already keeps its phase.
         let timeline = timeline.filter(|_| row.standing.disabled.is_some());
-        let change = SkillChange {
+        SkillChange {
             standing: Standing {
                 disabled: None,
                 streak: 0,
@@ -359,7 +297,15 @@ impl Inner {
             },
             timeline,
             at: now,
-        };
+        }
+    }
+
+    pub(crate) async fn switch_on(
+        &self,
+        row: &SkillRow,
+        now: Timestamp,
+    ) -> Result<Option<SkillRow>, Error> {
+        let change = self.switched_on(row, now);
         let store = &self.parts.store;
         Ok(store.change_skill(row.id, row.version, change).await?)
     }
@@ -370,14 +316,7 @@ impl Inner {
         why: DisabledReason,
         now: Timestamp,
     ) -> Result<Option<SkillRow>, Error> {
-        let change = SkillChange {
-            standing: Standing {
-                disabled: Some(why),
-                ..row.standing.clone()
-            },
-            timeline: Some(Timeline::default()),
-            at: now,
-        };
+        let change = switched_off(row, why, now);
         let store = &self.parts.store;
         Ok(store.change_skill(row.id, row.version, change).await?)
     }

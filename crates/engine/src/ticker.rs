@@ -209,6 +209,7 @@ impl Engine {
             if let Some(begun) = begun {
                 let driven = engine.drive_begun(begun, pool.attention).await;
                 if let Err(error) = driven {
+                    engine.inner.note_loss(&error);
                     tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
                 }
             }

@@ -89,6 +89,17 @@ pub struct Usage {
     pub cost_usd: Usd,
     /// Requests to models, each try of a question on its own.
     pub llm_calls: u64,
+    /// How many of the requests were interrupted by a crash, so that what they took is estimated.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub estimated_calls: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]

@@ -3,9 +3,28 @@
 //! Variants say what happened to whom; what a person can do about it is apart, in [`Error::hint`].
 //! Nothing here decides whether to try again.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use deft_model::RunStatus;
+
+/// What happened to a file that a store has open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// Nothing is at its path.
+    Deleted,
+    /// Another file is at its path.
+    Replaced,
+}
+
+impl fmt::Display for FileChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deleted => "deleted",
+            Self::Replaced => "replaced by another file",
+        })
+    }
+}
 
 /// A store could not do what it was asked. Nothing of the request was applied.
 ///
@@ -104,6 +123,15 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// The open database is not the file at its path any more.
+    #[error("the database `{}` was {change} while deft was using it", path.display())]
+    FileChanged {
+        /// The database or its log.
+        path: PathBuf,
+        /// What happened to it.
+        change: FileChange,
+    },
+
     /// The disk or the system failed.
     #[error("reading or writing the database `{}` failed: {reason}", path.display())]
     Io {
@@ -158,6 +186,10 @@ impl Error {
             Self::Full { .. } => {
                 Some("make room on the disk and try again; what was stored is still there")
             }
+            Self::FileChanged { .. } => Some(
+                "stop all deft processes of this home, put the database back from a backup, and \
+                 start again; without a backup the next start begins with an empty one",
+            ),
             Self::Io { .. } => Some("check the disk; what was stored before is not touched"),
             Self::Damaged { .. } => {
                 Some("keep a copy of the file and its `-wal`, then restore a backup")

@@ -16,7 +16,9 @@ use crate::{Answer, Lease};
 /// was reserved, [`Write::Unreserve`](crate::Write::Unreserve) gives it back.
 ///
 /// What is reserved belongs to the lease it was reserved under, and goes when that does: when the
-/// run parks, finishes, or is taken from an owner that is dead or late. So a crash holds nothing.
+/// run parks, finishes, or is taken from an owner that is dead or late. So a crash holds nothing. But
+/// the provider may charge for a call whose process died: for each reservation of a dead or late
+/// owner its [`Estimate`] is spent, and the sums say how much of them is estimated.
 ///
 /// What was spent and what is reserved of a scope never exceed its limit because of a reservation,
 /// whoever asks at once. A call that used more than was reserved for it is counted in full: a scope
@@ -73,8 +75,21 @@ pub struct Reserve {
     pub tokens: u64,
     /// The most it may cost, in millionths of a US dollar.
     pub micros: u64,
+    /// What is counted if the process dies during the call.
+    pub estimate: Estimate,
     /// When.
     pub at: Timestamp,
+}
+
+/// What a call has probably used that nobody knows the end of.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Estimate {
+    /// Who asked, for [`Ledger::usage_since`].
+    pub agent: String,
+    /// Tokens that the model read.
+    pub tokens: u64,
+    /// What that cost, in millionths of a US dollar.
+    pub micros: u64,
 }
 
 /// Something that has a budget, such as a run, or an agent on a day.
@@ -202,6 +217,12 @@ pub struct SpentRow {
     pub micros: u64,
     /// How many requests there were.
     pub calls: u64,
+    /// How many of the tokens are estimated, because a crash interrupted their requests.
+    pub estimated_tokens: u64,
+    /// How much of the cost is estimated.
+    pub estimated_micros: u64,
+    /// How many of the requests were interrupted by a crash.
+    pub estimated_calls: u64,
     /// Tokens that calls in flight may still use.
     pub reserved_tokens: u64,
     /// Money that they may still cost.
@@ -221,6 +242,7 @@ impl SpentRow {
             output_tokens: self.tokens_out,
             cost_usd: Usd::from_micros(self.micros),
             llm_calls: self.calls,
+            estimated_calls: self.estimated_calls,
         }
     }
 

@@ -24,10 +24,10 @@ use deft_model::RunId;
 use jiff::{SignedDuration, Timestamp};
 
 pub use conversations::*;
-pub use error::Error;
+pub use error::{Error, FileChange};
 pub use ledger::{
-    Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow, bucket,
-    run_scope,
+    Estimate, Ledger, Limit, Refusal, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow,
+    bucket, run_scope,
 };
 pub use memory::Memory;
 pub use outbox::*;
@@ -118,13 +118,28 @@ pub trait Store: Records + Outbox + Conversations + Ledger + Send + Sync + 'stat
     fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>>;
 
     /// Runs, the one that was admitted last first, whatever the clocks of those who admit say.
-    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>>;
+    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>> {
+        let page = self.run_page(filter, None);
+        Box::pin(async { Ok(page.await?.runs) })
+    }
+
+    /// Runs in the same order, those that come after the end of an earlier page. The limit of the
+    /// filter is the length of a page.
+    fn run_page(&self, filter: RunFilter, after: Option<PageEnd>) -> Answer<'_, RunPage>;
+
+    /// How many runs fit; the limit does not count.
+    fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64>;
 
     /// Events after a sequence number, of one run or of all, oldest first.
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>>;
 
     /// Keeps the content of a revision; the same revision is kept once.
-    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()>;
+    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()> {
+        self.keep_revisions(vec![(revision.to_owned(), content.to_owned())])
+    }
+
+    /// Keeps the contents of several revisions in one transaction.
+    fn keep_revisions(&self, revisions: Vec<(String, String)>) -> Answer<'_, ()>;
 
     /// The content of a revision.
     fn revision(&self, revision: &str) -> Answer<'_, Option<String>>;

@@ -30,6 +30,9 @@ pub trait Outbox: Send + Sync {
     /// Messages, newest first.
     fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>>;
 
+    /// How many messages fit; the limit does not count.
+    fn count_notices(&self, filter: NoticeFilter) -> Answer<'_, u64>;
+
     /// When the next message is due.
     fn next_notice(&self) -> Answer<'_, Option<Timestamp>>;
 
@@ -169,6 +172,8 @@ pub struct NoticeFilter {
     pub run: Option<RunId>,
     /// Which stand so.
     pub status: Option<NoticeStatus>,
+    /// Older than the message with this number, for the next page of a long list.
+    pub before: Option<i64>,
     /// At most so many.
     pub limit: Option<u32>,
 }

@@ -20,7 +20,17 @@ pub trait Records: Send + Sync {
         id: i64,
         version: u64,
         change: SkillChange,
-    ) -> Answer<'_, Option<SkillRow>>;
+    ) -> Answer<'_, Option<SkillRow>> {
+        let changed = self.change_skills(vec![(id, version, change)]);
+        Box::pin(async { Ok(changed.await?.pop().flatten()) })
+    }
+
+    /// Changes how several skills stand, in one transaction. Each has its own version; one that is
+    /// not as expected stays as it is, and the others change.
+    fn change_skills(
+        &self,
+        changes: Vec<(i64, u64, SkillChange)>,
+    ) -> Answer<'_, Vec<Option<SkillRow>>>;
 
     /// Forgets a skill. Its runs stay.
     fn remove_skill(&self, id: i64) -> Answer<'_, Option<SkillRow>>;

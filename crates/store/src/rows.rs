@@ -385,6 +385,19 @@ pub struct RunFilter {
     pub limit: Option<u32>,
 }
 
+/// Some runs of a long list.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct RunPage {
+    /// The runs.
+    pub runs: Vec<RunRow>,
+    /// Where the next page begins; none if this one is empty.
+    pub end: Option<PageEnd>,
+}
+
+/// The last run of a page, as the store counts them. It stays true when that run is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageEnd(pub(crate) i64);
+
 /// The wish to delete what is old.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prune {

@@ -59,6 +59,12 @@ impl Path {
             .join("/")
     }
 
+    /// Where the skill stands that the step is a part of: nothing for the skill of the run, `outer/`
+    /// for one that the step `outer` runs.
+    pub fn skill(&self) -> &str {
+        self.parts().0
+    }
+
     /// The step of the run itself that it belongs to.
     pub(crate) fn first(&self) -> &str {
         self.0.split(['/', '[', '~']).next().unwrap_or(&self.0)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs, Subcommand, ValueEnum};
 
 use super::Roots;
+use crate::pages::Extent;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Run {
@@ -100,9 +101,8 @@ pub(crate) struct RunList {
     /// Only runs that ended so
     #[arg(long, value_parser = ["success", "error", "skipped", "missed", "blocked", "cancelled", "interrupted"])]
     pub outcome: Option<String>,
-    /// At most so many
-    #[arg(long, value_name = "N")]
-    pub limit: Option<u32>,
+    #[command(flatten)]
+    pub extent: Extent,
 }
 
 #[derive(Debug, ClapArgs)]

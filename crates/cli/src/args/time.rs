@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
+use crate::pages::Extent;
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Up {
     /// How long runs may go on after the signal to stop, such as `30s`
@@ -45,9 +47,8 @@ pub(crate) enum Jobs {
     },
     /// List jobs, newest first
     List {
-        /// At most so many
-        #[arg(long, value_name = "N")]
-        limit: Option<u32>,
+        #[command(flatten)]
+        extent: Extent,
     },
     /// Show one job
     Show {
@@ -67,9 +68,8 @@ pub(crate) enum Notices {
         /// Only those that were given up
         #[arg(long)]
         dead: bool,
-        /// At most so many
-        #[arg(long, value_name = "N")]
-        limit: Option<u32>,
+        #[command(flatten)]
+        extent: Extent,
     },
     /// Try messages again that were given up
     Retry {

@@ -13,7 +13,7 @@ use crate::args::{Budget, BudgetSet, Global};
 use crate::config::{Allowance, BudgetConfig, Editor, kind_of, read_value};
 use crate::failure::Done;
 use crate::home::{Home, config_file};
-use crate::output::{Output, table};
+use crate::output::{Output, counted, table};
 use crate::talk::{self, Paused, Spending, Spent, Talk, dollars};
 
 pub(crate) use advice::unpriced;
@@ -91,6 +91,16 @@ fn show(spending: &Spending, budget: &BudgetConfig, zone: &TimeZone, output: &Ou
     for paused in &spending.paused {
         output.data(&words(paused, zone))?;
         output.note(&format!("hint: {}", remedy(paused)));
+    }
+    if let Some(all) = rows.iter().find(|row| row.name == "all")
+        && all.spent.estimated_calls > 0
+    {
+        let calls = usize::try_from(all.spent.estimated_calls).unwrap_or(usize::MAX);
+        output.note(&format!(
+            "a crash interrupted {}; {} tokens are an estimate",
+            counted(calls, "call"),
+            all.spent.estimated_tokens
+        ));
     }
     if !spending.day.is_empty() {
         output.note(&format!("on {}", spending.day));
@@ -171,6 +181,8 @@ fn document(row: &Row<'_>) -> Value {
     json!({
         "scope": row.name,
         "calls": spent.calls,
+        "estimated_calls": spent.estimated_calls,
+        "estimated_tokens": spent.estimated_tokens,
         "input_tokens": spent.tokens_in,
         "output_tokens": spent.tokens_out,
         "cost_usd": Usd::from_micros(spent.micros),

@@ -178,10 +178,18 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
             app.block_on(check_servers(&app, found));
             app.block_on(mind::check_answers(&app, found));
             app.block_on(check_channel_tool(home, &app, found));
-            app.block_on(check_compute(found));
+            app.block_on(check_compute(home, found));
             app.close();
         }
-        Err(failure) => found.bad("store.open", failure.message, failure.hint),
+        Err(failure) => {
+            found.bad("store.open", failure.message, failure.hint);
+            // What is in it can be checked all the same where only writing fails.
+            if let Ok(app) = App::to_read(global) {
+                app.block_on(check_store(app.engine.store(), found));
+                app.block_on(check_orphans(&app, found));
+                app.block_on(check_clock(&app, found));
+            }
+        }
     }
 }
 
@@ -352,8 +360,8 @@ async fn check_servers(app: &App, found: &mut Findings) {
 }
 
 /// The sandbox has to be able to start.
-async fn check_compute(found: &mut Findings) {
-    let options = match app::worker() {
+async fn check_compute(home: &Home, found: &mut Findings) {
+    let options = match app::worker(&home.config) {
         Ok(options) => options,
         Err(failure) => return found.bad("compute.works", failure.message, failure.hint),
     };

@@ -3,18 +3,20 @@
 use std::process::ExitCode;
 
 use deft_engine::JOB_SKILL;
-use deft_store::RunRow;
+use deft_store::{RunFilter, RunRow};
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
 use crate::args::{Global, Jobs};
+use crate::commands::runs::list::pages;
 use crate::commands::tools::arguments;
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, table_of};
+use crate::pages::{Extent, ListDocument};
 
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
     match command {
-        Jobs::List { limit } => list(&App::to_read(global)?, *limit, output),
+        Jobs::List { extent } => list(&App::to_read(global)?, *extent, output),
         Jobs::Show { id } => show(&App::to_read(global)?, id, output),
         Jobs::Queue { pairs, all } => {
             write(global, |app| queue(app, pairs, all.as_deref(), output))
@@ -46,21 +48,20 @@ fn queue(app: &App, pairs: &[String], given: Option<&str>, output: &Output) -> D
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(app: &App, limit: Option<u32>, output: &Output) -> Done {
-    let rows = app.block_on(app.engine.jobs(limit));
-    let rows = rows.map_err(|error| app::failure(&error))?;
+fn list(app: &App, extent: Extent, output: &Output) -> Done {
     let halted = app.block_on(app.engine.jobs_halted());
     let halted = halted.map_err(|error| app::failure(&error))?;
-    let jobs: Vec<Value> = app.block_on(async {
-        let mut jobs = Vec::new();
-        for row in &rows {
-            jobs.push(app.engine.job_json(row).await);
-        }
-        jobs
-    });
+    let filter = RunFilter {
+        skill: Some(JOB_SKILL.to_owned()),
+        ..RunFilter::default()
+    };
+    let job = |row: &RunRow| app.block_on(app.engine.job_json(row));
     if output.json {
-        let halted = halted.map(|at| at.to_string());
-        output.document(&json!({"jobs": jobs, "halted_since": halted}))?;
+        let mut document = ListDocument::begin("jobs")?;
+        extent.show(output, pages(app, &filter), |rows| {
+            rows.iter().try_for_each(|row| document.add(&job(row)))
+        })?;
+        document.end(&[("halted_since", json!(halted.map(|at| at.to_string())))])?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(since) = halted {
@@ -69,17 +70,20 @@ fn list(app: &App, limit: Option<u32>, output: &Output) -> Done {
             "jobs are halted since {since}; `deft jobs resume` lets them go on"
         ));
     }
-    if jobs.is_empty() {
+    let mut head = Some(["id", "name", "status", "error"].map(str::to_owned));
+    let shown = extent.show(output, pages(app, &filter), |rows| {
+        let head = head.take().map(|head| head.to_vec());
+        let rows = rows.iter().map(|row| line(&job(row)));
+        let lines: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
+        output.data(&table_of(&lines, &[Fit::Id], output.width()))
+    })?;
+    if shown == 0 {
         output.note("there are no jobs");
-        return Ok(ExitCode::SUCCESS);
     }
-    let mut lines = vec![
-        ["id", "name", "status", "error"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    lines.extend(jobs.iter().map(line));
-    output.data(&table_of(&lines, &[Fit::Id], output.width()))?;
+    extent.say_rest(output, shown, || {
+        let all = app.block_on(app.engine.store().count_runs(filter.clone()));
+        all.map_err(|error| app::store(&error))
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,10 +10,11 @@ use crate::app::{self, App};
 use crate::args::{Global, Notices};
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, counted, table_of};
+use crate::pages::{Extent, ListDocument};
 
 pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
     match command {
-        Notices::List { dead, limit } => list(&App::to_read(global)?, *dead, *limit, output),
+        Notices::List { dead, extent } => list(&App::to_read(global)?, *dead, *extent, output),
         Notices::Retry { id } => {
             let app = App::without_skills(global)?;
             let done = retry(&app, *id, output);
@@ -23,26 +24,50 @@ pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
     }
 }
 
-fn list(app: &App, dead: bool, limit: Option<u32>, output: &Output) -> Done {
+fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
     let filter = NoticeFilter {
         status: dead.then_some(NoticeStatus::Dead),
-        limit,
         ..NoticeFilter::default()
     };
-    let rows = app.block_on(app.engine.store().notices(filter));
-    let rows = rows.map_err(|error| app::store(&error))?;
     if output.json {
-        let shown: Vec<Value> = rows.iter().map(shown).collect();
-        output.document(&json!({ "notices": shown }))?;
-    } else if rows.is_empty() {
-        output.note("there are no messages");
-    } else {
-        let head = ["ID", "AT", "STATUS", "SKILL", "TEXT"].map(str::to_owned);
-        let rows = rows.iter().map(|row| line(row, app));
-        let lines: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(rows).collect();
-        output.data(&table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))?;
+        let mut document = ListDocument::begin("notices")?;
+        extent.show(output, pages(app, &filter), |rows| {
+            rows.iter().try_for_each(|row| document.add(&shown(row)))
+        })?;
+        document.end(&[])?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let mut head = Some(["ID", "AT", "STATUS", "SKILL", "TEXT"].map(str::to_owned));
+    let count = extent.show(output, pages(app, &filter), |rows| {
+        let head = head.take().map(|head| head.to_vec());
+        let rows = rows.iter().map(|row| line(row, app));
+        let lines: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
+        output.data(&table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))
+    })?;
+    if count == 0 {
+        output.note("there are no messages");
+    }
+    extent.say_rest(output, count, || {
+        let all = app.block_on(app.engine.store().count_notices(filter.clone()));
+        all.map_err(|error| app::store(&error))
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads messages a page at a time.
+fn pages(app: &App, filter: &NoticeFilter) -> impl FnMut(u32) -> Done<Vec<NoticeRow>> {
+    let mut before = None;
+    move |wanted| {
+        let filter = NoticeFilter {
+            before,
+            limit: Some(wanted),
+            ..filter.clone()
+        };
+        let rows = app.block_on(app.engine.store().notices(filter));
+        let rows = rows.map_err(|error| app::store(&error))?;
+        before = rows.last().map(|row| row.id).or(before);
+        Ok(rows)
+    }
 }
 
 fn shown(row: &NoticeRow) -> Value {

@@ -348,6 +348,8 @@ impl Talk for Fake {
             tokens_out: 50,
             micros,
             calls: 3,
+            estimated_calls: 0,
+            estimated_tokens: 0,
             reserved_tokens: 7,
             reserved_micros: 0,
         };

@@ -165,6 +165,8 @@ impl Host {
                 tokens_out: row.tokens_out,
                 micros: row.micros,
                 calls: row.calls,
+                estimated_calls: row.estimated_calls,
+                estimated_tokens: row.estimated_tokens,
                 reserved_tokens: row.reserved_tokens,
                 reserved_micros: row.reserved_micros,
             })

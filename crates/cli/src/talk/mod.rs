@@ -229,6 +229,9 @@ pub(crate) struct Spent {
     /// Millionths of a US dollar.
     pub micros: u64,
     pub calls: u64,
+    /// How many of the calls were interrupted by a crash, and the tokens that are estimated for them.
+    pub estimated_calls: u64,
+    pub estimated_tokens: u64,
     pub reserved_tokens: u64,
     pub reserved_micros: u64,
 }

@@ -34,7 +34,8 @@ fn a_spent_day_can_be_given_more() {
     assert_eq!(
         all,
         json!({
-            "scope": "all", "calls": 1, "input_tokens": 12400, "output_tokens": 100, "cost_usd": 12.6,
+            "scope": "all", "calls": 1, "estimated_calls": 0, "estimated_tokens": 0,
+            "input_tokens": 12400, "output_tokens": 100, "cost_usd": 12.6,
             "reserved_tokens": 0, "reserved_usd": 0.0, "limit_tokens": 16000, "limit_usd": null,
             "on_exhausted": "pause",
         })

@@ -33,7 +33,7 @@ fn ids(world: &World) -> Vec<String> {
 }
 
 /// Takes away, or gives back, the right to write to everything in a folder.
-fn set_writable(folder: &Path, writable: bool) {
+pub(crate) fn set_writable(folder: &Path, writable: bool) {
     let mode = |folder: bool| match (folder, writable) {
         (true, true) => 0o755,
         (true, false) => 0o555,
@@ -53,7 +53,7 @@ fn set_writable(folder: &Path, writable: bool) {
 }
 
 /// The command as somebody whom permissions apply to: not root, who may write anywhere.
-fn as_anybody(world: &World, args: &[&str]) -> Command {
+pub(crate) fn as_anybody(world: &World, args: &[&str]) -> Command {
     let mut command = world.command(args);
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         let copy = world.path("deft");

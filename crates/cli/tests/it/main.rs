@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod authority;
+mod chaos;
 mod chat;
 mod chat_bot;
 mod chat_budget;
@@ -25,7 +26,10 @@ mod home;
 mod hostile_day;
 mod jobs;
 mod keeping;
+mod long_lists;
+mod lost_store;
 mod mcp;
+mod nested_compute;
 mod records;
 mod runs;
 mod schedule;
@@ -37,6 +41,7 @@ mod terminal;
 mod tick;
 mod tool_channel;
 mod tools;
+mod unwritable;
 mod up;
 mod validate;
 mod watch;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use deft_testkit::{Script, server_binary};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub(crate) struct World {
@@ -85,3 +86,15 @@ pub(crate) const SKILL: &str =
     "---\nname: greet\ndescription: Greets.\n---\n\n# Greet\n\nSay hello.\n";
 pub(crate) const PAGE: &str = "---\nname: email.send\ndescription: Send an email\ntags: [mail]\n---\n\n# email.send\n\nSends.\n\n## Flags\n\n--to   Whom (required)\n";
 pub(crate) const WORKFLOW: &str = "name: report\ndescription: Reports\nschedule: \"0 8 * * 1-5\"\nsteps:\n  - id: log_it\n    tool: log\n    args:\n      message: hello\noutputs:\n  done: true\n";
+
+/// The configuration of a server that does what the script says.
+pub(crate) fn server(world: &World, script: &Script) -> String {
+    world.write("server/x", "");
+    let arguments = script.write(&world.path("server"), "demo");
+    let args: Vec<Value> = arguments.list().into_iter().map(Value::from).collect();
+    format!(
+        "[mcp_servers.demo]\ncommand = {}\nargs = {}\n",
+        json!(server_binary()),
+        json!(args)
+    )
+}

@@ -2,11 +2,11 @@
 
 use std::os::unix::net::UnixDatagram;
 
-use deft_testkit::{Kind, Script, server_binary, witness};
+use deft_testkit::{Kind, Script, witness};
 use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, PATIENCE, ended, runs, skill, used_home, wait_for};
-use crate::support::World;
+use crate::support::{World, server};
 
 /// Fires each second and says so.
 const TICKING: &str = "\
@@ -16,18 +16,6 @@ schedule: \"* * * * * *\"
 steps:
   - {id: say, tool: notify, args: {title: ticking, message: \"tick, tock\"}}
 ";
-
-/// The configuration of a server that does what the script says.
-fn server(world: &World, script: &Script) -> String {
-    world.write("server/x", "");
-    let arguments = script.write(&world.path("server"), "demo");
-    let args: Vec<Value> = arguments.list().into_iter().map(Value::from).collect();
-    format!(
-        "[mcp_servers.demo]\ncommand = {}\nargs = {}\n",
-        json!(server_binary()),
-        json!(args)
-    )
-}
 
 fn schedule(world: &World, name: &str) -> Value {
     let listed = world.json(&["schedule", "list", "--json"]);
@@ -265,6 +253,23 @@ fn a_detached_run_is_driven_and_can_be_cancelled() {
     });
     assert_eq!(world.code(&["runs", "cancel", &slow]), 0);
     assert_eq!(ended(&world, &slow)["outcome"], "cancelled");
+    daemon.stop();
+}
+
+/// `0` is no limit, and not no place.
+#[test]
+fn without_a_limit_runs_are_driven() {
+    let world = used_home();
+    world
+        .write("home/config.toml", "[engine]\nmax_running = 0\n")
+        .write(
+            "home/skills/quick.yaml",
+            "name: quick\ndescription: Takes no time\nsteps:\n  - {id: now, compute: \"result = 1\"}\n",
+        );
+    let daemon = Daemon::start(&world);
+    let queued = world.json(&["run", "quick", "--detach", "--json"]);
+    let run = ended(&world, queued["id"].as_str().unwrap());
+    assert_eq!(run["outcome"], "success", "{run:#}");
     daemon.stop();
 }
 

@@ -1,7 +1,7 @@
 //! One child of the worker: its data socket, its lifeline, and one message at a time.
 //!
 //! Dropping a connection closes the lifeline, which makes the worker kill the child, whatever it is
-//! doing. Nothing here decides what to do about a child that is gone.
+//! doing. Its place is free once it is gone. Nothing here decides what to do about a child that is gone.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
@@ -10,6 +10,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::job::Isolation;
 use crate::wire::{Ended, PREFIX, PRINTED_BYTES, Reply};
@@ -26,7 +28,10 @@ pub(crate) struct Connection {
     /// The worker it belongs to.
     pub(super) worker: u64,
     data: UnixStream,
-    lifeline: UnixStream,
+    /// There until the connection is dropped.
+    lifeline: Option<UnixStream>,
+    /// The place that the child takes up.
+    pub(super) place: Option<OwnedSemaphorePermit>,
 }
 
 /// Why a message did not come.
@@ -50,7 +55,8 @@ impl Connection {
         let connection = Connection {
             worker,
             data: UnixStream::from_std(data)?,
-            lifeline: UnixStream::from_std(lifeline)?,
+            lifeline: Some(UnixStream::from_std(lifeline)?),
+            place: None,
         };
         Ok((connection, their_data.into(), their_lifeline.into()))
     }
@@ -91,11 +97,40 @@ impl Connection {
 
     /// The child's end of the data socket is closed: what the worker says about it.
     async fn end(&mut self) -> Lost {
+        let Some(lifeline) = &mut self.lifeline else {
+            return Lost::Worker;
+        };
         let mut words = Vec::new();
-        let read = self.lifeline.read_to_end(&mut words);
+        let read = lifeline.read_to_end(&mut words);
         match tokio::time::timeout(OBITUARY, read).await {
             Ok(_) => serde_json::from_slice(&words).map_or(Lost::Worker, Lost::Child),
             Err(_) => Lost::Child(Ended::default()),
         }
+    }
+}
+
+impl Drop for Connection {
+    /// Frees the place once the worker has buried the child: until then it takes up memory.
+    fn drop(&mut self) {
+        if let (Some(lifeline), Some(place), Ok(runtime)) = (
+            self.lifeline.take(),
+            self.place.take(),
+            Handle::try_current(),
+        ) {
+            runtime.spawn(async move {
+                retire(lifeline).await;
+                drop(place);
+            });
+        }
+    }
+}
+
+/// Lets the worker kill a child, and waits until it has.
+async fn retire(mut lifeline: UnixStream) {
+    // A worker that is gone has taken its children along.
+    if lifeline.shutdown().await.is_ok() {
+        let mut words = Vec::new();
+        let read = lifeline.read_to_end(&mut words);
+        drop(tokio::time::timeout(OBITUARY, read).await);
     }
 }

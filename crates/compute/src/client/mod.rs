@@ -4,6 +4,7 @@
 //! child a job goes to, is decided here; what code means is not.
 
 mod connection;
+mod places;
 mod session;
 mod zygote;
 
@@ -14,6 +15,7 @@ pub use session::Session;
 use crate::error::Error;
 use crate::job::{Isolation, Kind, Options};
 use connection::Connection;
+use places::Places;
 use zygote::Zygote;
 
 /// A handle on the worker. Clones share one; it is started by the first job, or by `warm`.
@@ -28,6 +30,7 @@ pub struct Compute {
 struct Inner {
     options: Options,
     zygote: Mutex<Option<Zygote>>,
+    places: Places,
 }
 
 impl Compute {
@@ -35,6 +38,7 @@ impl Compute {
     pub fn new(options: Options) -> Compute {
         Compute {
             inner: Arc::new(Inner {
+                places: Places::new(options.limits.children),
                 options,
                 zygote: Mutex::new(None),
             }),
@@ -75,6 +79,10 @@ impl Compute {
         if let Some(zygote) = zygote {
             zygote.stop().await;
         }
+    }
+
+    fn places(&self) -> &Places {
+        &self.inner.places
     }
 
     pub(crate) fn options(&self) -> &Options {

@@ -2,7 +2,10 @@
 //!
 //! The child is replaced when a job ends it, runs out of time or is given up. Jobs of one session do
 //! not share names, but a session is the unit of isolation: code that tampers with a module may be
-//! felt by later code of the same run, never by another.
+//! felt by later code of the same session, never by another.
+//!
+//! Between two jobs the child stands in the list of idle ones (`places.rs`), where another session may
+//! take its place.
 
 use std::time::Duration;
 
@@ -25,15 +28,20 @@ const DYNAMIC: [&str; 7] = ["__", "dir", "eval", "exec", "globals", "locals", "v
 #[derive(Debug)]
 pub struct Session {
     compute: Compute,
-    child: Option<Connection>,
+    /// Names it among the sessions of its worker.
+    number: u64,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        drop(self.compute.places().take(self.number));
+    }
 }
 
 impl Session {
     pub(super) fn new(compute: Compute) -> Session {
-        Session {
-            compute,
-            child: None,
-        }
+        let number = compute.places().next_session();
+        Session { compute, number }
     }
 
     /// Runs a job, with a time limit of its own if given.
@@ -73,8 +81,8 @@ impl Session {
     }
 
     pub(super) async fn isolation(&mut self) -> Result<Isolation, Error> {
-        let (connection, isolation) = self.fork().await?;
-        self.child = Some(connection);
+        let (child, isolation) = self.fork().await?;
+        self.compute.places().keep(self.number, child);
         Ok(isolation)
     }
 
@@ -101,7 +109,7 @@ impl Session {
         time: Duration,
     ) -> Result<Result<Reply, u64>, Error> {
         // Taken out, so that a dropped future drops the child with it.
-        let mut child = match self.child.take() {
+        let mut child = match self.compute.places().take(self.number) {
             Some(child) => child,
             None => self.fork().await?.0,
         };
@@ -111,7 +119,7 @@ impl Session {
         };
         match reply {
             Ok(reply) => {
-                self.child = Some(child);
+                self.compute.places().keep(self.number, child);
                 Ok(Ok(reply))
             }
             Err(Lost::Worker) => Ok(Err(child.worker)),
@@ -123,8 +131,16 @@ impl Session {
         }
     }
 
-    /// A child that serves. A worker that died before it could is replaced once.
+    /// A child that serves, as soon as there is a place for one. A worker that died before it could
+    /// is replaced once.
     async fn fork(&self) -> Result<(Connection, Isolation), Error> {
+        let place = self.compute.places().place().await;
+        let (mut child, isolation) = self.connect().await?;
+        child.place = place;
+        Ok((child, isolation))
+    }
+
+    async fn connect(&self) -> Result<(Connection, Isolation), Error> {
         let mut gone = Error::unavailable("it did not start");
         for _ in 0..2 {
             let mut child = self.compute.connect().await?;

@@ -12,5 +12,6 @@ mod cases;
 mod clock;
 mod conditions;
 mod lifecycle;
+mod places;
 mod support;
 mod values;

@@ -89,6 +89,19 @@ impl World {
         world
     }
 
+    /// Puts timed skill files into the home, for the next time it is opened.
+    pub(crate) fn write_files(&self, count: usize) {
+        let folder = self.home.path().join("skills");
+        std::fs::create_dir_all(&folder).unwrap();
+        for n in 0..count {
+            let text = format!(
+                "name: file-{n}\ndescription: Fires\nschedule: \"0 9 * * *\"\n\
+                 steps:\n  - {{id: one, tool: act}}\n"
+            );
+            std::fs::write(folder.join(format!("file-{n}.yaml")), text).unwrap();
+        }
+    }
+
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.parts.as_ref().unwrap().0
     }
@@ -307,7 +320,10 @@ impl Daemon {
         let (engine, until) = (world.engine().clone(), stop.clone());
         let task = tokio::spawn(async move {
             let (pool, grace) = (Pool::new(places), Duration::from_secs(5));
-            engine.serve(&pool, Arc::new(Ears), until, grace).await;
+            engine
+                .serve(&pool, Arc::new(Ears), until, grace)
+                .await
+                .unwrap();
         });
         Self { stop, task }
     }

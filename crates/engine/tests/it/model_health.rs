@@ -134,7 +134,10 @@ async fn a_daemon_asks_once_a_minute() {
     let serving = tokio::spawn(async move {
         let pool = Pool::new(1);
         let grace = Duration::from_secs(1);
-        engine.serve(&pool, Arc::new(Deaf), until, grace).await;
+        engine
+            .serve(&pool, Arc::new(Deaf), until, grace)
+            .await
+            .unwrap();
     });
     let asked = async |count: usize| {
         while server.http_requests().len() < count {

@@ -37,7 +37,10 @@ impl Daemon {
         let (engine, pool, until) = (t.world.engine.clone(), t.pool.clone(), stop.clone());
         let task = tokio::spawn(async move {
             let grace = Duration::from_secs(5);
-            engine.serve(&pool, Arc::new(Ears), until, grace).await;
+            engine
+                .serve(&pool, Arc::new(Ears), until, grace)
+                .await
+                .unwrap();
         });
         Self { stop, task }
     }

@@ -3,8 +3,8 @@
 use super::skills::stale_end;
 use super::support::{append, at, claim, event, id, park, start, success, together, wish};
 use crate::{
-    Batch, CancelState, Error, Lease, Limit, Prune, Refusal, Reserve, Reserved, Spend, SpentFilter,
-    SpentRow, Store, UsageRow, Write, bucket,
+    Batch, CancelState, Error, Estimate, Lease, Limit, Prune, Refusal, Reserve, Reserved, Spend,
+    SpentFilter, SpentRow, Store, UsageRow, Write, bucket,
 };
 
 /// A scope with a limit of tokens.
@@ -31,6 +31,7 @@ fn want(key: &str, tokens: u64, scopes: &[Limit]) -> Reserve {
         scopes: scopes.to_vec(),
         tokens,
         micros: tokens * 10,
+        estimate: Estimate::default(),
         at: at(3),
     }
 }
@@ -204,6 +205,7 @@ pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
         calls,
         reserved_tokens: 7,
         reserved_micros: 70,
+        ..SpentRow::default()
     };
     // However often it is recorded, and whatever it says then.
     for tokens in [40, 40, 80] {
@@ -267,14 +269,66 @@ pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     granted(store, &lease, hold.clone()).await;
     let dead = store.release(Vec::new(), at(2000)).await.unwrap();
     assert_eq!(dead.len(), 2);
-    assert_eq!(tokens(store).await, are(&[]));
+    // Nothing is reserved, and nothing was estimated.
+    assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
 
     let mut only = wish("me", 2000);
     only.only = Some(id("r1"));
     let lease = store.claim(only).await.unwrap().unwrap().lease;
     granted(store, &lease, hold.clone()).await;
     append(store, &lease, success(2001)).await;
-    assert_eq!(tokens(store).await, are(&[]));
+    assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
+}
+
+/// A crash holds no budget, but the provider may charge for what was under way: that is counted with
+/// an estimate, once per crash, and beside what the same question takes when it is asked again.
+pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
+    let day = [free("run:r1"), limit("all@1", 1000)];
+    let hold = Reserve {
+        estimate: Estimate {
+            agent: "main".to_owned(),
+            tokens: 30,
+            micros: 5,
+        },
+        ..want("k", 100, &day)
+    };
+    start(store, "r1", "a").await;
+    for crash in 1..=2 {
+        store
+            .release(vec!["me".to_owned()], at(crash))
+            .await
+            .unwrap();
+        let lease = claim(store, crash + 3).await.unwrap().lease;
+        granted(store, &lease, hold.clone()).await;
+    }
+    store.release(vec!["me".to_owned()], at(9)).await.unwrap();
+    // Nobody is left who could be counted twice.
+    store.release(vec!["me".to_owned()], at(10)).await.unwrap();
+    let lease = claim(store, 11).await.unwrap().lease;
+    granted(store, &lease, hold).await;
+    append(
+        store,
+        &lease,
+        batch(Write::Spend(spend("k", 40, &["run:r1", "all@1"]))),
+    )
+    .await;
+    append(store, &lease, success(12)).await;
+    let row = |scope: &str| SpentRow {
+        scope: scope.to_owned(),
+        tokens_in: 2 * 30 + 30,
+        tokens_out: 10,
+        micros: 2 * 5 + 400,
+        calls: 2 + 1,
+        estimated_tokens: 60,
+        estimated_micros: 10,
+        estimated_calls: 2,
+        ..SpentRow::default()
+    };
+    assert_eq!(spent(store).await, [row("all@1"), row("run:r1")]);
+    let usage = store.run(&id("r1")).await.unwrap().unwrap().usage.unwrap();
+    assert!(usage.contains(r#""estimated_calls":2"#), "{usage}");
+    let asked = store.usage_since("main", at(0)).await.unwrap();
+    assert_eq!(asked.iter().map(|row| row.tokens).sum::<u64>(), 60 + 40);
 }
 
 pub(super) async fn who_lost_the_lease_reserves_nothing(store: &dyn Store) {

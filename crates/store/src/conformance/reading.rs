@@ -5,7 +5,7 @@ use deft_model::{Outcome, RunStatus};
 use jiff::SignedDuration;
 
 use super::support::{admission, admit, append, at, events, first_claim, id, start, success};
-use crate::{Admission, Admitted, Batch, RunFilter, Store};
+use crate::{Admission, Admitted, Batch, Prune, RunFilter, RunPage, Store};
 
 async fn list(store: &dyn Store, filter: RunFilter) -> Vec<String> {
     let runs = store.runs(filter).await.unwrap();
@@ -29,6 +29,39 @@ pub(super) async fn runs_are_listed_newest_first(store: &dyn Store) {
     )
     .await;
     assert_eq!(some, ["b3", "r3"]);
+}
+
+/// Pages of two give what one list gives, also when the run that a page ended with is deleted.
+pub(super) async fn runs_are_read_in_pages(store: &dyn Store) {
+    for n in 0..5 {
+        let skill = if n == 2 { "b" } else { "a" };
+        let lease = start(store, &format!("r{n}"), skill).await;
+        append(store, &lease, success(n)).await;
+    }
+    let filter = RunFilter {
+        skill: Some("a".to_owned()),
+        limit: Some(2),
+        ..RunFilter::default()
+    };
+    assert_eq!(store.count_runs(filter.clone()).await.unwrap(), 4);
+    let page = async |after| store.run_page(filter.clone(), after).await.unwrap();
+    let names = |page: &RunPage| -> Vec<String> {
+        page.runs.iter().map(|run| run.id.to_string()).collect()
+    };
+    let first = page(None).await;
+    assert_eq!(names(&first), ["r4", "r3"]);
+    let second = page(first.end).await;
+    assert_eq!(names(&second), ["r1", "r0"]);
+    assert_eq!(page(second.end).await, RunPage::default());
+    let old = Prune {
+        before: at(4),
+        now: at(9),
+        limit: 100,
+        only_count: false,
+    };
+    store.prune(old).await.unwrap();
+    assert_eq!(page(first.end).await, RunPage::default());
+    assert_eq!(names(&page(None).await), ["r4"]);
 }
 
 pub(super) async fn late_runs_are_counted_while_they_are_driven(store: &dyn Store) {

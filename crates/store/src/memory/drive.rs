@@ -237,7 +237,7 @@ impl State {
         let running = self.index.running.iter().copied();
         let freed: Vec<usize> = running.filter(|n| lost(&self.runs[*n])).collect();
         for n in &freed {
-            self.books.release(*n);
+            self.books.spend_estimates(*n, now);
             self.change(*n, |run| {
                 run.row.status = RunStatus::Queued;
                 run.row.owner = None;

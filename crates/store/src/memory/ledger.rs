@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::State;
 use crate::ledger::{Balance, amount, bucket, bucket_end, run_scope};
-use crate::{Error, Lease, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow};
+use crate::{Error, Estimate, Lease, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow};
 
 /// The number of a run and the key of a call of it.
 type CallKey = (usize, String);
@@ -25,6 +25,7 @@ struct Reservation {
     scopes: Vec<String>,
     tokens: u64,
     micros: u64,
+    estimate: Estimate,
 }
 
 impl State {
@@ -53,6 +54,7 @@ impl Books {
             scopes: once(scopes),
             tokens: amount(wish.tokens),
             micros: amount(wish.micros),
+            estimate: wish.estimate,
         };
         self.reserved.insert(key, reservation);
         Reserved::Granted
@@ -73,9 +75,41 @@ impl Books {
     }
 
     pub(super) fn spend(&mut self, n: usize, spend: Spend) {
-        let key = (n, spend.key);
-        self.reserved.remove(&key);
-        if !self.counted.insert(key) {
+        self.reserved.remove(&(n, spend.key.clone()));
+        self.count(n, spend, false);
+    }
+
+    /// The owner of a run is dead or late: what its calls have probably used is spent in the place
+    /// of what was reserved for them.
+    pub(super) fn spend_estimates(&mut self, n: usize, at: Timestamp) {
+        let lost: Vec<(CallKey, Reservation)> = self
+            .reserved
+            .extract_if(.., |(run, _), _| *run == n)
+            .collect();
+        // What counts against nothing is not kept by any backend.
+        let counts = |(_, reservation): &(CallKey, Reservation)| !reservation.scopes.is_empty();
+        for ((_, key), reservation) in lost.into_iter().filter(counts) {
+            let Estimate {
+                agent,
+                tokens,
+                micros,
+            } = reservation.estimate;
+            let spend = Spend {
+                key: format!("{key} interrupted at {at}"),
+                scopes: reservation.scopes,
+                tokens_in: tokens,
+                tokens_out: 0,
+                micros,
+                calls: 1,
+                agent,
+                at,
+            };
+            self.count(n, spend, true);
+        }
+    }
+
+    fn count(&mut self, n: usize, spend: Spend, estimated: bool) {
+        if !self.counted.insert((n, spend.key)) {
             return;
         }
         let [tokens_in, tokens_out] = [spend.tokens_in, spend.tokens_out].map(amount);
@@ -90,6 +124,11 @@ impl Books {
             row.tokens_out += tokens_out;
             row.micros += micros;
             row.calls += calls;
+            if estimated {
+                row.estimated_tokens += tokens_in + tokens_out;
+                row.estimated_micros += micros;
+                row.estimated_calls += calls;
+            }
             *at = spend.at.max(*at);
         }
         let bucket = bucket(spend.at);

@@ -4,7 +4,7 @@ use deft_model::RunId;
 use jiff::SignedDuration;
 
 use super::State;
-use crate::{RunFilter, RunRow, StoredEvent};
+use crate::{PageEnd, RunFilter, RunPage, RunRow, StoredEvent};
 
 impl State {
     pub(super) fn owners(&self) -> Vec<String> {
@@ -26,16 +26,21 @@ impl State {
         running.filter(is_late).count() as u64
     }
 
-    pub(super) fn list(&self, filter: &RunFilter) -> Vec<RunRow> {
-        let newest_first = self.runs.iter().rev();
+    pub(super) fn list(&self, filter: &RunFilter, after: Option<PageEnd>) -> RunPage {
+        let end = after.and_then(|PageEnd(n)| usize::try_from(n).ok());
+        let older = &self.runs[..end.unwrap_or(self.runs.len())];
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
-        newest_first
-            .map(|run| &run.row)
+        let rows = older.iter().map(|run| &run.row).enumerate().rev();
+        let page: Vec<(usize, &RunRow)> = rows
             // Deleted runs keep their places.
-            .filter(|row| fits(row, filter) && self.by_id.contains_key(&row.id))
+            .filter(|(_, row)| fits(row, filter) && self.by_id.contains_key(&row.id))
             .take(limit)
-            .cloned()
-            .collect()
+            .collect();
+        let last = page.last().and_then(|(n, _)| i64::try_from(*n).ok());
+        RunPage {
+            runs: page.into_iter().map(|(_, row)| row.clone()).collect(),
+            end: last.map(PageEnd),
+        }
     }
 
     pub(super) fn events_after(

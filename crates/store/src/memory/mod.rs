@@ -24,8 +24,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, Prune, Pruned, RunFilter, RunRow, Store,
-    StoredEvent,
+    Decided, Decision, Error, Grant, Lease, NewEvent, PageEnd, Prune, Pruned, RunFilter, RunPage,
+    RunRow, Store, StoredEvent,
 };
 use run::{Index, Run};
 
@@ -174,17 +174,27 @@ impl Store for Memory {
         self.read(|state| state.find(id).map(|n| state.row(n)))
     }
 
-    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>> {
-        self.read(|state| state.list(&filter))
+    fn run_page(&self, filter: RunFilter, after: Option<PageEnd>) -> Answer<'_, RunPage> {
+        self.read(|state| state.list(&filter, after))
+    }
+
+    fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64> {
+        let all = RunFilter {
+            limit: None,
+            ..filter
+        };
+        self.read(move |state| state.list(&all, None).runs.len() as u64)
     }
 
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {
         self.read(|state| state.events_after(run, after, limit))
     }
 
-    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()> {
+    fn keep_revisions(&self, revisions: Vec<(String, String)>) -> Answer<'_, ()> {
         self.write(|state| {
-            state.aside.keep_revision(revision, content);
+            for (revision, content) in revisions {
+                state.aside.keep_revision(&revision, &content);
+            }
             Ok(())
         })
     }

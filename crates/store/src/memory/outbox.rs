@@ -137,6 +137,7 @@ impl Notes {
             let of = filter.run.as_ref();
             of.is_none_or(|run| notice.run.as_ref() == Some(run))
                 && filter.status.is_none_or(|status| notice.status == status)
+                && filter.before.is_none_or(|before| notice.id < before)
         };
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
         let notices = self.notices.iter().rev().filter(fits).take(limit);

@@ -19,13 +19,14 @@ impl Records for Memory {
         })
     }
 
-    fn change_skill(
+    fn change_skills(
         &self,
-        id: i64,
-        version: u64,
-        change: SkillChange,
-    ) -> Answer<'_, Option<SkillRow>> {
-        self.write(|state| Ok(state.skills.change(id, version, change)))
+        changes: Vec<(i64, u64, SkillChange)>,
+    ) -> Answer<'_, Vec<Option<SkillRow>>> {
+        self.write(|state| {
+            let change = |(id, version, new)| state.skills.change(id, version, new);
+            Ok(changes.into_iter().map(change).collect())
+        })
     }
 
     fn remove_skill(&self, id: i64) -> Answer<'_, Option<SkillRow>> {
@@ -104,6 +105,14 @@ impl Outbox for Memory {
 
     fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>> {
         self.read(|state| state.notes.notices(&filter))
+    }
+
+    fn count_notices(&self, filter: NoticeFilter) -> Answer<'_, u64> {
+        let all = NoticeFilter {
+            limit: None,
+            ..filter
+        };
+        self.read(move |state| state.notes.notices(&all).len() as u64)
     }
 
     fn next_notice(&self) -> Answer<'_, Option<Timestamp>> {

@@ -302,7 +302,7 @@ pub(super) fn release(
     let mut free = db.prepare_cached(sql)?;
     for (n, _) in &lost {
         free.execute([n])?;
-        ledger::release(db, *n)?;
+        ledger::spend_estimates(db, *n, now)?;
     }
     Ok(lost.into_iter().map(|(_, id)| id).collect())
 }

@@ -8,12 +8,14 @@
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::fault::{Fault, is_busy, translate};
+use super::identity::Identity;
 use super::open::SqliteOptions;
 use crate::Error;
 
@@ -83,6 +85,8 @@ pub(super) struct Pen {
     /// After how many pages the log is to be copied into the file, and how many there are.
     log_pages: u32,
     log: Cell<u32>,
+    /// What the file has to be; none for a database in memory.
+    identity: Option<Arc<Identity>>,
 }
 
 impl Pen {
@@ -90,6 +94,7 @@ impl Pen {
         db: Connection,
         path: PathBuf,
         options: &SqliteOptions,
+        identity: Option<Arc<Identity>>,
     ) -> Result<Self, Error> {
         // Waiting is done here, see `begin`.
         db.busy_timeout(Duration::ZERO)
@@ -105,6 +110,7 @@ impl Pen {
             patience: options.busy_timeout,
             log_pages: options.log_pages,
             log: Cell::new(0),
+            identity,
         })
     }
 
@@ -142,6 +148,7 @@ impl Pen {
     /// `SQLite` would wait too, but with ever longer pauses, and a process that writes all the time
     /// leaves gaps that are short.
     fn begin(&self, patience: Duration) -> Result<(), Error> {
+        self.check_file()?;
         let deadline = Instant::now() + patience;
         let (mut pause, longest) = PAUSES;
         loop {
@@ -163,11 +170,18 @@ impl Pen {
             _ => self.apply(group),
         };
         let done = applied.and_then(|()| self.run("COMMIT"));
+        // A file that is in place after the commit was in place during it, so that whoever acts on
+        // the answer, and calls a tool perhaps, acts on what the next process will find.
+        let done = done.and_then(|()| self.check_file());
         match done {
             Ok(()) => self.log.set(LOG.get()),
             Err(_) => self.undo(),
         }
         done
+    }
+
+    fn check_file(&self) -> Result<(), Error> {
+        self.identity.as_ref().map_or(Ok(()), |file| file.check())
     }
 
     /// Runs every entry as it is, and in savepoints if one of them leaves traces of what failed.
@@ -248,7 +262,7 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE it (n INTEGER PRIMARY KEY)")
             .unwrap();
-        let pen = Pen::new(db, PathBuf::new(), &SqliteOptions::default()).unwrap();
+        let pen = Pen::new(db, PathBuf::new(), &SqliteOptions::default(), None).unwrap();
         let (mut group, answers): (Vec<_>, Vec<Reply>) = entries
             .iter()
             .map(|(row, fails)| adds(*row, *fails))

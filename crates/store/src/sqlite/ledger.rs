@@ -27,14 +27,47 @@ pub(super) fn reserve(db: &Connection, lease: &Lease, wish: &Reserve) -> Result<
         }
     }
     unreserve(db, n, &wish.key)?;
-    let sql = "INSERT INTO reservation (run, key, scope, tokens, micros) \
-               VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO reservation (run, key, scope, tokens, micros, agent, estimated_tokens, \
+               estimated_micros) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
     let mut insert = db.prepare_cached(sql)?;
     for limit in &wish.scopes {
-        let (tokens, micros) = (number(wish.tokens), number(wish.micros));
-        insert.execute(params![n, wish.key, limit.scope, tokens, micros])?;
+        insert.execute(params![
+            n,
+            wish.key,
+            limit.scope,
+            number(wish.tokens),
+            number(wish.micros),
+            wish.estimate.agent,
+            number(wish.estimate.tokens),
+            number(wish.estimate.micros),
+        ])?;
     }
     Ok(Reserved::Granted)
+}
+
+/// The owner of a run is dead or late: what its calls have probably used is spent in the place of
+/// what was reserved for them.
+pub(super) fn spend_estimates(db: &Connection, n: i64, at: Timestamp) -> Result<(), Fault> {
+    let sql = "SELECT key, agent, estimated_tokens, estimated_micros, json_group_array(scope) \
+               FROM reservation WHERE run = ?1 GROUP BY key ORDER BY key";
+    let mut lost = db.prepare_cached(sql)?;
+    let lost = lost.query_map([n], |row| {
+        let scopes: String = row.get(4)?;
+        Ok(Spend {
+            key: format!("{} interrupted at {at}", row.get::<_, String>(0)?),
+            scopes: serde_json::from_str(&scopes).unwrap_or_default(),
+            tokens_in: natural(row, 2)?,
+            tokens_out: 0,
+            micros: natural(row, 3)?,
+            calls: 1,
+            agent: row.get(1)?,
+            at,
+        })
+    })?;
+    for spend in lost.collect::<Result<Vec<_>, _>>()? {
+        count(db, n, &spend, true)?;
+    }
+    release(db, n)
 }
 
 /// How a scope stands without what is reserved under a key.
@@ -68,21 +101,33 @@ fn number(wanted: u64) -> i64 {
 /// Puts what a call used in the place of what was reserved for it.
 pub(super) fn spend(db: &Connection, n: i64, spend: &Spend) -> Result<(), Fault> {
     unreserve(db, n, &spend.key)?;
+    count(db, n, spend, false)
+}
+
+/// Adds what a call used to the sums, once.
+fn count(db: &Connection, n: i64, spend: &Spend, estimated: bool) -> Result<(), Fault> {
     let sql = "INSERT INTO counted (run, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     if db.prepare_cached(sql)?.execute(params![n, spend.key])? == 0 {
         return Ok(());
     }
     let [tokens_in, tokens_out] = [spend.tokens_in, spend.tokens_out].map(number);
     let [cost, calls] = [spend.micros, spend.calls].map(number);
-    let sql = "INSERT INTO ledger (scope, tokens_in, tokens_out, micros, calls, at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET \
+    let sql = "INSERT INTO ledger (scope, tokens_in, tokens_out, micros, calls, at, \
+               estimated_tokens, estimated_micros, estimated_calls) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7 * (?2 + ?3), ?7 * ?4, ?7 * ?5) \
+               ON CONFLICT DO UPDATE SET \
                tokens_in = tokens_in + ?2, tokens_out = tokens_out + ?3, micros = micros + ?4, \
-               calls = calls + ?5, at = max(at, ?6)";
+               calls = calls + ?5, at = max(at, ?6), \
+               estimated_tokens = estimated_tokens + ?7 * (?2 + ?3), \
+               estimated_micros = estimated_micros + ?7 * ?4, \
+               estimated_calls = estimated_calls + ?7 * ?5";
     let mut add = db.prepare_cached(sql)?;
     for (place, scope) in spend.scopes.iter().enumerate() {
         if !spend.scopes[..place].contains(scope) {
             let at = micros(spend.at);
-            add.execute(params![scope, tokens_in, tokens_out, cost, calls, at])?;
+            add.execute(params![
+                scope, tokens_in, tokens_out, cost, calls, at, estimated
+            ])?;
         }
     }
     let sql = "INSERT INTO usage (agent, bucket, tokens, micros, calls) \
@@ -118,10 +163,11 @@ pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRo
         (None, None) => ("", None),
     };
     // One statement, so that both tables are seen as of one instant.
-    let sql = "SELECT scope, sum(a), sum(b), sum(c), sum(d), sum(e), sum(f) FROM (\
-               SELECT scope, tokens_in a, tokens_out b, micros c, calls d, 0 e, 0 f FROM ledger \
+    let sql = "SELECT scope, sum(a), sum(b), sum(c), sum(d), sum(e), sum(f), sum(g), sum(h), \
+               sum(i) FROM (SELECT scope, tokens_in a, tokens_out b, micros c, calls d, 0 e, 0 f, \
+               estimated_tokens g, estimated_micros h, estimated_calls i FROM ledger \
                WHERE scope >= ?1 AND (?2 IS NULL OR scope <= ?2) UNION ALL \
-               SELECT scope, 0, 0, 0, 0, tokens, micros FROM reservation \
+               SELECT scope, 0, 0, 0, 0, tokens, micros, 0, 0, 0 FROM reservation \
                WHERE scope >= ?1 AND (?2 IS NULL OR scope <= ?2)) GROUP BY scope ORDER BY scope";
     let mut rows = db.prepare_cached(sql)?;
     let mut rows = rows.query(params![from, to])?;
@@ -144,6 +190,9 @@ pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRo
                 calls: natural(row, 4)?,
                 reserved_tokens: natural(row, 5)?,
                 reserved_micros: natural(row, 6)?,
+                estimated_tokens: natural(row, 7)?,
+                estimated_micros: natural(row, 8)?,
+                estimated_calls: natural(row, 9)?,
             });
         }
     }
@@ -153,7 +202,7 @@ pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRo
 /// What was spent by a run, for its row. Most runs ask no model: then nothing is found under one
 /// key.
 pub(super) fn of_run(db: &Connection, n: i64) -> Result<Option<String>, Fault> {
-    let sql = "SELECT tokens_in, tokens_out, micros, calls FROM ledger \
+    let sql = "SELECT tokens_in, tokens_out, micros, calls, estimated_calls FROM ledger \
                WHERE scope = 'run:' || (SELECT id FROM run WHERE n = ?1)";
     let mut found = db.prepare_cached(sql)?;
     let found = found.query_row([n], |row| {
@@ -162,6 +211,7 @@ pub(super) fn of_run(db: &Connection, n: i64) -> Result<Option<String>, Fault> {
             tokens_out: natural(row, 1)?,
             micros: natural(row, 2)?,
             calls: natural(row, 3)?,
+            estimated_calls: natural(row, 4)?,
             ..SpentRow::default()
         })
     });

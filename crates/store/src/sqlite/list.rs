@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::append::events_of;
 use super::fault::Fault;
 use super::row::{self, micros, run_columns, signed};
-use crate::{RunFilter, RunRow, StoredEvent};
+use crate::{PageEnd, RunFilter, RunPage, RunRow, StoredEvent};
 
 pub(super) fn owners(db: &Connection) -> Result<Vec<String>, Fault> {
     let sql = "SELECT DISTINCT owner FROM run INDEXED BY run_active \
@@ -40,8 +40,38 @@ pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<RunRow>, Fault> 
     Ok(run.query_row([id.as_str()], row::run).optional()?)
 }
 
-pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunRow>, Fault> {
+pub(super) fn page(
+    db: &Connection,
+    filter: &RunFilter,
+    after: Option<PageEnd>,
+) -> Result<RunPage, Fault> {
+    let (which, mut values) = conditions(filter);
+    values.push(Value::Integer(after.map_or(i64::MAX, |PageEnd(n)| n)));
+    values.push(Value::Integer(filter.limit.map_or(-1, i64::from)));
+    let sql = format!(
+        "SELECT {} FROM run {which} AND n < ? ORDER BY n DESC LIMIT ?",
+        run_columns!()
+    );
+    let mut page = RunPage::default();
+    let mut runs = db.prepare_cached(&sql)?;
+    let mut rows = runs.query(params_from_iter(values))?;
+    while let Some(row) = rows.next()? {
+        page.end = Some(PageEnd(row.get("n")?));
+        page.runs.push(row::run(row)?);
+    }
+    Ok(page)
+}
+
+pub(super) fn count(db: &Connection, filter: &RunFilter) -> Result<u64, Fault> {
     let (which, values) = conditions(filter);
+    let sql = format!("SELECT count(*) FROM run {which}");
+    let mut count = db.prepare_cached(&sql)?;
+    let count: i64 = count.query_row(params_from_iter(values), |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// What a filter asks for, and the values of its question marks.
+fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
     let active = !filter.statuses.is_empty() && !filter.statuses.contains(&RunStatus::Done);
     // The index that finished runs are not in, with its condition, which is true for all others.
     let whose = if active {
@@ -49,17 +79,6 @@ pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunRow>, F
     } else {
         "WHERE true"
     };
-    let sql = format!(
-        "SELECT {} FROM run {whose}{which} ORDER BY n DESC LIMIT ?",
-        run_columns!()
-    );
-    let mut runs = db.prepare_cached(&sql)?;
-    let runs = runs.query_map(params_from_iter(values), row::run)?;
-    Ok(runs.collect::<Result<_, _>>()?)
-}
-
-/// The conditions of a filter and the values of its question marks, the limit at the end.
-fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
     let mut which = Vec::new();
     let mut values = Vec::new();
     if let Some(skill) = &filter.skill {
@@ -80,10 +99,8 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
         values.push(Value::Integer(micros(since)));
         values.push(Value::Integer(row::least_number(since)));
     }
-    let limit = filter.limit.map_or(-1, i64::from);
-    values.push(Value::Integer(limit));
     let which = which.iter().map(|one: &String| format!(" AND {one}"));
-    (which.collect(), values)
+    (format!("{whose}{}", which.collect::<String>()), values)
 }
 
 /// The words are ours, so that they need no question marks.

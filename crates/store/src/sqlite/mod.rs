@@ -12,6 +12,7 @@ mod conversations;
 mod fault;
 mod finish;
 mod group;
+mod identity;
 mod ledger;
 mod list;
 mod open;
@@ -25,14 +26,15 @@ mod traits;
 mod writer;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use deft_model::RunId;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, Prune, Pruned, RunFilter, RunRow, Store,
-    StoredEvent,
+    Decided, Decision, Error, Grant, Lease, NewEvent, PageEnd, Prune, Pruned, RunFilter, RunPage,
+    RunRow, Store, StoredEvent,
 };
 pub use open::SqliteOptions;
 use readers::Readers;
@@ -50,10 +52,11 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens a store, or makes it. The folder has to be there.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
-        let db = open::writer(path, options)?;
+        let (db, identity) = open::writer(path, options)?;
+        let identity = Arc::new(identity);
         Ok(Self {
-            readers: Readers::start(path, options, open::reader)?,
-            writer: Writer::start(db, path.to_path_buf(), options)?,
+            readers: Readers::start(path, options, open::reader, Some(&identity))?,
+            writer: Writer::start(db, path.to_path_buf(), options, identity)?,
         })
     }
 
@@ -62,9 +65,17 @@ impl Sqlite {
     pub fn open_read_only(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
         open::check_readable(path, options)?;
         Ok(Self {
-            readers: Readers::start(path, options, open::read_only)?,
+            readers: Readers::start(path, options, open::read_only, None)?,
             writer: Writer::none(path.to_path_buf()),
         })
+    }
+}
+
+impl Sqlite {
+    /// How many transactions were committed through this handle. Each costs a sync of the disk, so
+    /// this is what tells whether a task is slow, on any disk.
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
     }
 }
 
@@ -153,8 +164,12 @@ impl Store for Sqlite {
         self.readers.read(move |db| list::run(db, &id))
     }
 
-    fn runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRow>> {
-        self.readers.read(move |db| list::runs(db, &filter))
+    fn run_page(&self, filter: RunFilter, after: Option<PageEnd>) -> Answer<'_, RunPage> {
+        self.readers.read(move |db| list::page(db, &filter, after))
+    }
+
+    fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64> {
+        self.readers.read(move |db| list::count(db, &filter))
     }
 
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {
@@ -163,10 +178,13 @@ impl Store for Sqlite {
             .read(move |db| list::events(db, run.as_ref(), after, limit))
     }
 
-    fn keep_revision(&self, revision: &str, content: &str) -> Answer<'_, ()> {
-        let (revision, content) = (revision.to_owned(), content.to_owned());
-        self.writer
-            .write(move |db| aside::keep_revision(db, &revision, &content))
+    fn keep_revisions(&self, revisions: Vec<(String, String)>) -> Answer<'_, ()> {
+        self.writer.write(move |db| {
+            let keep = |(revision, content): &(String, String)| {
+                aside::keep_revision(db, revision, content)
+            };
+            revisions.iter().try_for_each(keep)
+        })
     }
 
     fn revision(&self, revision: &str) -> Answer<'_, Option<String>> {

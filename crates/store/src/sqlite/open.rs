@@ -7,10 +7,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use super::fault::translate;
+use super::identity::Identity;
 use crate::Error;
 
 /// `deft` in ASCII, in the header of the file. `schema.sql` writes it.
@@ -20,10 +22,11 @@ const APPLICATION: i64 = 0x6465_6674;
 const FORMATS: &[M<'static>] = &[
     M::up(include_str!("schema.sql")),
     M::up(include_str!("schema_2.sql")),
+    M::up(include_str!("schema_3.sql")),
 ];
 
 /// The newest format.
-const KNOWN: i64 = 2;
+const KNOWN: i64 = 3;
 
 /// How [`Sqlite`](super::Sqlite) uses its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +53,10 @@ impl Default for SqliteOptions {
 }
 
 /// The connection that writes, to a file that has the newest format.
-pub(super) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+pub(super) fn writer(
+    path: &Path,
+    options: &SqliteOptions,
+) -> Result<(Connection, Identity), Error> {
     create(path)?;
     let deadline = Instant::now() + options.busy_timeout;
     loop {
@@ -77,27 +83,64 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
     Ok(db)
 }
 
-/// A connection that only reads, also where nothing can be written beside the file.
+/// A connection that only reads, also where nothing can be written: in a folder of somebody else's,
+/// on a read-only or a full disk.
 ///
-/// `SQLite` wants to make an index of the log, and gives up where it cannot. A file without a log
-/// is whole, so that it can be read as it is.
+/// `SQLite` wants to make an index of the log beside the file, and gives up where it cannot. Nobody
+/// has the file open then, as whoever has it open has made that index.
 pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
-    let usual = reader(path, options).and_then(|db| {
-        let opened = number(&db, "PRAGMA schema_version");
-        opened.map(|_| db).map_err(|error| translate(&error, path))
-    });
-    let Err(error) = usual else {
-        return usual;
+    let sql = |error: rusqlite::Error| translate(&error, path);
+    let usual = reader(path, options).and_then(|db| try_read(db).map_err(sql));
+    let error = match usual {
+        Err(error) if is_unwritable(&error) && path.exists() => error,
+        other => return other,
     };
+    let opened = if has_log(path) {
+        unlocked(path)
+    } else {
+        unchanging(path)
+    };
+    // What the usual way said is what is wrong.
+    opened.and_then(try_read).map_err(|_| error)
+}
+
+/// Whether a connection could not be opened because something beside the file cannot be written.
+fn is_unwritable(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NoAccess { .. } | Error::ReadOnly { .. } | Error::Io { .. } | Error::Full { .. }
+    )
+}
+
+/// Whether the log holds anything. One that was only just made is empty.
+fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    if Path::new(&log).exists() || !path.exists() {
-        return Err(error);
-    }
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// Reads the first page, as opening alone touches nothing.
+fn try_read(db: Connection) -> rusqlite::Result<Connection> {
+    number(&db, "PRAGMA schema_version")?;
+    Ok(db)
+}
+
+/// A connection that takes no locks and has the index of the log in its own memory.
+fn unlocked(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
+    db.pragma_update(None, "locking_mode", "exclusive")?;
+    // The log is not ours to copy.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(db)
+}
+
+/// A connection to a file without a log, which is whole and can be read as it is.
+fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(address(path), flags).map_err(|error| translate(&error, path))
+    Connection::open_with_flags(address(path), flags)
 }
 
 /// The file as an address that says it does not change.
@@ -143,7 +186,8 @@ fn create(path: &Path) -> Result<(), Error> {
     }
 }
 
-fn try_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
+fn try_writer(path: &Path, options: &SqliteOptions) -> Result<(Connection, Identity), Error> {
+    let identity = Identity::of_database(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = |error: rusqlite::Error| translate(&error, path);
     let mut db = Connection::open_with_flags(path, flags).map_err(sql)?;
@@ -153,7 +197,10 @@ fn try_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error>
     if found < KNOWN {
         migrate(&mut db, path)?;
     }
-    Ok(db)
+    number(&db, "PRAGMA schema_version").map_err(sql)?;
+    let identity = identity.with_log();
+    identity.check()?;
+    Ok((db, identity))
 }
 
 /// The format of the file, if it is one that may be written to.

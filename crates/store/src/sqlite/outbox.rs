@@ -101,6 +101,24 @@ pub(super) fn keep_parts(db: &Connection, id: i64, parts: u32) -> Result<(), Fau
 }
 
 pub(super) fn list(db: &Connection, filter: &NoticeFilter) -> Result<Vec<NoticeRow>, Fault> {
+    let (which, mut values) = conditions(filter);
+    values.push(Value::Integer(filter.limit.map_or(-1, i64::from)));
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE {which} ORDER BY outbox.n DESC LIMIT ?");
+    let mut notices = db.prepare_cached(&sql)?;
+    let notices = notices.query_map(params_from_iter(values), read)?;
+    Ok(notices.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn count(db: &Connection, filter: &NoticeFilter) -> Result<u64, Fault> {
+    let (which, values) = conditions(filter);
+    let sql = format!("SELECT count(*) FROM outbox WHERE {which}");
+    let mut count = db.prepare_cached(&sql)?;
+    let count: i64 = count.query_row(params_from_iter(values), |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// The conditions of a filter and the values of its question marks.
+fn conditions(filter: &NoticeFilter) -> (String, Vec<Value>) {
     let mut which = vec!["true"];
     let mut values = Vec::new();
     if let Some(run) = &filter.run {
@@ -111,12 +129,11 @@ pub(super) fn list(db: &Connection, filter: &NoticeFilter) -> Result<Vec<NoticeR
         which.push("outbox.status = ?");
         values.push(Value::Text(status.word().to_owned()));
     }
-    values.push(Value::Integer(filter.limit.map_or(-1, i64::from)));
-    let which = which.join(" AND ");
-    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE {which} ORDER BY outbox.n DESC LIMIT ?");
-    let mut notices = db.prepare_cached(&sql)?;
-    let notices = notices.query_map(params_from_iter(values), read)?;
-    Ok(notices.collect::<Result<_, _>>()?)
+    if let Some(before) = filter.before {
+        which.push("outbox.n < ?");
+        values.push(Value::Integer(before));
+    }
+    (which.join(" AND "), values)
 }
 
 pub(super) fn next(db: &Connection) -> Result<Option<Timestamp>, Fault> {

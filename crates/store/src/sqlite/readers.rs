@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
+use super::identity::Identity;
 use super::open::SqliteOptions;
 use super::writer::join;
 use crate::{Answer, Error};
@@ -35,19 +36,43 @@ struct Reader {
     options: SqliteOptions,
     open: Open,
     db: Option<Connection>,
+    /// What the file has to be, for as long as somebody writes to it too.
+    identity: Option<Arc<Identity>>,
 }
 
 impl Reader {
-    fn new(path: &Path, options: &SqliteOptions, open: Open) -> Self {
+    fn new(
+        path: &Path,
+        options: &SqliteOptions,
+        open: Open,
+        identity: Option<&Arc<Identity>>,
+    ) -> Self {
         Self {
             path: path.to_path_buf(),
             options: options.clone(),
             open,
             db: None,
+            identity: identity.cloned(),
         }
     }
 
     fn ask<T>(
+        &mut self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, Error> {
+        // Opening a connection beside a log that was deleted would make a new log.
+        self.check_file()?;
+        let answer = self.ask_file(question);
+        // What was read from a file that was replaced says nothing about the one at the path.
+        self.check_file()?;
+        answer
+    }
+
+    fn check_file(&self) -> Result<(), Error> {
+        self.identity.as_ref().map_or(Ok(()), |file| file.check())
+    }
+
+    fn ask_file<T>(
         &mut self,
         question: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, Error> {
@@ -62,16 +87,22 @@ impl Reader {
 }
 
 impl Readers {
-    pub(super) fn start(path: &Path, options: &SqliteOptions, open: Open) -> Result<Self, Error> {
+    pub(super) fn start(
+        path: &Path,
+        options: &SqliteOptions,
+        open: Open,
+        identity: Option<&Arc<Identity>>,
+    ) -> Result<Self, Error> {
+        let reader = || Reader::new(path, options, open, identity);
         let (queue, jobs) = channel();
         let jobs = Arc::new(Mutex::new(jobs));
         let threads = (0..options.readers.max(1))
-            .map(|_| spawn(Arc::clone(&jobs), Reader::new(path, options, open)))
+            .map(|_| spawn(Arc::clone(&jobs), reader()))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             queue: Some(queue),
             threads,
-            watcher: Arc::new(Mutex::new(Reader::new(path, options, open))),
+            watcher: Arc::new(Mutex::new(reader())),
         })
     }
 

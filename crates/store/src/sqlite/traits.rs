@@ -16,14 +16,15 @@ impl Records for Sqlite {
         self.writer.write(move |db| skills::put(db, &new))
     }
 
-    fn change_skill(
+    fn change_skills(
         &self,
-        id: i64,
-        version: u64,
-        change: SkillChange,
-    ) -> Answer<'_, Option<SkillRow>> {
-        self.writer
-            .write(move |db| skills::change(db, id, version, &change))
+        changes: Vec<(i64, u64, SkillChange)>,
+    ) -> Answer<'_, Vec<Option<SkillRow>>> {
+        self.writer.write(move |db| {
+            let change =
+                |(id, version, new): &(_, _, SkillChange)| skills::change(db, *id, *version, new);
+            changes.iter().map(change).collect()
+        })
     }
 
     fn remove_skill(&self, id: i64) -> Answer<'_, Option<SkillRow>> {
@@ -96,6 +97,10 @@ impl Outbox for Sqlite {
 
     fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>> {
         self.readers.read(move |db| outbox::list(db, &filter))
+    }
+
+    fn count_notices(&self, filter: NoticeFilter) -> Answer<'_, u64> {
+        self.readers.read(move |db| outbox::count(db, &filter))
     }
 
     fn next_notice(&self) -> Answer<'_, Option<Timestamp>> {

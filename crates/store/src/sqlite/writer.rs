@@ -9,7 +9,7 @@
 //! which nobody else does.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 
 use super::fault::Fault;
 use super::group::{Entry, Pen, Work};
+use super::identity::Identity;
 use super::open::SqliteOptions;
 use crate::{Answer, Error};
 
@@ -49,6 +50,8 @@ struct Shared {
     waiting: AtomicUsize,
     /// Whether the last group had more than one entry.
     company: AtomicBool,
+    /// Groups that were committed.
+    commits: AtomicU64,
 }
 
 impl Writer {
@@ -56,12 +59,14 @@ impl Writer {
         db: Connection,
         path: PathBuf,
         options: &SqliteOptions,
+        identity: Arc<Identity>,
     ) -> Result<Self, Error> {
         let (queue, entries) = channel();
         let shared = Arc::new(Shared {
-            pen: Mutex::new(Pen::new(db, path.clone(), options)?),
+            pen: Mutex::new(Pen::new(db, path.clone(), options, Some(identity))?),
             waiting: AtomicUsize::new(0),
             company: AtomicBool::new(false),
+            commits: AtomicU64::new(0),
         });
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -113,6 +118,14 @@ impl Writer {
     }
 }
 
+impl Writer {
+    /// How many groups were committed.
+    pub(super) fn commits(&self) -> u64 {
+        let shared = self.shared.as_ref();
+        shared.map_or(0, |shared| shared.commits.load(Ordering::Relaxed))
+    }
+}
+
 impl Drop for Writer {
     /// Lets the thread finish what waits.
     fn drop(&mut self) {
@@ -149,6 +162,7 @@ impl Shared {
         };
         let mut group = [entry];
         let written = pen.write_at_once(&mut group);
+        self.count(matches!(written, Some(Ok(()))));
         if pen.log_exceeds(1) {
             pen.copy_log();
         }
@@ -161,6 +175,10 @@ impl Shared {
                 None
             }
         }
+    }
+
+    fn count(&self, committed: bool) {
+        self.commits.fetch_add(committed.into(), Ordering::Relaxed);
     }
 
     /// The next entry; a long log is copied if there is none for a while.
@@ -194,6 +212,7 @@ impl Shared {
             group.extend(entries.try_iter().take(GROUP - 1));
             self.company.store(group.len() > 1, Ordering::Relaxed);
             let failed = pen.write(&mut group).err();
+            self.count(failed.is_none());
             if pen.log_exceeds(TOO_LONG) {
                 pen.copy_log();
             }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deft_store::{
-    Batch, Claim, Lease, Limit, Memory, Reserve, Reserved, Spend, SpentFilter, SpentRow, Sqlite,
-    SqliteOptions, Store, Then, Write,
+    Batch, Claim, Estimate, Lease, Limit, Memory, Reserve, Reserved, Spend, SpentFilter, SpentRow,
+    Sqlite, SqliteOptions, Store, Then, Write,
 };
 use proptest::prelude::*;
 
@@ -76,6 +76,7 @@ impl Runner {
             }],
             tokens,
             micros: 0,
+            estimate: Estimate::default(),
             at: at(1),
         };
         let answer = self.store.reserve(&self.lease, wish).await.unwrap();

@@ -5,6 +5,7 @@
 mod budgets;
 mod conformance;
 mod file;
+mod identity;
 mod model;
 mod sharing;
 mod support;

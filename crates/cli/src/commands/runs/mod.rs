@@ -1,6 +1,6 @@
 //! `deft runs …`: history and control.
 
-mod list;
+pub(crate) mod list;
 mod logs;
 mod prune;
 mod show;

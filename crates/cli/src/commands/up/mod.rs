@@ -51,12 +51,12 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
         Ok(_) | Err(_) => app.close(),
     }
     drop(lock);
-    result.map(|ended| ended.code)
+    result?.result
 }
 
 /// How it ended.
 struct Ended {
-    code: ExitCode,
+    result: Done,
     /// Runs are left for the next start.
     unfinished: bool,
 }
@@ -73,8 +73,7 @@ async fn serve(
     let stop = CancellationToken::new();
     // Before anybody can know that we are here, and want us gone.
     let signals = Signals::listen()?;
-    let places = home.config.engine.max_running.unwrap_or(64);
-    let pool = Pool::new(usize::try_from(places).unwrap_or(64));
+    let pool = Pool::new(app::max_running(&home.config));
     engine
         .sync_files()
         .await
@@ -82,7 +81,7 @@ async fn serve(
     let is_new = seed::hello(home, engine).await?;
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
     let channel = channels::Live::of(home, engine.router());
-    let serving = tokio::spawn({
+    let mut serving = tokio::spawn({
         let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
         let channel = channel.clone();
         async move { engine.serve(&pool, channel, stop, grace).await }
@@ -101,7 +100,11 @@ async fn serve(
         greet(seeded);
     }
     systemd::tell("READY=1");
-    let code = wait_for_the_end(&stop, signals, args).await;
+    let code = tokio::select! {
+        code = wait_for_the_end(&stop, signals, args) => code,
+        // It returns before it is told to only if it cannot go on.
+        ended = &mut serving => return Ok(broken(ended)),
+    };
     systemd::tell("STOPPING=1");
     tracing::info!("stopping: what runs has {} s to end", grace.as_secs());
     drop(serving.await);
@@ -110,7 +113,25 @@ async fn serve(
         .await
         .is_err();
     tracing::info!("stopped");
-    Ok(Ended { code, unfinished })
+    Ok(Ended {
+        result: Ok(code),
+        unfinished,
+    })
+}
+
+/// Why the engine stopped by itself: logged here, and printed by whoever gets the failure.
+fn broken(ended: Result<Result<(), deft_engine::Error>, tokio::task::JoinError>) -> Ended {
+    let failure = match ended {
+        Ok(Err(error)) => app::failure(&error),
+        Ok(Ok(())) => Failure::input("engine", "the engine stopped by itself"),
+        Err(problem) => Failure::input("engine", format!("the engine failed: {problem}")),
+    };
+    tracing::error!(hint = failure.hint, "{}; deft stops", failure.message);
+    Ended {
+        result: Err(failure),
+        // Runs cannot be recorded and must not go on.
+        unfinished: true,
+    }
 }
 
 /// What does not work is said at the start, not when somebody misses it.

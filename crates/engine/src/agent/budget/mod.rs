@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use deft_llm::{Answer, ModelOptions};
 use deft_model::{Exhausted, Failure, FailureClass, ModelRequest, Usd};
-use deft_store::{Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
+use deft_store::{Estimate, Lease, Limit, Refusal, Reserve, Reserved, RunRow, Spend, Write};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +36,8 @@ pub(crate) struct Spending {
     bounds: Vec<Bound>,
     tokens: u64,
     cost: Usd,
+    /// What it takes at least, once it was sent.
+    prompt: (u64, Usd),
     at: Timestamp,
 }
 
@@ -93,12 +95,16 @@ impl Inner {
             bounds.extend(self.agent_bounds(below, Some(run)));
         }
         let (tokens, cost) = self.at_most(model, request);
+        let price = self.models().options(model).and_then(|model| model.price);
+        let input = request.tokens();
+        let sent = price.map(|price| price.at_most(input, 0));
         Spending {
             agent: paying.agent.to_owned(),
             below: below.map(str::to_owned),
             bounds,
             tokens,
             cost,
+            prompt: (input, sent.unwrap_or_default()),
             at: self.now(),
         }
     }
@@ -155,6 +161,13 @@ impl Inner {
             scopes: spending.bounds.iter().map(limit).collect(),
             tokens: spending.tokens,
             micros: spending.cost.micros(),
+            // The provider has read the prompt of a request that a crash interrupted; what it wrote
+            // nobody knows.
+            estimate: Estimate {
+                agent: spending.agent.clone(),
+                tokens: spending.prompt.0,
+                micros: spending.prompt.1.micros(),
+            },
             at: spending.at,
         };
         let since = Instant::now();

@@ -1,7 +1,8 @@
 //! Conversations and budgets among the random requests.
 
 use deft_store::{
-    ConversationFilter, Limit, NewConversation, NewMessage, Reserve, Spend, SpentFilter, Write,
+    ConversationFilter, Estimate, Limit, NewConversation, NewMessage, Reserve, Spend, SpentFilter,
+    Write,
 };
 use proptest::prelude::*;
 
@@ -220,6 +221,11 @@ impl Pair {
                 .collect(),
             tokens,
             micros: tokens * 7,
+            estimate: Estimate {
+                agent: format!("agent{}", key % 2),
+                tokens: tokens / 2,
+                micros: tokens,
+            },
             at: self.now(),
         };
         let _answer = self.same(|store| store.reserve(&lease, wish.clone())).await;

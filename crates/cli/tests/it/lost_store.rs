@@ -1,0 +1,122 @@
+//! A database that is deleted or replaced under a process that uses it: the process stops, so that
+//! no slot fires and no call is made from two files.
+
+use std::fs;
+
+use deft_testkit::{Kind, Script, witness};
+use serde_json::json;
+
+use crate::daemon::{Daemon, used_home, wait_for};
+use crate::support::{World, server};
+
+/// Calls a tool each second.
+const TICKING: &str = "\
+name: ticking
+description: Calls a tool each second
+schedule: \"* * * * * *\"
+steps:
+  - {id: call, tool: work, effects: once}
+";
+
+const SLOW: &str = "\
+name: slow
+description: Takes its time
+steps:
+  - {id: wait, tool: hang, effects: once}
+";
+
+/// A home with both skills and a server that writes down its calls.
+fn world() -> World {
+    let world = used_home();
+    let script = Script::new()
+        .tool("work", json!({"text": "ok"}))
+        .tool("hang", json!({"hang": true}));
+    let config = server(&world, &script);
+    world
+        .write("home/config.toml", config)
+        .write("home/skills/ticking.yaml", TICKING)
+        .write("home/skills/slow.yaml", SLOW);
+    world
+}
+
+fn calls(world: &World, tool: &str) -> usize {
+    let seen = witness(&world.path("server/demo.log"));
+    let begun = seen.iter().filter(|event| event.kind == Kind::Started);
+    begun.filter(|event| event.tool == tool).count()
+}
+
+/// Starts a daemon, waits until it is in the middle of calls, harms its database, and gives what it
+/// said until it ended.
+fn harmed(world: &World, harm: impl FnOnce()) -> String {
+    let daemon = Daemon::start(world);
+    assert_eq!(world.code(&["run", "slow", "--detach"]), 0);
+    wait_for("calls under way", || {
+        (calls(world, "work") > 0 && calls(world, "hang") == 1).then_some(())
+    });
+    harm();
+    let (status, said) = daemon.end();
+    assert_eq!(status.code(), Some(2), "{said}");
+    said
+}
+
+#[test]
+fn a_daemon_ends_when_its_database_is_deleted() {
+    let world = world();
+    let database = world.path("home/data/deft.db");
+    let said = harmed(&world, || fs::remove_file(&database).unwrap());
+    let told = format!(
+        "the database `{}` was deleted while deft was using it",
+        database.display()
+    );
+    assert!(said.contains(&format!("{told}; deft stops")), "{said}");
+    assert!(said.contains(&format!("error: {told}")), "{said}");
+    assert!(said.contains("hint: stop all deft processes"), "{said}");
+    assert!(world.read("home/logs/deft.log").contains(&told));
+    // It has left no file to write to behind.
+    assert!(!database.exists());
+    // The next start begins anew.
+    let before = calls(&world, "work");
+    let daemon = Daemon::start(&world);
+    wait_for("a call", || (calls(&world, "work") > before).then_some(()));
+    daemon.stop();
+}
+
+#[test]
+fn a_daemon_ends_when_its_database_is_replaced() {
+    let world = world();
+    let database = world.path("home/data/deft.db");
+    let copy = world.path("home/data/copy.db");
+    let said = harmed(&world, || {
+        fs::copy(&database, &copy).unwrap();
+        fs::rename(&copy, &database).unwrap();
+    });
+    assert!(
+        said.contains("was replaced by another file while deft was using it; deft stops"),
+        "{said}"
+    );
+}
+
+/// One call takes the database away; the next one must not be made, as nobody would know of it.
+#[test]
+fn a_command_makes_no_call_without_its_database() {
+    let world = World::new();
+    let database = world.path("home/data/deft.db").display().to_string();
+    let called = world.path("called").display().to_string();
+    world
+        .write("home/config.toml", "[tools.shell]\nenabled = true\n")
+        .write(
+            "home/skills/two.yaml",
+            format!(
+                "name: two\ndescription: Two calls\nsteps:\n  \
+                 - {{id: harm, tool: shell.run, args: {{command: [rm, \"{database}\"]}}}}\n  \
+                 - {{id: after, tool: shell.run, args: {{command: [touch, \"{called}\"]}}}}\n"
+            ),
+        );
+    let said = world.run(&["run", "two"]);
+    assert!(said.starts_with("exit 2"), "{said}");
+    assert!(
+        said.contains("was deleted while deft was using it"),
+        "{said}"
+    );
+    assert!(!world.path("called").exists(), "{said}");
+}

@@ -1,0 +1,142 @@
+//! Commands that only read, where nothing can be written: a home of somebody else's, a read-only
+//! disk, a full disk; after an orderly end and after a crash that left a log behind.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use crate::daemon::{Daemon, used_home, wait_for};
+use crate::keeping::{as_anybody, set_writable};
+use crate::support::World;
+
+const STEPS: &str = "\
+name: steps
+description: A step and a question
+schedule: \"0 9 * * *\"
+steps:
+  - {id: first, tool: time.now}
+confirmations:
+  - {step: first, message: \"Go on?\"}
+";
+
+/// What a home has in it besides its tables.
+#[derive(Clone, Copy, PartialEq)]
+enum Left {
+    /// The last process has tidied up.
+    Nothing,
+    /// It was killed, and the newest rows are only in the log.
+    Log,
+    /// The same, and the index of the log is gone, as it is in a backup.
+    LogAlone,
+}
+
+/// A home with a run that succeeded and one that asks.
+fn world(left: Left) -> (World, String) {
+    let world = used_home();
+    world.write("home/skills/steps.yaml", STEPS);
+    assert_eq!(world.code(&["tick"]), 0);
+    let daemon = (left != Left::Nothing).then(|| Daemon::start(&world));
+    let run = world.json(&["run", "steps", "--json", "--yes"]);
+    assert_eq!(world.code(&["run", "steps"]), 5);
+    let id = run["id"].as_str().unwrap().to_owned();
+    if let Some(daemon) = daemon {
+        daemon.kill();
+    }
+    let log = world.path("home/data/deft.db-wal");
+    assert_eq!(log.exists(), left != Left::Nothing);
+    if left == Left::LogAlone {
+        fs::remove_file(world.path("home/data/deft.db-shm")).unwrap();
+    }
+    (world, id)
+}
+
+/// Every command that only reads gives what is stored.
+fn check(left: Left, id: &str, run: impl Fn(&[&str]) -> Output) {
+    let commands: [(&[&str], &str); 21] = [
+        (&["runs", "list"], id),
+        (&["runs", "list", "--json"], id),
+        (&["runs", "show", id], "✓ first"),
+        (&["runs", "logs", id], "skill_completed"),
+        (&["runs", "export", id], "journal"),
+        (&["skills", "list"], "steps"),
+        (&["skills", "show", "steps"], "steps"),
+        (&["skills", "doctor"], "1 skill"),
+        (&["schedule", "list"], "every day at 09:00"),
+        (&["schedule", "next", "steps"], "09:00"),
+        (&["approvals", "list"], "Go on?"),
+        (&["approvals", "grants", "--json"], "grants"),
+        (&["notices", "list", "--json"], "notices"),
+        (&["jobs", "list", "--json"], "jobs"),
+        (&["chat", "list", "--json"], "conversations"),
+        (&["chat", "search", "words", "--json"], "messages"),
+        (&["budget", "show"], "all"),
+        (&["tools", "list"], "time.now"),
+        (&["mcp", "list", "--json"], "servers"),
+        (&["config", "show"], "budget.on_exhausted"),
+        (&["doctor", "--json"], "store.open"),
+    ];
+    for (args, wanted) in commands {
+        let output = run(args);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A doctor has found something.
+        let fine = output.status.success() || args[0] == "doctor";
+        assert!(
+            fine && text.contains(wanted),
+            "{args:?}, log {}: {text}{said}",
+            left != Left::Nothing
+        );
+    }
+}
+
+#[test]
+fn a_read_only_home_is_read() {
+    for left in [Left::Nothing, Left::Log, Left::LogAlone] {
+        let (world, id) = world(left);
+        set_writable(&world.path("home"), false);
+        check(left, &id, |args| as_anybody(&world, args).output().unwrap());
+        set_writable(&world.path("home"), true);
+    }
+}
+
+/// A limit of no bytes lets files be made and nothing be written, as a full disk does.
+fn on_full_disk(world: &World, args: &[&str]) -> Output {
+    let deft = world.command(args);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"])
+        .arg(deft.get_program())
+        .args(args)
+        .current_dir(world.path(""))
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .envs(deft.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    command.output().unwrap()
+}
+
+#[test]
+fn a_full_disk_is_read() {
+    for left in [Left::Nothing, Left::Log, Left::LogAlone] {
+        let (world, id) = world(left);
+        check(left, &id, |args| on_full_disk(&world, args));
+        let refused = on_full_disk(&world, &["run", "steps"]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("hint: "), "{said}");
+        // With room again everything is as it was.
+        let listed = world.json(&["runs", "list", "--json"]);
+        assert_eq!(listed["runs"].as_array().unwrap().len(), 2, "{listed:#}");
+    }
+}
+
+/// A daemon has the database open, and the disk is full for others: they read beside it.
+#[test]
+fn a_full_disk_is_read_beside_a_daemon() {
+    let (world, id) = world(Left::Nothing);
+    let daemon = Daemon::start(&world);
+    check(Left::Nothing, &id, |args| on_full_disk(&world, args));
+    wait_for("the run", || {
+        let shown = world.json(&["runs", "show", &id, "--json"]);
+        (shown["run"]["outcome"] == "success").then_some(())
+    });
+    daemon.stop();
+}

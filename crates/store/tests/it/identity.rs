@@ -1,0 +1,112 @@
+//! A database that is deleted or replaced while it is open is used no more.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deft_model::RunId;
+use deft_store::{Batch, Error, FileChange, Sqlite, Store};
+
+use crate::support::{admission, admit, open, start};
+
+fn log(path: &Path) -> PathBuf {
+    path.with_extension("db-wal")
+}
+
+/// Does something to the files of an open store, and gives what a write and a read say then.
+async fn change(harm: impl FnOnce(&Path)) -> [Option<Error>; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("deft.db");
+    let store = open(&path);
+    let lease = start(&store, "r1").await;
+    harm(&path);
+    let appended = store.append(&lease, Batch::default()).await.err();
+    let admitted = store.admit(admission("r2")).await.err();
+    let read = store.run(&RunId::new("r1")).await.err();
+    drop(store);
+    // Nothing of it reached the file that is there now.
+    if path.exists() && log(&path).exists() {
+        let now = Sqlite::open(&path, &crate::support::impatient());
+        if let Ok(now) = now {
+            assert_eq!(now.run(&RunId::new("r2")).await.unwrap(), None);
+        }
+    }
+    [appended, admitted, read].map(|error| error.map(|error| relative(error, folder.path())))
+}
+
+/// The same error with the name of the file instead of its path.
+fn relative(error: Error, folder: &Path) -> Error {
+    match error {
+        Error::FileChanged { path, change } => {
+            let folder = folder.canonicalize().unwrap();
+            let path = path.strip_prefix(folder).unwrap().to_path_buf();
+            Error::FileChanged { path, change }
+        }
+        other => other,
+    }
+}
+
+fn changed(name: &str, change: FileChange) -> [Option<Error>; 3] {
+    [(); 3].map(|()| {
+        Some(Error::FileChanged {
+            path: name.into(),
+            change,
+        })
+    })
+}
+
+#[tokio::test]
+async fn a_deleted_file_takes_and_gives_nothing() {
+    let errors = change(|path| fs::remove_file(path).unwrap()).await;
+    assert_eq!(errors, changed("deft.db", FileChange::Deleted));
+}
+
+/// Here commits are made on the calling thread.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_deleted_file_takes_nothing_from_the_thread_that_commits_itself() {
+    let errors = change(|path| fs::remove_file(path).unwrap()).await;
+    assert_eq!(errors, changed("deft.db", FileChange::Deleted));
+}
+
+#[tokio::test]
+async fn a_replaced_file_takes_and_gives_nothing() {
+    let errors = change(|path| {
+        let copy = path.with_extension("copy");
+        fs::copy(path, &copy).unwrap();
+        fs::rename(copy, path).unwrap();
+    })
+    .await;
+    assert_eq!(errors, changed("deft.db", FileChange::Replaced));
+}
+
+#[tokio::test]
+async fn a_deleted_log_is_noticed_too() {
+    let errors = change(|path| fs::remove_file(log(path)).unwrap()).await;
+    assert_eq!(errors, changed("deft.db-wal", FileChange::Deleted));
+}
+
+#[tokio::test]
+async fn a_deleted_folder_is_a_deleted_file() {
+    let errors = change(|path| {
+        for entry in fs::read_dir(path.parent().unwrap()).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+    })
+    .await;
+    assert_eq!(errors, changed("deft.db", FileChange::Deleted));
+}
+
+#[tokio::test]
+async fn a_link_to_the_file_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("real.db");
+    let link = folder.path().join("deft.db");
+    drop(open(&path));
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let store = open(&link);
+    admit(&store, "r1").await;
+    fs::remove_file(&path).unwrap();
+    let error = store.admit(admission("r2")).await.unwrap_err();
+    let change = FileChange::Deleted;
+    assert_eq!(error, Error::FileChanged { path, change });
+    assert!(error.hint().is_some());
+}
