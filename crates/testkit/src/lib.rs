@@ -1,6 +1,6 @@
 //! Help for tests of other crates: a tool server that misbehaves on request,
 //! a log that proves what it was asked to do, doubles of web services and of
-//! models, and a real model.
+//! models, a real model, and the way to the folder beside the checkout.
 //!
 //! The server is a program of its own, `deft-test-server`, written by hand so
 //! that it can break every rule of the protocol. What it does is a JSON script;
@@ -21,6 +21,7 @@ mod http;
 mod model;
 mod real;
 mod script;
+mod shared;
 pub mod wire;
 mod witness;
 
@@ -32,4 +33,5 @@ pub use http::HttpServer;
 pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use real::RealModel;
 pub use script::{Arguments, Script, start_work};
+pub use shared::shared;
 pub use witness::{Event, Kind, witness};
