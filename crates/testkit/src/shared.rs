@@ -35,7 +35,8 @@ fn note_skipped(part: &str, list: Option<&Path>) {
     let test = thread.name().unwrap_or("a test without a name");
     let line = format!("{test} (../shared/{part})\n");
     let Some(list) = list else {
-        eprint!("skipped: {line}");
+        // The test harness shows it with `--nocapture`.
+        drop(write!(std::io::stderr(), "skipped: {line}"));
         return;
     };
     let mut file = OpenOptions::new()
