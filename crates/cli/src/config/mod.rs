@@ -27,10 +27,10 @@ mod tests;
 mod tree;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use deft_registry::{MAX_FILE_BYTES, read_text};
 use jiff::tz::TimeZone;
 
 pub(crate) use check::{bad_name, shown};
@@ -148,7 +148,7 @@ pub(crate) fn kind_of(path: &[String]) -> Option<Kind> {
 
 /// The text of the file; empty if there is none.
 fn text_of(path: &Path) -> Done<String> {
-    match fs::read_to_string(path) {
+    match read_text(path, MAX_FILE_BYTES) {
         Ok(text) => Ok(text),
         Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(problem) => Err(Failure::file(path, "read", &problem)),

@@ -27,6 +27,7 @@ mod mcp;
 mod records;
 mod runs;
 mod schedule;
+mod special;
 mod standing;
 mod stored_schedule;
 mod support;

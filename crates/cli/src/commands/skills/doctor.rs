@@ -111,6 +111,10 @@ fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
             .map(|reason| format!(": {reason}"))
             .unwrap_or_default();
         output.data(&format!("{word:9} {}{reason}", file.path.display()))?;
+        // Broken files have an excerpt with help.
+        if let Some(help) = file.left_out().and_then(|why| why.help.as_ref()) {
+            output.data(&format!("{:9} hint: {help}", ""))?;
+        }
     }
     for file in snapshot
         .files()
