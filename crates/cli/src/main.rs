@@ -17,6 +17,7 @@ mod prompt;
 mod report;
 mod secrets;
 mod talk;
+mod terminal;
 mod view;
 mod zone;
 

@@ -79,7 +79,7 @@ fn list(app: &App, limit: Option<u32>, output: &Output) -> Done {
             .to_vec(),
     ];
     lines.extend(jobs.iter().map(line));
-    output.data(&table_of(&lines, &[Fit::Id], output.width()))?;
+    output.data(table_of(&lines, &[Fit::Id], output.width()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -104,7 +104,7 @@ fn show(app: &App, id: &str, output: &Output) -> Done {
     if output.json {
         output.document(&json!({ "job": job }))?;
     } else {
-        output.data(&text(&row, &job, app))?;
+        output.data(text(&row, &job, app))?;
     }
     Ok(ExitCode::SUCCESS)
 }

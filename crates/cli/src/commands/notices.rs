@@ -40,7 +40,7 @@ fn list(app: &App, dead: bool, limit: Option<u32>, output: &Output) -> Done {
         let head = ["ID", "AT", "STATUS", "SKILL", "TEXT"].map(str::to_owned);
         let rows = rows.iter().map(|row| line(row, app));
         let lines: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(rows).collect();
-        output.data(&table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))?;
+        output.data(table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -93,7 +93,7 @@ fn retry(app: &App, id: Option<i64>, output: &Output) -> Done {
         output.document(&json!({ "queued": retried }))?;
     } else {
         let count = usize::try_from(retried).unwrap_or(usize::MAX);
-        output.data(&format!("{} queued again", counted(count, "message")))?;
+        output.data(format!("{} queued again", counted(count, "message")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,6 +14,7 @@ mod engine;
 mod kind;
 mod lenient;
 mod list;
+mod logs;
 mod mind;
 mod paths;
 mod problem;
@@ -38,6 +39,7 @@ pub(crate) use edit::{Editor, literal};
 pub(crate) use engine::EngineConfig;
 pub(crate) use kind::Kind;
 pub(crate) use list::{Setting, all, find, split};
+pub(crate) use logs::LogConfig;
 pub(crate) use mind::{AgentConfig, Allowance, BudgetConfig, ModelConfig};
 pub(crate) use paths::resolve;
 pub(crate) use problem::Problem;
@@ -76,6 +78,8 @@ pub(crate) struct Config {
     pub telegram_chat: bool,
     /// Where the database is.
     pub store: StorePath,
+    /// How much is kept of logs.
+    pub logs: LogConfig,
     /// The folder that paths are seen from.
     pub home: PathBuf,
     /// Everything that was given, also the sections of parts to come.

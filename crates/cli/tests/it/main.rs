@@ -21,6 +21,7 @@ mod doctor;
 mod doubts;
 mod files;
 mod home;
+mod hostile;
 mod jobs;
 mod keeping;
 mod mcp;

@@ -155,8 +155,8 @@ fn pipes_in_the_home_are_not_waited_for() {
     world.write("home/skills/report.yaml", WORKFLOW);
     for name in [
         "deft.lock",
-        
-        
+        "logs/deft.log",
+        "logs/notices.log",
         "data/chat_history",
     ] {
         pipe(&world.path("home").join(name));
@@ -169,5 +169,38 @@ fn pipes_in_the_home_are_not_waited_for() {
     ] {
         let (_, said) = bounded(&world, args);
         assert!(!said.is_empty(), "{args:?}");
+    }
+}
+
+/// A log that is full is moved away by the next process that writes to it, with the limits of the
+/// configuration; files that are too many go.
+#[test]
+fn logs_rotate_by_the_limits_of_the_configuration() {
+    let world = used_home();
+    world.write("home/config.toml", "[logs]\nmax_mb = 1\nkeep = 2\n");
+    let full = "{\"timestamp\":\"2026-11-15T12:00:00Z\"}\n".to_owned() + &"x".repeat(1024 * 1024);
+    for name in ["deft.log", "notices.log"] {
+        world.write(&format!("home/logs/{name}"), &full);
+        for number in 1..=4 {
+            world.write(
+                &format!("home/logs/{name}.{number}"),
+                format!("old {number}"),
+            );
+        }
+    }
+    world.write(
+        "home/skills/noisy.yaml",
+        "name: noisy\ndescription: d\nsteps:\n  - {id: say, compute: \"print('hello log')\\nresult = 1\"}\n  \
+         - {id: tell, tool: notify, args: {message: hello}}\n",
+    );
+    let (code, said) = bounded(&world, &["run", "noisy"]);
+    assert_eq!(code, 0, "{said}");
+    bounded(&world, &["tick"]);
+    for (name, line) in [("deft.log", "hello log"), ("notices.log", "hello")] {
+        let log = world.read(&format!("home/logs/{name}"));
+        assert!(log.contains(line) && log.len() < 10_000, "{name}: {log}");
+        assert_eq!(world.read(&format!("home/logs/{name}.1")), full);
+        assert_eq!(world.read(&format!("home/logs/{name}.2")), "old 1");
+        assert!(!world.path(&format!("home/logs/{name}.3")).exists());
     }
 }

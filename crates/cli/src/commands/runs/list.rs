@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
     } else if rows.is_empty() {
         output.note("no runs yet; `deft run NAME` makes one");
     } else {
-        output.data(&listed(&rows, &app, output.width()))?;
+        output.data(listed(&rows, &app, output.width()))?;
         if rows.iter().any(|row| app.engine.is_abandoned(row)) {
             output.note(&format!(
                 "hint: the process of a run that is `{ABANDONED}` is gone; `deft runs resume ID` or `deft up` goes on"
