@@ -58,10 +58,10 @@ mod tests {
         let list = folder.path().join("skipped");
         note_skipped("seeds/a.txt", Some(&list));
         note_skipped("corpus", Some(&list));
-        let text = std::fs::read_to_string(list).unwrap();
+        let lines = std::fs::read_to_string(list).unwrap();
         let test = "shared::tests::each_skipped_test_is_one_line";
         assert_eq!(
-            text,
+            lines,
             format!("{test} (../shared/seeds/a.txt)\n{test} (../shared/corpus)\n")
         );
     }
