@@ -10,7 +10,7 @@ DEFT := $(TARGET)/release/deft
 DEBUG := $(TARGET)/debug/deft
 NEXTEST_VERSION := 0.9.143
 
-.PHONY: up test lint unit doc referee fuzz chaos bench bench-peers servers tools clean
+.PHONY: up test setup lint build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft and starts it: the first start fills the home with defaults and examples.
@@ -18,13 +18,21 @@ up:
 	cargo build --release --bin deft --locked
 	$(DEFT) up
 
-## Everything that CI checks, with all set-up it needs.
-test: lint unit doc referee fuzz
+## Everything that CI checks, with all set-up it needs; prints how long each stage took.
+test:
+	@MAKE="$(MAKE)" tests/stages.sh setup lint build unit doc referee fuzz
+
+## Installs what the tests need and the machine does not have yet; each part says so when it installs.
+setup: tools servers $(VENV)/ready $(CRONER)/ready
 
 ## Formatting, lints and the rules of the house.
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+## Compiles all tests.
+build: tools
+	cargo nextest run --workspace --locked --no-run
 
 ## All tests, and each bench once so that it keeps working.
 unit: tools servers
@@ -43,6 +51,14 @@ referee: tools $(VENV)/ready $(CRONER)/ready
 	cargo nextest run --workspace --locked --no-run  # the binary that the tests used
 	$(VENV)/bin/python tests/reference/prompt.py $(DEBUG)
 	$(VENV)/bin/python crates/schedule/tests/reference/compare.py $(TARGET)/debug/examples/fires $(CRONER)
+
+## The crates whose tests read ../shared, as a clone without that folder runs them.
+alone:
+	@MAKE="$(MAKE)" DEFT_SHARED=/nonexistent tests/stages.sh alone-unit
+
+alone-unit: tools
+	cargo nextest run --workspace --locked -E 'package(deft-compute) + package(deft-skillfile) + package(deft-template)'
+	cargo test --workspace --locked -q --bench registry
 
 ## A short run of every fuzz target.
 fuzz:
@@ -75,15 +91,19 @@ servers:
 	crates/testkit/model/install.sh
 
 tools:
-	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest@$(NEXTEST_VERSION)
+	@cargo nextest --version >/dev/null 2>&1 || { \
+	    echo "installing cargo-nextest $(NEXTEST_VERSION)"; \
+	    cargo install --locked cargo-nextest@$(NEXTEST_VERSION); }
 
 $(VENV)/ready: tests/reference/requirements.txt
+	@echo "installing the reference validator into $(VENV)"
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/reference/requirements.txt
 	touch $@
 
 $(CRONER)/ready: crates/schedule/tests/reference/package.json
+	@echo "installing croner into $(CRONER)"
 	mkdir -p $(CRONER)
 	cp $< $(CRONER)/package.json
 	npm install --prefix $(CRONER) --no-audit --no-fund --loglevel=error

@@ -7,6 +7,7 @@ process each time, so its start is.
 """
 
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -16,11 +17,12 @@ import time
 from skills_ref.validator import validate
 
 ROUNDS = 5
+SHARED = pathlib.Path(os.environ.get("DEFT_SHARED", "../shared"))
 
 
 def main() -> int:
     deft = sys.argv[1]
-    corpus = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else "../shared/corpus/agentskills")
+    corpus = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else SHARED / "corpus/agentskills")
     if not corpus.exists():
         print(f"skipped: there is no corpus at {corpus}")
         return 0

@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod doors;
+#[cfg(test)]
 mod layering;
 #[cfg(test)]
 mod tidy;

@@ -102,7 +102,7 @@ impl App {
 
     fn assemble(home: &Home, skills: Arc<dyn Skills>) -> Done<Self> {
         let store = open_store(home)?;
-        logging::start(&home.path);
+        logging::start(&home.path, home.config.logs.limits);
         Self::build(home, skills, store, Engine::new)
     }
 
@@ -301,6 +301,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     options.workspace_uri = std::env::current_dir()
         .map(|folder| format!("file://{}", folder.display()))
         .unwrap_or_default();
+    options.sessions_max_age = Some(home.config.logs.sessions);
     home.config.engine.apply(&mut options);
     // Beside the database: two homes that share one must see each other's owners.
     if let Some(folder) = home.config.store.path.parent() {

@@ -1,11 +1,12 @@
 //! Why a command could not be carried out, sorted by who must act.
 
 use std::fmt::Display;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+
+use crate::terminal::{Stream, Styled};
 
 /// A command that could not be carried out.
 #[derive(Debug)]
@@ -69,16 +70,26 @@ impl Failure {
 pub(crate) fn usage(problem: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|arg| arg == "--json");
     if problem.use_stderr() && wants_json {
-        // Nobody is left to tell when stdout is closed.
-        drop(writeln!(
-            std::io::stdout(),
-            "{:#}",
-            explain(problem).document()
-        ));
+        let document = explain(problem).document();
+        // A closed stdout leaves no way to report that it is closed.
+        drop(Stream::Out.write_json(&format!("{document:#}\n")));
     } else {
-        drop(problem.print());
+        drop(print_usage(problem));
     }
     ExitCode::from(if problem.use_stderr() { 2 } else { 0 })
+}
+
+/// Help goes to stdout, mistakes to stderr. Words of the command line may come from a script.
+fn print_usage(problem: &clap::Error) -> std::io::Result<()> {
+    let (stream, rendered) = if problem.use_stderr() {
+        (Stream::Err, problem.render())
+    } else {
+        (Stream::Out, problem.render())
+    };
+    if stream.is_terminal() && crate::env::get(crate::env::NO_COLOR).is_none() {
+        return stream.write(Styled::from_renderer(&rendered.ansi().to_string()));
+    }
+    stream.write(rendered.to_string())
 }
 
 /// What clap says, without the usage lines that are for people.

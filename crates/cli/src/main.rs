@@ -18,6 +18,7 @@ mod prompt;
 mod report;
 mod secrets;
 mod talk;
+mod terminal;
 mod view;
 mod zone;
 

@@ -1,6 +1,6 @@
 //! Where words go: data to stdout, everything else to stderr.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
@@ -11,6 +11,8 @@ use unicode_width::UnicodeWidthChar;
 use crate::args::{ColorWhen, Global};
 use crate::env;
 use crate::failure::{Done, Failure};
+use crate::terminal::{Stream, Styled};
+use deft_model::visible;
 
 /// How to print.
 #[derive(Clone, Debug)]
@@ -31,41 +33,44 @@ impl Output {
         }
     }
 
-    /// Prints data. On a terminal, characters that would command it are shown
-    /// instead of obeyed: the text may come from anybody's skill.
-    pub(crate) fn data(&self, text: &str) -> Done<()> {
-        if io::stdout().is_terminal() {
-            return self.raw(&harmless(text));
+    /// Prints data as text for people. Characters that would command a terminal are shown instead of
+    /// obeyed, also in a pipe: `--json` has them as they are.
+    pub(crate) fn data(&self, text: impl Into<Styled>) -> Done<()> {
+        let mut text = text.into();
+        if !text.as_str().ends_with('\n') {
+            text.push("\n");
         }
-        self.raw(text)
+        written(Stream::Out.write(text))
     }
 
-    /// Prints text that deft itself has coloured. A reader that went away, such
-    /// as `head`, ends the program quietly.
-    pub(crate) fn raw(&self, text: &str) -> Done<()> {
-        let mut out = io::stdout().lock();
+    /// Prints the content of a file, or a text that a model reads, byte for byte. Only a terminal gets
+    /// a visible form of it.
+    pub(crate) fn content(&self, text: &str) -> Done<()> {
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
-        written(write!(out, "{text}{line_break}").and_then(|()| out.flush()))
+        written(Stream::Out.write_content(&format!("{text}{line_break}")))
     }
 
     /// Prints the JSON document of a command.
     pub(crate) fn document(&self, document: &Value) -> Done<()> {
-        self.data(&format!("{document:#}"))
+        written(Stream::Out.write_json(&format!("{document:#}\n")))
+    }
+
+    /// Prints a JSON value on one line, for a command that prints many.
+    pub(crate) fn line_of_json(&self, value: &Value) -> Done<()> {
+        written(Stream::Out.write_json(&format!("{value}\n")))
     }
 
     /// Says something beside the data.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet && !self.json {
-            // What cannot be said is not worth failing for.
-            drop(writeln!(io::stderr(), "{text}"));
+            say(text);
         }
     }
 
     /// Says what went wrong beside the data, also when only results and errors are wanted.
     pub(crate) fn complain(&self, text: &str) {
         if !self.json {
-            // What cannot be said is not worth failing for.
-            drop(writeln!(io::stderr(), "{}", harmless(text)));
+            say(text);
         }
     }
 
@@ -74,29 +79,24 @@ impl Output {
         if self.json {
             drop(self.document(&failure.document()));
         } else {
-            let style = |code: &str, text: &str| {
-                if self.styles_stderr() {
-                    format!("\x1b[{code}m{text}\x1b[0m")
-                } else {
-                    text.to_owned()
-                }
-            };
-            let mut text = format!("{}: {}", style("1;31", "error"), failure.message);
+            let paint = |code, text| Styled::paint(code, text, self.styles_stderr());
+            let mut text = paint("1;31", "error").with(format!(": {}", failure.message));
             if let Some(hint) = &failure.hint {
-                text.push_str(&format!("\n{}: {hint}", style("1;36", "hint")));
+                text = text.with("\n").with(paint("1;36", "hint"));
+                text.push(format!(": {hint}"));
             }
-            drop(writeln!(io::stderr(), "{text}"));
+            say(text);
         }
         ExitCode::from(failure.exit)
     }
 
     /// Whether stdout takes colours.
     pub(crate) fn styles_stdout(&self) -> bool {
-        self.styles(io::stdout().is_terminal())
+        self.styles(Stream::Out.is_terminal())
     }
 
     pub(crate) fn styles_stderr(&self) -> bool {
-        self.styles(io::stderr().is_terminal())
+        self.styles(Stream::Err.is_terminal())
     }
 
     fn styles(&self, terminal: bool) -> bool {
@@ -114,14 +114,14 @@ impl Output {
     /// How many columns a line may have: those of the terminal, or all that
     /// are needed when a program reads.
     pub(crate) fn width(&self) -> Option<usize> {
-        let terminal = io::stdout().is_terminal();
+        let terminal = Stream::Out.is_terminal();
         terminal.then(terminal_width).flatten()
     }
 }
 
 /// A reader that went away, such as `head`, ends the program quietly.
-pub(crate) fn written(result: io::Result<()>) -> Done<()> {
-    match result {
+pub(crate) fn written(done: io::Result<()>) -> Done<()> {
+    match done {
         Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(problem) => Err(Failure::input(
             "stdout",
@@ -131,19 +131,15 @@ pub(crate) fn written(result: io::Result<()>) -> Done<()> {
     }
 }
 
+/// Writes a line to stderr.
+pub(crate) fn say(text: impl Into<Styled>) {
+    // A message that cannot be shown is no reason to fail.
+    drop(Stream::Err.write(text.into().with("\n")));
+}
+
 /// How wide the terminal is now, if there is one.
 pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
-}
-
-/// The text with control and direction characters made visible.
-pub(crate) fn harmless(text: &str) -> String {
-    let is_command = |c: char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let show = |c: char| if is_command(c) { '\u{fffd}' } else { c };
-    text.chars().map(show).collect()
 }
 
 /// What becomes of a column of a table where the terminal is narrow.
@@ -177,7 +173,11 @@ pub(crate) fn table_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>)
 /// The lines of such a table, one for each row.
 pub(crate) fn lines_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>) -> Vec<String> {
     let width = width.unwrap_or(usize::MAX);
-    let widths = widths(rows, fits, width);
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| one_line(cell)).collect())
+        .collect();
+    let widths = widths(&rows, fits, width);
     let line = |row: &Vec<String>| {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
@@ -191,6 +191,11 @@ pub(crate) fn lines_of(rows: &[Vec<String>], fits: &[Fit], width: Option<usize>)
         clip(line.trim_end(), width) + "\n"
     };
     rows.iter().map(line).collect()
+}
+
+/// A cell as it is shown: a line break in it would look like another row.
+fn one_line(cell: &str) -> String {
+    visible(cell).replace(['\n', '\t'], " ")
 }
 
 /// How wide the columns are, so that a row fits if that can be.

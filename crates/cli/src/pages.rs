@@ -4,18 +4,20 @@
 //! A table shows the latest rows unless it is told otherwise; a JSON document is always whole. Not
 //! here: what a row looks like.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-
 use serde_json::Value;
 
 use crate::failure::Done;
-use crate::output::{Output, harmless, written};
+use crate::output::{Output, written};
+use crate::terminal::Stream;
 
 /// How many rows a table shows unless told otherwise.
 const LATEST: u32 = 100;
 
 /// How many rows are read at a time.
 const PAGE: u32 = 1000;
+
+/// How much of a document is gathered before it is written.
+const CHUNK: usize = 64 * 1024;
 
 /// How much of a long list is wanted.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -84,23 +86,19 @@ impl Extent {
 /// A JSON document with one long list, written as its entries come. It looks as if it had been
 /// printed in one piece.
 pub(crate) struct ListDocument {
-    out: BufWriter<Stdout>,
+    /// What is not written yet.
+    pending: String,
     empty: bool,
-    terminal: bool,
 }
 
 impl ListDocument {
     /// Begins a document whose first field is the list.
-    pub(crate) fn begin(name: &str) -> Done<Self> {
-        let stdout = io::stdout();
-        let mut document = Self {
-            terminal: stdout.is_terminal(),
-            out: BufWriter::new(stdout),
-            empty: true,
-        };
+    pub(crate) fn begin(name: &str) -> Self {
         let name = Value::from(name);
-        document.write(&format!("{{\n  {name}: ["))?;
-        Ok(document)
+        Self {
+            pending: format!("{{\n  {name}: ["),
+            empty: true,
+        }
     }
 
     /// Adds an entry to the list.
@@ -108,26 +106,28 @@ impl ListDocument {
         let comma = if self.empty { "" } else { "," };
         self.empty = false;
         let text = format!("{entry:#}").replace('\n', "\n    ");
-        self.write(&format!("{comma}\n    {text}"))
+        self.pending.push_str(&format!("{comma}\n    {text}"));
+        if self.pending.len() < CHUNK {
+            return Ok(());
+        }
+        self.write()
     }
 
     /// Ends the list and the document, with the fields that follow the list.
     pub(crate) fn end(mut self, fields: &[(&str, Value)]) -> Done<()> {
-        self.write(if self.empty { "]" } else { "\n  ]" })?;
+        self.pending
+            .push_str(if self.empty { "]" } else { "\n  ]" });
         for (name, value) in fields {
             let name = Value::from(*name);
             let value = format!("{value:#}").replace('\n', "\n  ");
-            self.write(&format!(",\n  {name}: {value}"))?;
+            self.pending.push_str(&format!(",\n  {name}: {value}"));
         }
-        self.write("\n}\n")?;
-        written(self.out.flush())
+        self.pending.push_str("\n}\n");
+        self.write()
     }
 
-    fn write(&mut self, text: &str) -> Done<()> {
-        written(if self.terminal {
-            self.out.write_all(harmless(text).as_bytes())
-        } else {
-            self.out.write_all(text.as_bytes())
-        })
+    fn write(&mut self) -> Done<()> {
+        let text = std::mem::take(&mut self.pending);
+        written(Stream::Out.write_json(&text))
     }
 }

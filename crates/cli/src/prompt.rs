@@ -1,7 +1,7 @@
 //! A confirmation, asked at the terminal.
 
 use std::future::Future;
-use std::io::{self, IsTerminal, PipeReader, PipeWriter, Write};
+use std::io::{self, IsTerminal, PipeReader, PipeWriter};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -14,8 +14,8 @@ use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::{Mutex, oneshot};
 
 use crate::args::Global;
-use crate::output::harmless;
 use crate::progress::Screen;
+use crate::terminal::Stream;
 
 /// What is shown while somebody is asked something; it keeps still meanwhile.
 pub(crate) trait Stage: Send + Sync + 'static {
@@ -38,7 +38,7 @@ pub(crate) struct Prompt {
 impl Prompt {
     /// Somebody to ask, if there is a terminal and asking is allowed.
     pub(crate) fn new(stage: Arc<dyn Stage>, global: &Global) -> Option<Self> {
-        let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
         (terminal && !global.no_input && !global.json).then(|| Self {
             stage,
             turn: Arc::default(),
@@ -134,13 +134,11 @@ fn read(question: &Question, off: &PipeReader) -> Option<Answer> {
     // What was typed before the question could be read is no answer to it.
     let _emptied = tcflush(io::stdin(), QueueSelector::IFlush);
     loop {
-        let mut err = io::stderr().lock();
-        let asked = write!(err, "{} [{choices}] ", harmless(&question.message));
-        asked.and_then(|()| err.flush()).ok()?;
-        drop(err);
+        let asked = format!("{} [{choices}] ", question.message);
+        Stream::Err.write(asked).ok()?;
         if !wait_for_input(off) {
             // The question is off; what follows begins a line.
-            drop(writeln!(io::stderr()));
+            drop(Stream::Err.write("\n"));
             return None;
         }
         let mut line = String::new();

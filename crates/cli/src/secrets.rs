@@ -8,10 +8,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use deft_registry::read_text;
 use deft_tools::{Reference, Secret, SecretSource};
 
 use crate::config::{Config, resolve};
 use crate::env;
+
+/// The largest file that may hold a secret.
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The secrets of a configuration.
 #[derive(Debug, Default)]
@@ -65,7 +69,7 @@ impl Secrets {
     }
 
     fn file(&self, path: &Path) -> Result<Secret, String> {
-        let text = std::fs::read_to_string(path)
+        let text = read_text(path, MAX_BYTES)
             .map_err(|problem| format!("cannot read `{}`: {problem}", path.display()))?;
         if others_may_read(path) {
             let path = path.display();

@@ -239,9 +239,13 @@ impl Inner {
         };
         let zone = self.host_zone();
         let error = finished.error.as_ref();
-        let written = session_log::append(
+        let place = session_log::Place {
             folder,
-            &zone,
+            zone: &zone,
+            max_age: self.options.sessions_max_age,
+        };
+        let written = session_log::append(
+            &place,
             at,
             run,
             &finished.outcome.to_string(),

@@ -16,6 +16,8 @@ pub struct Options {
     pub spill: PathBuf,
     /// Where dated session logs go (S3.28); none keeps no such log.
     pub sessions: Option<PathBuf>,
+    /// How long session logs are kept; none keeps them for ever.
+    pub sessions_max_age: Option<Duration>,
     /// The folder or project that runs work on, unless they say otherwise.
     pub workspace_uri: String,
     /// How many runs may be running at once, over all processes.
@@ -58,6 +60,7 @@ impl Options {
             owners: home.join("data").join("owners"),
             spill: home.join("data").join("results"),
             sessions: Some(home.join("sessions")),
+            sessions_max_age: None,
             workspace_uri: String::new(),
             max_running: Some(64),
             lease: Duration::from_secs(30),

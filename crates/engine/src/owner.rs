@@ -8,7 +8,11 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use deft_registry::{open_regular, read_text};
 use rustix::fs::{FlockOperation, flock};
+
+/// The largest file of boots; fifty of them take a few kilobytes.
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The right of this process to hold leases.
 #[derive(Debug)]
@@ -129,13 +133,13 @@ impl Owner {
     fn is_of_this_home(&self, owner: &str) -> bool {
         let marker = self.folder.join("boots");
         let boot = owner.split('-').next().unwrap_or(owner);
-        fs::read_to_string(marker).is_ok_and(|known| known.lines().any(|line| line == boot))
+        read_text(&marker, MAX_BYTES).is_ok_and(|known| known.lines().any(|line| line == boot))
     }
 
     /// Notes that this boot has used the home.
     pub fn remember_boot(&self) -> io::Result<()> {
         let marker = self.folder.join("boots");
-        let known = fs::read_to_string(&marker).unwrap_or_default();
+        let known = read_text(&marker, MAX_BYTES).unwrap_or_default();
         let boot = boot_id();
         if known.lines().any(|line| line == boot) {
             return Ok(());
@@ -164,7 +168,7 @@ impl Drop for Owner {
 fn is_unlocked(path: &Path) -> bool {
     // A living owner holds it alone; those who look may hold it together.
     let free = |file: File| flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
-    File::open(path).is_ok_and(free)
+    open_regular(path).is_ok_and(free)
 }
 
 /// Whether somebody looked at the new file of an owner, or removed it, before it had its name.

@@ -6,30 +6,61 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
+use deft_model::{visible, visible_json};
 use deft_store::RunRow;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// The longest value of an entry; the rest is in the store.
 const LONGEST: usize = 200;
 
+/// The most inputs and the most outputs of an entry.
+const MOST_FIELDS: usize = 50;
+
+/// Where the log is, and how long its files are kept.
+pub(crate) struct Place<'a> {
+    pub folder: &'a Path,
+    pub zone: &'a TimeZone,
+    pub max_age: Option<Duration>,
+}
+
 pub(crate) fn append(
-    folder: &Path,
-    zone: &TimeZone,
+    place: &Place<'_>,
     at: Timestamp,
     row: &RunRow,
     outcome: &str,
     outputs: &Value,
     error: Option<&str>,
 ) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let day = at.to_zoned(zone.clone()).date();
-    let path = folder.join(format!("{day}.yaml"));
+    fs::create_dir_all(place.folder)?;
+    let day = at.to_zoned(place.zone.clone()).date();
+    let path = place.folder.join(format!("{day}.yaml"));
+    if !path.exists() {
+        remove_old(place, day);
+    }
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     // One write, so that entries of several processes do not mix.
     file.write_all(entry(at, row, outcome, outputs, error).as_bytes())
+}
+
+/// Removes the files of days that are too long ago. One that cannot be removed is tried again on the
+/// next day; files with other names are not ours.
+fn remove_old(place: &Place<'_>, today: Date) {
+    let Some(max_age) = place.max_age else {
+        return;
+    };
+    let day_of = |name: &str| name.strip_suffix(".yaml")?.parse::<Date>().ok();
+    for entry in fs::read_dir(place.folder).into_iter().flatten().flatten() {
+        let day = entry.file_name().to_str().and_then(day_of);
+        let age = day.map(|day| today.duration_since(day));
+        if age.is_some_and(|age| age.is_positive() && age.unsigned_abs() > max_age) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
 }
 
 fn entry(
@@ -41,13 +72,13 @@ fn entry(
 ) -> String {
     let mut text = format!(
         "- action: {}\n  timestamp: \"{at}\"\n  run: {}\n  details: |\n",
-        Value::from(format!("Skill: {}", row.skill)),
+        visible_json(&Value::from(format!("Skill: {}", row.skill)).to_string()),
         row.id
     );
     let inputs = serde_json::from_str(&row.inputs).unwrap_or(Value::Null);
     let mut line = |name: &str, value: &str| {
         text.push_str("    ");
-        text.push_str(name);
+        text.push_str(&clip(name));
         text.push_str(": ");
         text.push_str(&clip(value));
         text.push('\n');
@@ -65,7 +96,7 @@ fn fields(value: &Value, line: &mut impl FnMut(&str, &str)) {
     let Value::Object(map) = value else {
         return;
     };
-    for (name, value) in map {
+    for (name, value) in map.iter().take(MOST_FIELDS) {
         match value {
             Value::String(text) => line(name, text),
             other => line(name, &other.to_string()),
@@ -82,6 +113,7 @@ fn clip(value: &str) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(LONGEST)
         .collect();
+    let flat = visible(&flat);
     if value.chars().count() > LONGEST {
         format!("{flat}…")
     } else {

@@ -4,6 +4,10 @@
 //! heard, under 5 ms.
 
 #![allow(clippy::expect_used, reason = "a measurement that fails is none")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a measurement prints its own figures"
+)]
 
 use std::sync::Arc;
 use std::sync::Mutex;

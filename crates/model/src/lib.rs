@@ -22,6 +22,7 @@ mod skill;
 mod step;
 mod text;
 mod trigger;
+mod visible;
 
 pub use agent::{Agent, AgentMode, fits};
 pub use authority::Authority;
@@ -48,6 +49,7 @@ pub use skill::{
 pub use step::{Action, Confirmation, Input, InputType, Loop, OnError, Step};
 pub use text::Text;
 pub use trigger::{Timing, Trigger};
+pub use visible::{visible, visible_after, visible_json};
 
 /// A JSON object that keeps the order in which its keys were written.
 pub type Object = serde_json::Map<String, serde_json::Value>;

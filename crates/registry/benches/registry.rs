@@ -190,11 +190,10 @@ fn rescan(root: &Path) {
 /// The public skills beside the checkout, found, read and judged by the open
 /// format's rules, as `deft skills validate` does it.
 fn corpus(rounds: usize) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/agentskills");
-    if !root.exists() {
+    let Some(root) = deft_testkit::shared("corpus/agentskills") else {
         println!("| validate the corpus | skipped: it is not beside the checkout |");
         return;
-    }
+    };
     let moment = moment();
     let judge = |path: &std::path::PathBuf| {
         let bytes = read_regular(path, MAX_FILE_BYTES).unwrap();

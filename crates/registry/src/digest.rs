@@ -1,11 +1,12 @@
 //! Content hashes.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use deft_model::{Digest, Revision, SiblingFile};
 use sha2::{Digest as _, Sha256};
+
+use crate::file::open_regular;
 
 /// The SHA-256 of some bytes.
 fn digest(bytes: &[u8]) -> Digest {
@@ -14,7 +15,7 @@ fn digest(bytes: &[u8]) -> Digest {
 
 /// The SHA-256 of a file, read in pieces.
 pub(crate) fn digest_file(path: &Path) -> io::Result<Digest> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {

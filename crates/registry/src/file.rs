@@ -1,31 +1,209 @@
-//! Reads files that may be anything.
+//! Opens files that may be anything: regular files only.
+//!
+//! Opening a pipe can wait for ever, reading a device can have effects, and the files below `/proc`,
+//! `/sys` and `/dev` are the system's and have no end. Not here: which folders a link may lead into
+//! (`territory.rs`).
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// The content of a regular file that is not too large. Pipes and devices are
-/// refused before they are opened: opening one could wait for ever.
+/// Folders of the system whose files are not files.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// The content of a regular file that is not too large.
 pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
-    read_known(path, &path.metadata()?, max_bytes)
+    let metadata = path.metadata()?;
+    check_kind(metadata.file_type())?;
+    if is_system(path) || is_system(&path.canonicalize()?) {
+        return Err(refused(SYSTEM_FILE));
+    }
+    read_known(path, &metadata, max_bytes)
 }
 
-/// The same where the metadata is at hand.
+/// The same as text.
+pub fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
+    let bytes = read_regular(path, max_bytes)?;
+    String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// The same where the metadata is at hand and links have been looked at.
 pub(crate) fn read_known(path: &Path, metadata: &Metadata, max_bytes: u64) -> io::Result<Vec<u8>> {
-    if !metadata.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "it is not a regular file",
-        ));
-    }
+    check(metadata)?;
     if metadata.len() > max_bytes {
         let message = format!("it has {} bytes, {max_bytes} are allowed", metadata.len());
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     // The file may have grown since it was looked at.
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-    fs::File::open(path)?
+    open_regular(path)?
         .take(max_bytes)
         .read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Opens a regular file. Opening something else waits for nobody, and it is closed again unread.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let mut how = OpenOptions::new();
+    how.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        how.custom_flags(flags.bits().cast_signed());
+    }
+    let file = how.open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check(metadata: &Metadata) -> io::Result<()> {
+    check_kind(metadata.file_type())?;
+    if is_on_system_device(metadata) {
+        return Err(refused(SYSTEM_FILE));
+    }
+    Ok(())
+}
+
+const SYSTEM_FILE: &str = "it is a file of the system, not one of a disk";
+
+fn check_kind(kind: FileType) -> io::Result<()> {
+    match what(kind) {
+        None => Ok(()),
+        Some(what) => Err(refused(&format!("it is {what}, not a regular file"))),
+    }
+}
+
+fn refused(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// What something is that is neither a regular file nor a link.
+fn what(kind: FileType) -> Option<&'static str> {
+    if kind.is_file() {
+        return None;
+    }
+    special(kind)
+        .or(Some("a folder").filter(|_| kind.is_dir()))
+        .or(Some("something else"))
+}
+
+/// Which kind of special file something is.
+#[cfg(unix)]
+pub(crate) fn special(kind: FileType) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    [
+        (kind.is_fifo(), "a named pipe"),
+        (kind.is_socket(), "a socket"),
+        (kind.is_char_device() || kind.is_block_device(), "a device"),
+    ]
+    .into_iter()
+    .find_map(|(is, what)| is.then_some(what))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn special(_: FileType) -> Option<&'static str> {
+    None
+}
+
+/// Whether a path without links leads into a folder of the system.
+pub(crate) fn is_system(real: &Path) -> bool {
+    SYSTEM.iter().any(|folder| real.starts_with(folder))
+}
+
+/// Whether something lies where the system shows its own state, whatever path leads there.
+#[cfg(unix)]
+pub(crate) fn is_on_system_device(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    static DEVICES: LazyLock<Vec<u64>> = LazyLock::new(|| {
+        let device = |path: &str| fs::metadata(path).map(|metadata| metadata.dev()).ok();
+        let disk = device("/");
+        // In a bare container these folders may be ordinary ones.
+        let devices = SYSTEM.iter().filter_map(|path| device(path));
+        devices.filter(|found| Some(*found) != disk).collect()
+    });
+    DEVICES.contains(&metadata.dev())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_on_system_device(_: &Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn why(path: &Path) -> String {
+        read_regular(path, 100).unwrap_err().to_string()
+    }
+
+    /// Each of these would wait for ever, or never end, if it were opened and read.
+    #[test]
+    fn only_regular_files_are_read() {
+        let world = tempfile::tempdir().unwrap();
+        let path = |name: &str| world.path().join(name);
+        rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), rustix::fs::Mode::RUSR).unwrap();
+        let _listener = UnixListener::bind(path("socket")).unwrap();
+        fs::create_dir(path("folder")).unwrap();
+        for (name, target) in [
+            ("to_pipe", "pipe"),
+            ("to_zero", "/dev/zero"),
+            ("to_proc", "/proc/self/status"),
+            ("to_dev", "/dev"),
+        ] {
+            symlink(target, path(name)).unwrap();
+        }
+        for (name, reason) in [
+            ("pipe", "it is a named pipe, not a regular file"),
+            ("to_pipe", "it is a named pipe, not a regular file"),
+            ("socket", "it is a socket, not a regular file"),
+            ("folder", "it is a folder, not a regular file"),
+            ("to_zero", "it is a device, not a regular file"),
+            ("to_proc", "it is a file of the system, not one of a disk"),
+            ("to_dev", "it is a folder, not a regular file"),
+        ] {
+            assert_eq!(why(&path(name)), reason, "{name}");
+        }
+        assert_eq!(
+            why(Path::new("/dev/null")),
+            "it is a device, not a regular file"
+        );
+        assert_eq!(
+            why(Path::new("/proc/version")),
+            "it is a file of the system, not one of a disk"
+        );
+    }
+
+    /// A file that becomes a pipe between the look and the open is not waited for.
+    #[test]
+    fn opening_waits_for_nobody() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+        let error = open_regular(&path).unwrap_err();
+        assert_eq!(error.to_string(), "it is a named pipe, not a regular file");
+    }
+
+    #[test]
+    fn files_are_read_up_to_their_bound() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("file");
+        fs::write(&path, "a".repeat(100)).unwrap();
+        assert_eq!(read_text(&path, 100).unwrap().len(), 100);
+        assert_eq!(
+            read_text(&path, 99).unwrap_err().to_string(),
+            "it has 100 bytes, 99 are allowed"
+        );
+        fs::write(&path, [0xff]).unwrap();
+        assert_eq!(
+            read_text(&path, 99).unwrap_err().to_string(),
+            "it is not UTF-8 text"
+        );
+    }
 }

@@ -24,6 +24,7 @@ mod scan;
 mod siblings;
 mod snapshot;
 mod stamp;
+mod territory;
 mod tree;
 mod unit;
 mod walk;
@@ -31,7 +32,7 @@ mod watch;
 
 pub use agents::{DEFAULT_AGENT, LoadedAgent, default_agent};
 pub use change::{Change, changes};
-pub use file::read_regular;
+pub use file::{open_regular, read_regular, read_text};
 pub use live::{Registry, Watching};
 pub use load::refusal;
 pub use options::{MAX_FILE_BYTES, Options, Watch};

@@ -1,10 +1,13 @@
 //! The names in one folder, sorted into what matters.
 
+use std::collections::HashMap;
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use deft_skillfile::{Diagnostic, FileKind, Rule};
+use deft_skillfile::{Diagnostic, FileKind, Rule, Severity};
+
+use crate::territory::Territory;
 
 /// Folders that never hold skills.
 pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
@@ -19,21 +22,39 @@ pub(crate) struct Listing {
     /// Files that can only belong to a skill.
     pub others: Vec<PathBuf>,
     pub folders: Vec<PathBuf>,
+    /// Files among these lists that may not be opened, and why.
+    pub refused: HashMap<PathBuf, Diagnostic>,
+    /// Everything else that is not read, and why, by path.
+    pub left_out: Vec<(PathBuf, Diagnostic)>,
     pub problems: Vec<Diagnostic>,
 }
 
+/// The most names that one folder may have; a folder with more holds something else than skills.
+const MAX_NAMES: usize = 100_000;
+
 /// Lists a folder. A single entry that cannot be looked at is left out.
-pub(crate) fn list(path: &Path) -> io::Result<Listing> {
+pub(crate) fn list(path: &Path, territory: &Territory) -> io::Result<Listing> {
     let mut listing = Listing::default();
-    for entry in fs::read_dir(path)?.flatten() {
-        match entry.file_name().to_str() {
-            Some(name) => listing.add(&entry, name),
-            None => listing.refuse(&entry),
+    let mut entries = fs::read_dir(path)?.flatten();
+    for entry in entries.by_ref().take(MAX_NAMES) {
+        match (entry.file_name().to_str(), territory.refuse(&entry)) {
+            (None, _) => listing.refuse_name(&entry),
+            (Some(name), Some(_)) if is_litter(name) => {}
+            (Some(name), Some(problem)) => listing.refuse(&entry, name, problem),
+            (Some(name), None) => listing.add(&entry, name),
         }
+    }
+    if entries.next().is_some() {
+        let message =
+            format!("more than {MAX_NAMES} names are in this folder; the rest is not read");
+        listing
+            .problems
+            .push(Diagnostic::new(Rule::TooLarge, message));
     }
     listing.files.sort();
     listing.others.sort();
     listing.folders.sort();
+    listing.left_out.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(listing)
 }
 
@@ -61,8 +82,20 @@ impl Listing {
         }
     }
 
+    /// A file that should define something stays in the lists, so that it is reported as broken. All
+    /// others are left out with a warning.
+    fn refuse(&mut self, entry: &DirEntry, name: &str, mut problem: Diagnostic) {
+        if FileKind::of(name).is_some() && !entry.path().is_dir() {
+            problem.severity = Severity::Error;
+            self.refused.insert(entry.path(), problem);
+            self.add(entry, name);
+        } else {
+            self.left_out.push((entry.path(), problem));
+        }
+    }
+
     /// Ids are text, so a name that is none cannot be one.
-    fn refuse(&mut self, entry: &DirEntry) {
+    fn refuse_name(&mut self, entry: &DirEntry) {
         let name = entry.file_name();
         let message = format!(
             "the name `{}` in this folder is not UTF-8; it is not read",

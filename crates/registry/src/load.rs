@@ -1,7 +1,8 @@
 //! Reads one file and decides what stays in use when it is broken.
 
+use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deft_skillfile::{Diagnostic, Document, Parsed, Place, Profile, Rule, has_errors, parse};
@@ -20,10 +21,15 @@ pub(crate) struct Reading<'a> {
     pub domain: Option<Arc<str>>,
     /// The files beside a `SKILL.md`; empty for everything else.
     pub siblings: Vec<(String, Stamp)>,
+    /// Files that may not be opened, and why.
+    pub refused: &'a HashMap<PathBuf, Diagnostic>,
 }
 
 /// Reads a file, or keeps what is known of it when nothing changed.
 pub(crate) fn load(reading: &Reading<'_>, path: &Path, old: Option<&Unit>) -> Unit {
+    if let Some(problem) = reading.refused.get(path) {
+        return refused(reading, path, problem, old);
+    }
     let metadata = path.metadata();
     let stamp = metadata.as_ref().ok().map(Stamp::of);
     if let Some(old) = old.filter(|old| is_same(reading, old, stamp)) {
@@ -47,6 +53,18 @@ pub(crate) fn load(reading: &Reading<'_>, path: &Path, old: Option<&Unit>) -> Un
         outcome,
         diagnostics: diagnostics.into(),
         stamp,
+        domain: reading.domain.clone(),
+        sibling_stamps: reading.siblings.as_slice().into(),
+    }
+}
+
+/// A file that is not opened: a link to somewhere else, or no regular file.
+fn refused(reading: &Reading<'_>, path: &Path, problem: &Diagnostic, old: Option<&Unit>) -> Unit {
+    Unit {
+        path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
+        outcome: Outcome::Broken(last_good(old)),
+        diagnostics: vec![problem.clone()].into(),
+        stamp: None,
         domain: reading.domain.clone(),
         sibling_stamps: reading.siblings.as_slice().into(),
     }

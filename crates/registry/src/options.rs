@@ -21,6 +21,12 @@ pub struct Options {
     pub max_sibling_bytes: u64,
     /// How deep folders may be nested below a root.
     pub max_depth: usize,
+    /// How many folders are read in one pass.
+    pub max_folders: usize,
+    /// How many of them may be reached through links.
+    pub max_linked_folders: usize,
+    /// How long a pass may take; what was not read by then stays as it was.
+    pub max_scan_time: Duration,
     /// How long a file must be quiet before it is read.
     pub settle: Duration,
     /// How often everything is compared with the disk, in case an event got
@@ -57,6 +63,9 @@ impl Options {
             max_file_bytes: MAX_FILE_BYTES,
             max_sibling_bytes: 64 * 1024 * 1024,
             max_depth: 12,
+            max_folders: 200_000,
+            max_linked_folders: 10_000,
+            max_scan_time: Duration::from_mins(2),
             settle: Duration::from_millis(40),
             rescan_every: Duration::from_mins(5),
             poll_every: Duration::from_secs(2),

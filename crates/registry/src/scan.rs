@@ -4,16 +4,19 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use deft_skillfile::{Diagnostic, Moment, Rule};
 
 use crate::agents;
-use crate::file::read_regular;
+use crate::file::{is_on_system_device, read_regular};
 use crate::list::{Listing, list};
 use crate::load::{Reading, load, refusal};
 use crate::options::{MAX_FILE_BYTES, Options};
 use crate::siblings;
 use crate::stamp::{FolderId, folder_id};
+use crate::territory::Territory;
 use crate::unit::{Defines, Outcome, Unit};
 
 /// How many links may lie on one path; each one multiplies what is found.
@@ -29,6 +32,59 @@ pub(crate) struct Survey<'a> {
     /// Files that are read again even if they look unchanged, because an event
     /// named them.
     pub forced: &'a HashSet<PathBuf>,
+    /// Where links may lead.
+    pub territory: Territory,
+    /// How many folders were entered so far.
+    entered: AtomicUsize,
+    /// How many of them a link led to.
+    linked: AtomicUsize,
+    began: Instant,
+}
+
+impl<'a> Survey<'a> {
+    pub(crate) fn new(
+        options: &'a Options,
+        moment: &'a Moment,
+        live: bool,
+        forced: &'a HashSet<PathBuf>,
+    ) -> Self {
+        Self {
+            options,
+            moment,
+            live,
+            forced,
+            territory: Territory::new(options),
+            entered: AtomicUsize::new(0),
+            linked: AtomicUsize::new(0),
+            began: Instant::now(),
+        }
+    }
+
+    /// Counts a folder; says why it is one too many.
+    fn count(&self, visit: &Visit) -> Result<(), Diagnostic> {
+        let over = |count: &AtomicUsize, most: usize| count.fetch_add(1, Ordering::Relaxed) >= most;
+        let message = if over(&self.entered, self.options.max_folders) {
+            format!(
+                "more than {} folders; the rest is not read",
+                self.options.max_folders
+            )
+        } else if visit.links > 0 && over(&self.linked, self.options.max_linked_folders) {
+            format!(
+                "links lead to more than {} folders; the rest is not followed",
+                self.options.max_linked_folders
+            )
+        } else if self.began.elapsed() > self.options.max_scan_time {
+            format!(
+                "reading all folders takes longer than {} s; the rest is not read",
+                self.options.max_scan_time.as_secs()
+            )
+        } else {
+            return Ok(());
+        };
+        let help =
+            "take folders that hold no skills out of `paths`, and links to them out of the skills";
+        Err(Diagnostic::new(Rule::TooManyFolders, message).with_help(help))
+    }
 }
 
 /// A folder that is to be read.
@@ -78,6 +134,8 @@ pub(crate) struct Folder {
     pub below: Option<Arc<str>>,
     /// What is wrong with the folder itself.
     pub problems: Vec<Diagnostic>,
+    /// Links, pipes and devices in it that are not read, and why.
+    pub left_out: Vec<(PathBuf, Diagnostic)>,
 }
 
 /// Reads one folder and says which folders below it to read next. `old` is how
@@ -96,11 +154,13 @@ pub(crate) fn scan(
         is_skill: false,
         below: None,
         problems: Vec::new(),
+        left_out: Vec::new(),
     };
     match enter(survey, &folder.visit) {
         Ok((above, listing)) => {
             folder.problems.extend(listing.problems.iter().cloned());
-            fill(survey, &mut folder, listing, old);
+            folder.left_out.extend(listing.left_out.iter().cloned());
+            fill(survey, &mut folder, &listing, old);
             folder.below = domain_below(&folder);
             let visits = folder
                 .children
@@ -119,7 +179,8 @@ pub(crate) fn scan(
 
 /// A folder that cannot be read at the moment keeps what it had.
 fn keep(folder: &mut Folder, old: Option<&Folder>, problem: &Diagnostic) {
-    if let Some(old) = old.filter(|_| problem.rule == Rule::Unreadable) {
+    let for_now = matches!(problem.rule, Rule::Unreadable | Rule::TooManyFolders);
+    if let Some(old) = old.filter(|_| for_now) {
         folder.units.clone_from(&old.units);
         folder.has_skill_md = old.has_skill_md;
         folder.is_skill = old.is_skill;
@@ -144,6 +205,11 @@ fn next(folder: &Folder, path: &Path, above: &Arc<Vec<FolderId>>) -> Visit {
 /// Checks that the folder may be entered, and lists it; also returns the path
 /// of identities that leads into it.
 fn enter(survey: &Survey<'_>, visit: &Visit) -> Result<(Arc<Vec<FolderId>>, Listing), Diagnostic> {
+    let metadata = visit.path.metadata().map_err(|problem| refusal(&problem))?;
+    if is_on_system_device(&metadata) {
+        let message = "the folder belongs to the system; it is not read";
+        return Err(Diagnostic::new(Rule::SpecialFile, message));
+    }
     let id = folder_id(&visit.path).map_err(|problem| refusal(&problem))?;
     if visit.above.contains(&id) {
         let message = "the folder is a link to one that contains it; it is not followed";
@@ -160,19 +226,21 @@ fn enter(survey: &Survey<'_>, visit: &Visit) -> Result<(Arc<Vec<FolderId>>, List
         );
         return Err(Diagnostic::new(Rule::NestedTooDeep, message));
     }
-    let listing = list(&visit.path).map_err(|problem| refusal(&problem))?;
+    survey.count(visit)?;
+    let listing = list(&visit.path, &survey.territory).map_err(|problem| refusal(&problem))?;
     let mut above = visit.above.as_ref().clone();
     above.push(id);
     Ok((Arc::new(above), listing))
 }
 
-fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<&Folder>) {
+fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option<&Folder>) {
     let units = old.iter().flat_map(|old| &old.units);
     let known: HashMap<&Path, &Unit> = units.map(|unit| (&*unit.path, unit)).collect();
     let mut reading = Reading {
         survey,
         domain: folder.visit.domain.clone(),
         siblings: Vec::new(),
+        refused: &listing.refused,
     };
     if survey
         .options
@@ -183,15 +251,19 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
         agents::fill(&reading, folder, listing, &known);
         return;
     }
+    let is_refused = |path: &PathBuf| listing.refused.contains_key(path);
     folder.has_skill_md = listing.skill_md.is_some();
     if let Some(skill_md) = &listing.skill_md {
-        let beside: Vec<PathBuf> = [listing.files.as_slice(), &listing.others].concat();
-        let around = siblings::collect(&beside, &listing.folders);
+        let beside = listing.files.iter().chain(&listing.others);
+        let beside: Vec<PathBuf> = beside.filter(|path| !is_refused(path)).cloned().collect();
+        let around = siblings::collect(&beside, &listing.folders, &survey.territory);
         folder.problems.extend(around.problem);
+        folder.left_out.extend(around.left_out);
         reading.siblings = around.files;
         let unit = load(&reading, skill_md, known.get(skill_md.as_path()).copied());
         reading.siblings.clear();
-        folder.is_skill = owns_folder(&unit, &listing, survey.options.max_file_bytes);
+        folder.is_skill =
+            is_refused(skill_md) || owns_folder(&unit, listing, survey.options.max_file_bytes);
         if let Some(Defines::Domain(index)) = unit.outcome.live()
             && folder.visit.depth > 0
         {
@@ -201,13 +273,17 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: Listing, old: Option<
         if folder.is_skill {
             folder
                 .problems
-                .extend(hidden_pages(&folder.visit.path, &listing.files));
+                .extend(hidden_pages(&folder.visit.path, &beside));
+            let refused = listing.refused.iter().filter(|(path, _)| *path != skill_md);
+            let refused = refused.map(|(path, why)| (path.clone(), siblings::warning(why)));
+            folder.left_out.extend(refused);
+            folder.left_out.sort_by(|a, b| a.0.cmp(&b.0));
             folder.children = around.skill_folders;
             folder.inner = around.folders;
             return;
         }
     }
-    folder.children = listing.folders;
+    folder.children.clone_from(&listing.folders);
     let units = listing
         .files
         .iter()

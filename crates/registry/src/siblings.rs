@@ -9,6 +9,7 @@ use deft_skillfile::{Diagnostic, Rule, Severity};
 use crate::digest::digest_file;
 use crate::list::{Listing, is_litter, list};
 use crate::stamp::Stamp;
+use crate::territory::Territory;
 use crate::unit::Loaded;
 
 /// The most files that are listed for one skill; folders with more are not
@@ -27,20 +28,26 @@ pub(crate) struct Around {
     pub folders: Vec<PathBuf>,
     /// Folders with a `SKILL.md` of their own, by path.
     pub skill_folders: Vec<PathBuf>,
-    /// Says that something was left out.
+    /// Files and folders that are not read, and why.
+    pub left_out: Vec<(PathBuf, Diagnostic)>,
+    /// Says that a limit was reached.
     pub problem: Option<Diagnostic>,
 }
 
+/// The most files of one skill of which it is told that they are not read.
+const MAX_LEFT_OUT: usize = 100;
+
 /// Looks at what lies beside a `SKILL.md`, without reading any content. What
 /// is right beside it has been listed already.
-pub(crate) fn collect(files: &[PathBuf], folders: &[PathBuf]) -> Around {
+pub(crate) fn collect(files: &[PathBuf], folders: &[PathBuf], territory: &Territory) -> Around {
     let mut around = Around::default();
     files.iter().for_each(|path| around.add_file(path, ""));
     folders
         .iter()
-        .for_each(|path| around.add_folder(path, "", 1));
+        .for_each(|path| around.add_folder(path, "", 1, territory));
     around.files.sort_by(|a, b| a.0.cmp(&b.0));
     around.skill_folders.sort();
+    around.left_out.sort_by(|a, b| a.0.cmp(&b.0));
     around
 }
 
@@ -61,12 +68,12 @@ impl Around {
     }
 
     /// Links to folders are not followed: they may lead anywhere.
-    fn add_folder(&mut self, path: &Path, prefix: &str, depth: usize) {
+    fn add_folder(&mut self, path: &Path, prefix: &str, depth: usize, territory: &Territory) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_symlink() || is_litter(&name) {
             return;
         }
-        let Ok(listing) = list(path) else {
+        let Ok(listing) = list(path, territory) else {
             self.leave_out(&format!("`{prefix}{name}` cannot be read"));
             return;
         };
@@ -76,28 +83,49 @@ impl Around {
             self.leave_out(&format!("`{prefix}{name}` is nested too deep"));
         } else {
             self.folders.push(path.to_path_buf());
-            self.add_listing(&listing, &format!("{prefix}{name}/"), depth);
+            self.add_listing(&listing, &format!("{prefix}{name}/"), depth, territory);
         }
     }
 
-    fn add_listing(&mut self, listing: &Listing, prefix: &str, depth: usize) {
+    fn add_listing(
+        &mut self,
+        listing: &Listing,
+        prefix: &str,
+        depth: usize,
+        territory: &Territory,
+    ) {
+        let refused = listing
+            .refused
+            .iter()
+            .map(|(path, why)| (path.clone(), warning(why)));
+        let room = MAX_LEFT_OUT.saturating_sub(self.left_out.len());
+        let all = listing.left_out.iter().cloned().chain(refused);
+        self.left_out.extend(all.take(room));
         let files = listing.files.iter().chain(&listing.others);
-        files.for_each(|path| self.add_file(path, prefix));
+        files
+            .filter(|path| !listing.refused.contains_key(*path))
+            .for_each(|path| self.add_file(path, prefix));
         listing
             .folders
             .iter()
-            .for_each(|path| self.add_folder(path, prefix, depth + 1));
+            .for_each(|path| self.add_folder(path, prefix, depth + 1, territory));
     }
 
     fn leave_out(&mut self, reason: &str) {
         if self.problem.is_none() {
-            let mut problem =
+            let problem =
                 Diagnostic::new(Rule::TooLarge, format!("{reason}; the rest is left out"))
                     .with_help("what is left out is not part of the skill's revision");
-            problem.severity = Severity::Warning;
-            self.problem = Some(problem);
+            self.problem = Some(warning(&problem));
         }
     }
+}
+
+/// A file beside a skill is no reason to do without the skill.
+pub(crate) fn warning(problem: &Diagnostic) -> Diagnostic {
+    let mut problem = problem.clone();
+    problem.severity = problem.severity.min(Severity::Warning);
+    problem
 }
 
 /// Hashes the files; those that look as they did before keep their hash, unless

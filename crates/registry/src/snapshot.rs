@@ -49,6 +49,15 @@ pub struct FileReport {
     pub diagnostics: Arc<[Diagnostic]>,
 }
 
+impl FileReport {
+    /// Why it is not read at all, for a link, pipe or device that defines nothing.
+    pub fn left_out(&self) -> Option<&Diagnostic> {
+        let why = self.diagnostics.first()?;
+        let rule = matches!(why.rule, Rule::LinkOutside | Rule::SpecialFile);
+        (rule && self.state == State::Ignored).then_some(why)
+    }
+}
+
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
@@ -238,6 +247,13 @@ impl Snapshot {
                 diagnostics: folder.problems.as_slice().into(),
             });
         }
+        let left_out = |(path, why): &(PathBuf, Diagnostic)| FileReport {
+            path: Arc::from(path.as_path()),
+            root: Arc::clone(root),
+            state: State::Ignored,
+            diagnostics: vec![why.clone()].into(),
+        };
+        self.files.extend(folder.left_out.iter().map(left_out));
     }
 
     fn add(

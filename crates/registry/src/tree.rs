@@ -27,12 +27,7 @@ impl Tree {
     /// files may be in the making.
     pub(crate) fn rescan(&self, options: &Options, moment: &Moment, live: bool) -> Self {
         let forced = HashSet::new();
-        let survey = Survey {
-            options,
-            moment,
-            live,
-            forced: &forced,
-        };
+        let survey = Survey::new(options, moment, live, &forced);
         let roots = options.followed().filter(|root| root.is_dir());
         let visits = roots.map(|root| Visit::root(root)).collect();
         Self {
@@ -51,12 +46,7 @@ impl Tree {
         moment: &Moment,
         paths: &HashSet<PathBuf>,
     ) -> Option<Self> {
-        let survey = Survey {
-            options,
-            moment,
-            live: true,
-            forced: paths,
-        };
+        let survey = Survey::new(options, moment, true, paths);
         // A root that has just appeared may not have been named itself.
         let new_roots = options
             .followed()

@@ -300,7 +300,10 @@ fn interpret(event: notify::Result<notify::Event>) -> Option<Signal> {
 /// back at once.
 pub fn can_watch(roots: &[PathBuf]) -> Result<(), String> {
     let watch = || -> notify::Result<()> {
-        let mut watcher = notify::recommended_watcher(|_: notify::Result<notify::Event>| {})?;
+        let unheard = |_: notify::Result<notify::Event>| {};
+        // A link may lead to the whole disk.
+        let config = notify::Config::default().with_follow_symlinks(false);
+        let mut watcher = RecommendedWatcher::new(unheard, config)?;
         for root in roots.iter().filter(|root| root.is_dir()) {
             watcher.watch(root, RecursiveMode::Recursive)?;
         }

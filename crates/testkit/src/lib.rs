@@ -1,6 +1,6 @@
 //! Help for tests of other crates: a tool server that misbehaves on request,
 //! a log that proves what it was asked to do, doubles of web services and of
-//! models, and a real model.
+//! models, a real model, and the way to the folder beside the checkout.
 //!
 //! The server is a program of its own, `deft-test-server`, written by hand so
 //! that it can break every rule of the protocol. What it does is a JSON script;
@@ -22,6 +22,7 @@ mod model;
 mod real;
 mod report;
 mod script;
+mod shared;
 pub mod wire;
 mod witness;
 
@@ -34,4 +35,5 @@ pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use real::RealModel;
 pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};
+pub use shared::shared;
 pub use witness::{Event, Kind, witness};

@@ -5,6 +5,10 @@
 //! 0.1 ms of our own.
 
 #![allow(clippy::expect_used, reason = "a measurement that fails is none")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a measurement prints its own figures"
+)]
 
 use std::io::Write;
 use std::time::{Duration, Instant};

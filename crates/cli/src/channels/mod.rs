@@ -5,9 +5,8 @@
 mod arguments;
 mod tool;
 
-use std::fs::OpenOptions;
 use std::future::Future;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,10 +23,11 @@ use tool::ToolChannel;
 use crate::commands::up::telegram::buttons;
 use crate::config::Config;
 use crate::home::Home;
+use crate::logging::{LogFile, LogLimits};
 use crate::markdown::Renderer;
-use crate::output::harmless;
 use crate::progress::say_above;
 use crate::secrets;
+use deft_model::visible;
 
 /// The way to people that the configuration names.
 pub(crate) fn of(home: &Home, router: &Router) -> Arc<dyn Channel> {
@@ -166,6 +166,7 @@ struct Channels {
     tool: Option<ToolChannel>,
     secrets: Arc<dyn SecretSource>,
     home: PathBuf,
+    log_limits: LogLimits,
     router: Router,
 }
 
@@ -208,7 +209,7 @@ impl Channel for Channels {
 impl Channels {
     fn log(&self, parcel: &Parcel<'_>, failed: Option<&Failure>) -> io::Result<()> {
         let log = self.home.join("logs").join("notices.log");
-        write_log(&log, parcel.notice, parcel.key, failed)
+        write_log(&log, self.log_limits, parcel.notice, parcel.key, failed)
     }
 
     fn new(home: &Path, config: &Config, router: &Router) -> Self {
@@ -228,6 +229,7 @@ impl Channels {
             telegram,
             tool,
             home: home.to_owned(),
+            log_limits: config.logs.limits,
             router: router.clone(),
         }
     }
@@ -299,7 +301,7 @@ pub(crate) async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> De
     let text = chat_text(notice);
     if let Some(approval) = &notice.approval {
         // Whatever the call is about to do, it cannot look like something else.
-        let (text, buttons) = (harmless(&text), buttons(approval));
+        let (text, buttons) = (visible(&text), buttons(approval));
         let sent = client.send_buttons(chat, &text, &buttons).await;
         let id = sent.map_err(not_sent)?;
         return Ok(format!("telegram {chat} {:?}", [id]));
@@ -365,7 +367,13 @@ fn text(notice: &Notice) -> String {
 }
 
 /// A line in the log of messages, and one at the terminal.
-fn write_log(path: &Path, notice: &Notice, key: &str, failed: Option<&Failure>) -> io::Result<()> {
+fn write_log(
+    path: &Path,
+    limits: LogLimits,
+    notice: &Notice,
+    key: &str,
+    failed: Option<&Failure>,
+) -> io::Result<()> {
     let error = failed.map(|failure| failure.message.as_str());
     let line = json!({
         "at": Timestamp::now().to_string(),
@@ -377,12 +385,7 @@ fn write_log(path: &Path, notice: &Notice, key: &str, failed: Option<&Failure>) 
         "run": notice.run,
         "error": error,
     });
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    // One write, so that lines of several processes do not mix.
-    file.write_all(format!("{line}\n").as_bytes())?;
+    LogFile::open(path, limits)?.append(&line.to_string())?;
     let text = text(notice).replace('\n', ": ");
     say_above(&match error {
         None => format!("notice: {text}"),

@@ -55,7 +55,7 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
         ];
         lines.extend(rows.iter().map(|row| line(row, &app.zone)));
         let fits = [Fit::Id, Fit::Id, Fit::Cut, Fit::Cut, Fit::Keep];
-        output.data(&table_of(&lines, &fits, output.width()))?;
+        output.data(table_of(&lines, &fits, output.width()))?;
         output.note("hint: `deft approvals approve ID` or `deft approvals reject ID`");
     }
     Ok(ExitCode::SUCCESS)

@@ -43,9 +43,9 @@ async fn resume(talk: &dyn Talk, agent: &str, output: &Output) -> Done {
     if output.json {
         output.document(&json!({"ok": true, "agent": agent, "was_paused": was_paused}))?;
     } else if was_paused {
-        output.data(&format!("`{agent}` goes on"))?;
+        output.data(format!("`{agent}` goes on"))?;
     } else {
-        output.data(&format!("`{agent}` was not paused"))?;
+        output.data(format!("`{agent}` was not paused"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -87,9 +87,9 @@ fn show(spending: &Spending, budget: &BudgetConfig, zone: &TimeZone, output: &Ou
         output.document(&json!({"day": spending.day, "scopes": scopes, "paused": paused}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.data(&shown(&rows, output.width()))?;
+    output.data(shown(&rows, output.width()))?;
     for paused in &spending.paused {
-        output.data(&words(paused, zone))?;
+        output.data(words(paused, zone))?;
         output.note(&format!("hint: {}", remedy(paused)));
     }
     if let Some(all) = rows.iter().find(|row| row.name == "all")
@@ -227,8 +227,8 @@ fn set(args: &BudgetSet, global: &Global, output: &Output) -> Done {
     }
     for (name, value) in &settings {
         match value {
-            Value::Null => output.data(&format!("`{name}` has no limit now"))?,
-            value => output.data(&format!("set: {name} = {}", crate::config::literal(value)))?,
+            Value::Null => output.data(format!("`{name}` has no limit now"))?,
+            value => output.data(format!("set: {name} = {}", crate::config::literal(value)))?,
         }
     }
     output.note(&format!("written to {}", file.display()));

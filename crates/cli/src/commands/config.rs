@@ -35,7 +35,7 @@ fn show(home: &Path, origin: bool, output: &Output) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     settings_list.retain(Setting::matters);
-    output.data(&lines(&settings_list, origin, output))?;
+    output.data(lines(&settings_list, origin, output))?;
     warn_of_problems(&settings, output);
     Ok(ExitCode::SUCCESS)
 }
@@ -93,8 +93,8 @@ fn get(home: &Path, key: &str, output: &Output) -> Done {
         output.document(&json!({"setting": setting.document()}))?;
     } else {
         match setting.value() {
-            Some(Value::String(text)) => output.data(&text)?,
-            Some(value) => output.data(&literal(&value))?,
+            Some(Value::String(text)) => output.data(text)?,
+            Some(value) => output.data(literal(&value))?,
             None => output.note(&format!(
                 "`{}` is not set: {}",
                 setting.name(),
@@ -110,7 +110,7 @@ fn get_section(found: &[Setting], output: &Output) -> Done {
         let list: Vec<Value> = found.iter().map(Setting::document).collect();
         output.document(&json!({"settings": list}))?;
     } else {
-        output.data(&lines(found, false, output))?;
+        output.data(lines(found, false, output))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -141,7 +141,7 @@ fn set(home: &Path, key: &str, given: &str, output: &Output) -> Done {
     }
     let name = setting.name();
     let done = if changed { "set" } else { "unchanged" };
-    output.data(&format!("{done}: {}", line(setting)))?;
+    output.data(format!("{done}: {}", line(setting)))?;
     for warning in &warnings {
         output.note(&format!("warning: {warning}"));
     }
@@ -193,9 +193,9 @@ fn validate(home: &Path, output: &Output) -> Done {
         }))?;
     } else {
         for problem in &problems {
-            output.data(&format!("{}: {}", problem.place(&file), problem.message))?;
+            output.data(format!("{}: {}", problem.place(&file), problem.message))?;
             if let Some(hint) = &problem.hint {
-                output.data(&format!("  hint: {hint}"))?;
+                output.data(format!("  hint: {hint}"))?;
             }
         }
         output.note(&match (problems.len(), file.exists()) {

@@ -390,7 +390,7 @@ fn report(found: &Findings, output: &Output) -> Done {
         output.document(&json!({"ok": bad == 0, "checks": checks}))?;
     } else {
         let lines: Vec<String> = found.0.iter().map(line).collect();
-        output.data(&lines.join("\n"))?;
+        output.data(lines.join("\n"))?;
         if bad > 0 {
             output.note(&format!("\n{} to mend", counted(bad, "thing")));
         }

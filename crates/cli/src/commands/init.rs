@@ -45,7 +45,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
             counted(seeded, "skill file")
         ),
     };
-    output.data(&text)?;
+    output.data(text)?;
     output.note("hint: `deft up` starts it, `deft doctor` says what is missing");
     Ok(ExitCode::SUCCESS)
 }

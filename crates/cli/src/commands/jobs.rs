@@ -57,7 +57,7 @@ fn list(app: &App, extent: Extent, output: &Output) -> Done {
     };
     let job = |row: &RunRow| app.block_on(app.engine.job_json(row));
     if output.json {
-        let mut document = ListDocument::begin("jobs")?;
+        let mut document = ListDocument::begin("jobs");
         extent.show(output, pages(app, &filter), |rows| {
             rows.iter().try_for_each(|row| document.add(&job(row)))
         })?;
@@ -75,7 +75,7 @@ fn list(app: &App, extent: Extent, output: &Output) -> Done {
         let head = head.take().map(|head| head.to_vec());
         let rows = rows.iter().map(|row| line(&job(row)));
         let lines: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
-        output.data(&table_of(&lines, &[Fit::Id], output.width()))
+        output.data(table_of(&lines, &[Fit::Id], output.width()))
     })?;
     if shown == 0 {
         output.note("there are no jobs");
@@ -108,7 +108,7 @@ fn show(app: &App, id: &str, output: &Output) -> Done {
     if output.json {
         output.document(&json!({ "job": job }))?;
     } else {
-        output.data(&text(&row, &job, app))?;
+        output.data(text(&row, &job, app))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -63,7 +63,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "deft", &mut script);
-            output.data(&String::from_utf8_lossy(&script))?;
+            output.content(&String::from_utf8_lossy(&script))?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Skills(skills)) => run_skills(skills, global, output),

@@ -30,7 +30,7 @@ fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
         ..NoticeFilter::default()
     };
     if output.json {
-        let mut document = ListDocument::begin("notices")?;
+        let mut document = ListDocument::begin("notices");
         extent.show(output, pages(app, &filter), |rows| {
             rows.iter().try_for_each(|row| document.add(&shown(row)))
         })?;
@@ -42,7 +42,7 @@ fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
         let head = head.take().map(|head| head.to_vec());
         let rows = rows.iter().map(|row| line(row, app));
         let lines: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
-        output.data(&table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))
+        output.data(table_of(&lines, &[Fit::Keep, Fit::Keep], output.width()))
     })?;
     if count == 0 {
         output.note("there are no messages");
@@ -118,7 +118,7 @@ fn retry(app: &App, id: Option<i64>, output: &Output) -> Done {
         output.document(&json!({ "queued": retried }))?;
     } else {
         let count = usize::try_from(retried).unwrap_or(usize::MAX);
-        output.data(&format!("{} queued again", counted(count, "message")))?;
+        output.data(format!("{} queued again", counted(count, "message")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -35,6 +35,6 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
         _ => "  deft skills doctor                what is broken, and why\n  deft skills list                  what there is\n",
     });
     text.push_str("  deft --help                       all commands\n");
-    output.data(&text)?;
+    output.data(text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use deft_engine::{Admission, Attention, Engine, Error, Fire, run_json};
 use deft_model::{FailureClass, Object, Outcome, RunId, RunStatus};
+use deft_registry::read_text;
 use deft_store::RunRow;
 use deft_workflow::{Plan, read_input};
 use serde_json::{Value, json};
@@ -24,6 +25,9 @@ mod dry;
 
 /// How often the spinner turns.
 const TURN: Duration = Duration::from_millis(120);
+
+/// The largest file with inputs.
+const MAX_INPUTS: u64 = 64 * 1024 * 1024;
 
 /// The exit code of a program that was asked to end.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -279,9 +283,9 @@ fn read_file(path: &Path) -> Done<Object> {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map(|_| text)
     } else {
-        std::fs::read_to_string(path)
+        read_text(path, MAX_INPUTS)
     };
-    let text = text.map_err(|problem| Failure::file(path, "read", &problem))?;
+    let text = text.map_err(|problem| unreadable(path, &problem))?;
     let wrong = |why: String| Failure::input("invalid_input", format!("{}: {why}", path.display()));
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => Ok(map),
@@ -289,6 +293,15 @@ fn read_file(path: &Path) -> Done<Object> {
             "inputs are a JSON object, `{\"name\": value}`".to_owned(),
         )),
         Err(problem) => Err(wrong(format!("not JSON: {problem}"))),
+    }
+}
+
+/// `<(command)` and `/dev/stdin` are no regular files, and have another spelling.
+fn unreadable(path: &Path, problem: &std::io::Error) -> Failure {
+    let failure = Failure::file(path, "read", problem);
+    match problem.kind() {
+        std::io::ErrorKind::InvalidInput => failure.hint("`--inputs -` reads what is piped in"),
+        _ => failure,
     }
 }
 

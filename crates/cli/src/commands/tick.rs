@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
     } else if report.is_empty() {
         output.note("nothing was due");
     } else {
-        output.data(&report.text(&app))?;
+        output.data(report.text(&app))?;
     }
     app.close();
     Ok(ExitCode::from(u8::from(failed)))

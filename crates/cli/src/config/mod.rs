@@ -14,6 +14,7 @@ mod engine;
 mod kind;
 mod lenient;
 mod list;
+mod logs;
 mod mind;
 mod paths;
 mod problem;
@@ -27,10 +28,10 @@ mod tests;
 mod tree;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use deft_registry::{MAX_FILE_BYTES, read_text};
 use jiff::tz::TimeZone;
 
 pub(crate) use check::{bad_name, shown};
@@ -38,6 +39,7 @@ pub(crate) use edit::{Editor, literal};
 pub(crate) use engine::EngineConfig;
 pub(crate) use kind::Kind;
 pub(crate) use list::{Setting, all, find, split};
+pub(crate) use logs::LogConfig;
 pub(crate) use mind::{AgentConfig, Allowance, BudgetConfig, ModelConfig};
 pub(crate) use paths::resolve;
 pub(crate) use problem::Problem;
@@ -76,6 +78,8 @@ pub(crate) struct Config {
     pub telegram_chat: bool,
     /// Where the database is.
     pub store: StorePath,
+    /// How much is kept of logs.
+    pub logs: LogConfig,
     /// The folder that paths are seen from.
     pub home: PathBuf,
     /// Everything that was given, also the sections of parts to come.
@@ -148,7 +152,7 @@ pub(crate) fn kind_of(path: &[String]) -> Option<Kind> {
 
 /// The text of the file; empty if there is none.
 fn text_of(path: &Path) -> Done<String> {
-    match fs::read_to_string(path) {
+    match read_text(path, MAX_FILE_BYTES) {
         Ok(text) => Ok(text),
         Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(problem) => Err(Failure::file(path, "read", &problem)),

@@ -16,7 +16,7 @@ use super::problem::Problem;
 use super::store::StorePath;
 use super::table::{self, Meaning};
 use super::tree::{Data, Settings};
-use super::{Config, NotifyConfig, paths};
+use super::{Config, LogConfig, NotifyConfig, paths};
 use crate::channels::ChannelKind;
 
 /// Reads everything.
@@ -42,6 +42,7 @@ pub(super) fn config(settings: Settings, home: &Path) -> Result<Config, Problem>
         history_tokens: reader.number("chat.history_tokens").unwrap_or(12_000),
         telegram_chat: reader.truth("telegram.chat").unwrap_or(true),
         store: StorePath::new(reader.text("store.url").as_deref(), home),
+        logs: reader.logs(),
         home: home.to_owned(),
         settings,
     })
@@ -97,6 +98,15 @@ impl Reader<'_> {
 
     fn duration(&self, key: &str) -> Option<Duration> {
         length(&self.value(key)?)
+    }
+
+    fn logs(&self) -> LogConfig {
+        LogConfig::new(
+            self.number("logs.max_mb"),
+            self.number("logs.keep"),
+            self.duration("logs.max_age"),
+            self.duration("logs.sessions_max_age"),
+        )
     }
 
     fn engine(&self) -> EngineConfig {

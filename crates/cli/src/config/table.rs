@@ -98,6 +98,15 @@ pub(crate) const KEYS: &[Key] = &[
     key("store.url", Kind::Store, Value("\"sqlite://data/deft.db\""), Runs,
         "The database: `sqlite://` and a path, relative to the home unless it starts with `/`"),
 
+    key("logs.max_mb", Kind::Positive, Value("10"), Runs,
+        "The size in megabytes at which `logs/deft.log` and `logs/notices.log` are rotated"),
+    key("logs.keep", Kind::Count, Value("5"), Runs,
+        "How many rotated files of each log are kept: `deft.log.1` is the newest"),
+    key("logs.max_age", Kind::Duration, Value("\"30d\""), Runs,
+        "A log that began longer ago is rotated, and rotated files that are older are removed"),
+    key("logs.sessions_max_age", Kind::Duration, Value("\"365d\""), Runs,
+        "How long the dated logs in `sessions/` are kept"),
+
     key("mcp_servers.NAME.command", Kind::Text, Words("none; either this or `url`"), Runs,
         "The program of a server that speaks over its standard input and output"),
     key("mcp_servers.NAME.args", Kind::Texts, Value("[]"), Runs,

@@ -419,3 +419,18 @@ fn values_from_outside_are_read_as_the_key_says() {
         assert_eq!(read_value(text, kind), expected, "{text}");
     }
 }
+
+#[test]
+fn logs_have_limits() {
+    let usual = config("").logs;
+    assert_eq!(usual.limits.max_bytes, 10 * 1024 * 1024);
+    assert_eq!(usual.limits.keep, 5);
+    assert_eq!(usual.limits.max_age, Duration::from_hours(30 * 24));
+    assert_eq!(usual.sessions, Duration::from_hours(365 * 24));
+    let text = "[logs]\nmax_mb = 1\nkeep = 0\nmax_age = \"2d\"\nsessions_max_age = \"1h\"\n";
+    let given = config(text).logs;
+    assert_eq!(given.limits.max_bytes, 1024 * 1024);
+    assert_eq!(given.limits.keep, 0);
+    assert_eq!(given.limits.max_age, Duration::from_hours(48));
+    assert_eq!(given.sessions, Duration::from_hours(1));
+}

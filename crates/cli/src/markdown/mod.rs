@@ -17,7 +17,7 @@ use block::{Fence, Opening};
 use style::Style;
 use wrap::Wrap;
 
-use crate::output::harmless;
+use deft_model::visible_after;
 
 /// A text on its way to a terminal.
 pub(crate) struct Renderer {
@@ -28,6 +28,8 @@ pub(crate) struct Renderer {
     line: String,
     /// The character before that.
     before: Option<char>,
+    /// The last character that was pushed.
+    last: Option<char>,
     state: State,
     /// A blank line is owed before the next one.
     blank: bool,
@@ -56,6 +58,7 @@ impl Renderer {
             out: Wrap::new(width),
             line: String::new(),
             before: None,
+            last: None,
             state: State::Start,
             blank: false,
             begun: false,
@@ -64,7 +67,10 @@ impl Renderer {
 
     /// Takes more of the text, and gives what can be written of it.
     pub(crate) fn push(&mut self, text: &str) -> String {
-        for part in harmless(&text.replace('\r', "")).split_inclusive('\n') {
+        let text = text.replace('\r', "");
+        let shown = visible_after(self.last, &text);
+        self.last = text.chars().next_back().or(self.last);
+        for part in shown.split_inclusive('\n') {
             self.line
                 .push_str(&part.trim_end_matches('\n').replace('\t', "    "));
             self.advance(part.ends_with('\n'));

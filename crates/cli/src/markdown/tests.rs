@@ -75,9 +75,11 @@ const STYLED: &[(&str, &str)] = &[
     // Nothing of a text commands the terminal.
     (
         "\x1b[31mred\x07\r\n\u{202e}x",
-        "\u{fffd}[31mred\u{fffd}\n\u{fffd}x\n",
+        "\\x1b[31mred\\x07\n\\u{202e}x\n",
     ),
     ("日本語 text", "日本語 text\n"),
+    // A joiner of an emoji may begin a piece.
+    ("👩\u{200d}💻 a\u{200d}b", "👩\u{200d}💻 a\\u{200d}b\n"),
 ];
 
 #[test]
@@ -176,7 +178,7 @@ fn plain_text_has_no_marks() {
             "# Title\n\n- *one*\n- two_and_a_half",
             "Title\n\n• one\n• two_and_a_half\n",
         ),
-        ("2 * 3 * 4\x1b[31m is red", "2 * 3 * 4\u{fffd}[31m is red\n"),
+        ("2 * 3 * 4\x1b[31m is red", "2 * 3 * 4\\x1b[31m is red\n"),
         ("```\nlet x = **y;\n```\nthat", "  let x = **y;\nthat\n"),
     ] {
         assert_eq!(Renderer::plain(text), expected);

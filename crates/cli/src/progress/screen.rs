@@ -1,13 +1,14 @@
 //! The tree on a terminal, redrawn in place, and a question in the middle of it.
 
-use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use deft_engine::Published;
 
 use super::Tree;
-use crate::output::harmless;
+use crate::output::say;
+use crate::terminal::{Stream, Styled};
+use deft_model::visible;
 
 /// What a person sees of a run on stderr.
 pub(crate) struct Screen {
@@ -55,14 +56,14 @@ pub(crate) fn say_above(line: &str) {
     let current = current.as_ref().and_then(Weak::upgrade);
     // What a skill logs may hold anything, and names secrets only.
     let masked = deft_workflow::mask(line);
-    let line = harmless(masked.as_deref().unwrap_or(line));
+    let line = visible(masked.as_deref().unwrap_or(line));
     if IN_LOG.load(Ordering::Relaxed) {
         tracing::info!("{line}");
         return;
     }
     match current {
         Some(screen) => screen.above(&line),
-        None => say(&format!("{line}\n")),
+        None => say(line),
     }
 }
 
@@ -82,7 +83,7 @@ impl Screen {
                 drawn: 0,
                 paused: false,
             }),
-            live: io::stderr().is_terminal() && !silent,
+            live: Stream::Err.is_terminal() && !silent,
             silent,
         }
     }
@@ -101,7 +102,7 @@ impl Screen {
         if self.live {
             state.draw();
         } else if let Some(line) = news {
-            say(&format!("{line}\n"));
+            say(line);
         }
     }
 
@@ -135,15 +136,15 @@ impl Above for Screen {
     fn above(&self, line: &str) {
         let mut state = self.lock();
         if self.live && !state.paused {
-            let up = match state.drawn {
-                0 => String::new(),
-                lines => format!("\x1b[{lines}A\x1b[J"),
-            };
+            let mut text = Styled::default();
+            if state.drawn > 0 {
+                text = Styled::up(state.drawn).with(Styled::clear_below());
+            }
             state.drawn = 0;
-            say(&format!("{up}{line}\n"));
+            say(text.with(line));
             state.draw();
         } else {
-            say(&format!("{line}\n"));
+            say(line);
         }
     }
 }
@@ -159,42 +160,14 @@ impl State {
         let all = self.tree.render_all(self.frame);
         // A tree that is taller than the terminal cannot be redrawn in place: show its end.
         let first = all.len().saturating_sub(height.saturating_sub(2));
-        let mut out = String::new();
-        if self.drawn > 0 {
-            out.push_str(&format!("\x1b[{}A", self.drawn));
-        }
+        let mut out = Styled::up(self.drawn);
         for line in &all[first..] {
-            out.push_str("\r\x1b[2K");
-            out.push_str(&fit(line, width));
-            out.push('\n');
+            out.push(Styled::clear_line());
+            out.push(line.fit(width));
+            out.push("\n");
         }
         self.drawn = all.len() - first;
-        say(&out);
+        // A terminal that went away ends nothing.
+        drop(Stream::Err.write(out));
     }
-}
-
-/// The line cut to the width of the terminal, colours not counted.
-fn fit(line: &str, width: usize) -> String {
-    let mut out = String::new();
-    let mut used = 0;
-    let mut escape = false;
-    for c in line.chars() {
-        escape |= c == '\x1b';
-        if !escape {
-            used += unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
-            if used >= width {
-                out.push_str("…\x1b[0m");
-                return out;
-            }
-        }
-        out.push(c);
-        escape &= c != 'm';
-    }
-    out
-}
-
-fn say(text: &str) {
-    let mut err = io::stderr().lock();
-    // A terminal that went away ends nothing.
-    drop(err.write_all(text.as_bytes()).and_then(|()| err.flush()));
 }

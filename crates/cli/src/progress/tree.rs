@@ -6,7 +6,7 @@ use deft_engine::Published;
 use deft_workflow::{Event, Next, Path};
 use jiff::tz::TimeZone;
 
-use crate::output::harmless;
+use crate::terminal::Styled;
 
 /// Where a step stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Tree {
     }
 
     /// Takes in an event. Gives back the lines that say something new, for plain output.
-    pub(crate) fn apply(&mut self, published: &Published) -> Option<String> {
+    pub(crate) fn apply(&mut self, published: &Published) -> Option<Styled> {
         match &published.event {
             Event::Begun(begun) => {
                 let retried = begun.attempt > 1;
@@ -154,7 +154,7 @@ impl Tree {
         next: &Next,
         error: Option<String>,
         cached: bool,
-    ) -> Option<String> {
+    ) -> Option<Styled> {
         let zone = self.zone.clone();
         let line = self.line(path)?;
         let took = line.started.map(|started| duration(started.elapsed()));
@@ -185,7 +185,7 @@ impl Tree {
         Some(self.show(path))
     }
 
-    fn item_ended(&mut self, path: &Path, next: &Next) -> Option<String> {
+    fn item_ended(&mut self, path: &Path, next: &Next) -> Option<Styled> {
         let goes_on = matches!(
             next,
             Next::Retry { .. }
@@ -243,24 +243,24 @@ impl Tree {
         self.lines.get_mut(at)
     }
 
-    fn show(&self, path: &Path) -> String {
+    fn show(&self, path: &Path) -> Styled {
         self.show_at(path.as_str())
     }
 
-    fn show_at(&self, path: &str) -> String {
+    fn show_at(&self, path: &str) -> Styled {
         let line = self.lines.iter().find(|line| line.path == path);
-        line.map_or(String::new(), |line| self.render(line, 0))
+        line.map_or_else(Styled::default, |line| self.render(line, 0))
     }
 
     /// All lines, as they stand; `frame` turns the spinner.
-    pub(crate) fn render_all(&self, frame: usize) -> Vec<String> {
+    pub(crate) fn render_all(&self, frame: usize) -> Vec<Styled> {
         self.lines
             .iter()
             .map(|line| self.render(line, frame))
             .collect()
     }
 
-    fn render(&self, line: &Line, frame: usize) -> String {
+    fn render(&self, line: &Line, frame: usize) -> Styled {
         let (sign, code) = match line.mark {
             Mark::Pending => ("·", "2"),
             Mark::Running => (FRAMES[frame % FRAMES.len()], "36"),
@@ -284,26 +284,21 @@ impl Tree {
             .flatten()
             .filter(|note| !note.is_empty())
             .collect();
-        let mut text = format!("{indent}{} {}", self.paint(code, sign), harmless(name));
+        let mut text = Styled::from(indent)
+            .with(self.paint(code, sign))
+            .with(format!(" {name}"));
         if !line.what.is_empty() {
-            text.push_str(&format!("  {}", self.paint("2", &harmless(&line.what))));
+            text = text.with("  ").with(self.paint("2", &line.what));
         }
         if !note.is_empty() {
             let dim = if line.mark == Mark::Failed { "31" } else { "2" };
-            text.push_str(&format!(
-                "  {}",
-                self.paint(dim, &harmless(&note.join("  ")))
-            ));
+            text = text.with("  ").with(self.paint(dim, &note.join("  ")));
         }
         text
     }
 
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.color {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
+    fn paint(&self, code: &str, text: &str) -> Styled {
+        Styled::paint(code, text, self.color)
     }
 }
 
@@ -354,7 +349,7 @@ mod tests {
         let zone = TimeZone::get("America/New_York").unwrap();
         let line = Tree::new(steps, false, zone).apply(&published);
         assert_eq!(
-            line.as_deref(),
+            line.as_ref().map(Styled::as_str),
             Some("  ? get  fetch  no route; again at 21:30:05")
         );
     }

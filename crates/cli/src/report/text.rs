@@ -7,7 +7,9 @@ use deft_skillfile::{Diagnostic, Lines, Severity};
 
 use super::Checked;
 use crate::failure::Done;
-use crate::output::{Output, counted, harmless};
+use crate::output::{Output, counted};
+use crate::terminal::Styled;
+use deft_model::visible;
 
 /// How many problems of one file are shown; more would only hide the first.
 const MAX_SHOWN: usize = 100;
@@ -18,7 +20,7 @@ pub(super) fn print(files: &[Checked], output: &Output) -> Done<()> {
         let wanted = |one: &&Diagnostic| one.severity > Severity::Hint || !output.quiet;
         let found: Vec<Diagnostic> = file.diagnostics.iter().filter(wanted).cloned().collect();
         if !found.is_empty() {
-            output.raw(&excerpts(&file.shown, &file.text(), &found, output))?;
+            output.data(excerpts(&file.shown, &file.text(), &found, output))?;
         }
     }
     output.note(&summary(files));
@@ -26,16 +28,17 @@ pub(super) fn print(files: &[Checked], output: &Output) -> Done<()> {
 }
 
 /// Every problem with the lines it is about.
-pub(crate) fn excerpts(path: &str, text: &str, found: &[Diagnostic], output: &Output) -> String {
+pub(crate) fn excerpts(path: &str, text: &str, found: &[Diagnostic], output: &Output) -> Styled {
     let renderer = if output.styles_stdout() {
         Renderer::styled()
     } else {
         Renderer::plain()
     };
     let lines = Lines::new(text);
+    let path = &visible(path);
     let mut out = String::new();
     for one in found.iter().take(MAX_SHOWN) {
-        let message = harmless(&one.message);
+        let message = visible(&one.message);
         let excerpt = Excerpt::of(one, text, &lines);
         out.push_str(&renderer.render(&[group(path, &message, one, excerpt)]));
         out.push_str("\n\n");
@@ -43,7 +46,8 @@ pub(crate) fn excerpts(path: &str, text: &str, found: &[Diagnostic], output: &Ou
     if found.len() > MAX_SHOWN {
         out.push_str(&format!("{path}: and {} more\n\n", found.len() - MAX_SHOWN));
     }
-    out
+    // The renderer shows escapes of the file as symbols, so that all in its output are its own.
+    Styled::from_renderer(&out)
 }
 
 /// The line that a problem is about, and the place in it.

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::app::{App, failure};
 use crate::failure::{Done, Failure};
-use crate::output::harmless;
+use deft_model::visible;
 
 /// How many messages of a conversation are read at once.
 const MOST_MESSAGES: u32 = 10_000;
@@ -417,7 +417,7 @@ fn ambiguous(id: &str, fitting: &[ConversationRow]) -> Failure {
     let count = fitting.len();
     let named = fitting.iter().take(MOST_NAMED).map(|row| {
         let title: String = row.title.chars().take(TITLE).collect();
-        format!("\n  {} ({})", row.id, harmless(title.trim()))
+        format!("\n  {} ({})", row.id, visible(title.trim()))
     });
     let mut named: Vec<String> = named.collect();
     if count > MOST_NAMED {

@@ -25,6 +25,17 @@ impl Daemon {
     }
 
     pub(crate) fn with(world: &World, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut daemon = Self::spawn(world, args, variables);
+        daemon.until("ready after");
+        daemon
+    }
+
+    /// Starts one whose lines the test waits for itself.
+    pub(crate) fn begin(world: &World, args: &[&str]) -> Self {
+        Self::spawn(world, args, &[])
+    }
+
+    fn spawn(world: &World, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = world
             .command(&[&["up"], args].concat())
             .envs(variables.iter().copied())
@@ -42,13 +53,11 @@ impl Daemon {
                 }
             }
         });
-        let mut daemon = Self {
+        Self {
             child,
             lines,
             seen: Vec::new(),
-        };
-        daemon.until("ready after");
-        daemon
+        }
     }
 
     /// Waits for a line with a text, which may have come already.

@@ -131,7 +131,11 @@ fn a_pipe_is_refused_not_waited_for() {
             .unwrap()
             .success()
     );
-    for profile in ["deft", "agentskills"] {
+    let why = "it is a named pipe, not a regular file";
+    for (profile, expected) in [
+        ("deft", format!("{why}; it is not read")),
+        ("agentskills", format!("cannot be read: {why}")),
+    ] {
         let report = world.json(&[
             "skills",
             "validate",
@@ -140,7 +144,7 @@ fn a_pipe_is_refused_not_waited_for() {
             profile,
             "--json",
         ]);
-        assert_eq!(report["files"][0]["diagnostics"][0]["rule"], "unreadable");
+        assert_eq!(report["files"][0]["diagnostics"][0]["message"], expected);
     }
 }
 

@@ -4,7 +4,8 @@
 usage: record.py [--check]
 
 snippets.txt has a heading `=== name` before each block, `=== C name` before a condition and
-`=== E name` before an expression. The values go to expected.json. Written for Python 3.11.
+`=== E name` before an expression. The values go to expected.json. The snippets in
+../corpus/battery.json carry their values (`expect`) themselves. Written for Python 3.11.
 """
 
 import contextlib
@@ -22,6 +23,7 @@ import types
 import uuid
 
 HERE = pathlib.Path(__file__).parent
+BATTERY = HERE.parent / "corpus" / "battery.json"
 
 
 class AttrDict(dict):
@@ -82,29 +84,49 @@ def as_key(key):
     return written if isinstance(written, str) else json.dumps(written)
 
 
-def value_of(name, code):
+def value_of(code, kind, context):
     # Data classes look their module up by name.
     sys.modules["__main__"] = main = types.ModuleType("__main__")
     scope = main.__dict__
-    scope.update(json.loads((HERE / "context.json").read_text(), object_hook=AttrDict))
+    scope.update(json.loads(context, object_hook=AttrDict))
     with contextlib.redirect_stdout(io.StringIO()):
-        if name.startswith("C "):
+        if kind == "C":
             return bool(eval(code.strip(), scope))
-        if name.startswith("E "):
+        if kind == "E":
             return plain(eval(code.strip(), scope))
         exec(code, scope)
         return plain(scope.get("result"))
 
 
+def own_cases():
+    context = (HERE / "context.json").read_text()
+    recorded = {}
+    for name, code in snippets().items():
+        kind = name[0] if name[:2] in ("C ", "E ") else "block"
+        recorded[name] = value_of(code, kind, context)
+    return recorded
+
+
+def battery():
+    whole = json.loads(BATTERY.read_text())
+    context = json.dumps(whole["ctx"])
+    for test in whole["tests"]:
+        test["expect"] = value_of(test["code"], "C" if test["kind"] == "c" else "block", context)
+    return whole
+
+
 def main():
-    recorded = {name: value_of(name, code) for name, code in snippets().items()}
-    text = json.dumps(recorded, indent=1, ensure_ascii=False) + "\n"
-    target = HERE / "expected.json"
-    if "--check" not in sys.argv:
-        target.write_text(text)
-    elif target.read_text() != text:
-        sys.exit("expected.json is not what this Python gives; run record.py")
-    print(f"{len(recorded)} snippets")
+    stale = []
+    for target, values in ((HERE / "expected.json", own_cases()), (BATTERY, battery())):
+        text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        if target.read_text() == text:
+            continue
+        stale.append(target.name)
+        if "--check" not in sys.argv:
+            target.write_text(text)
+    if stale and "--check" in sys.argv:
+        sys.exit(f"not what this Python gives: {', '.join(stale)}; run record.py")
+    print("written: " + ", ".join(stale) if stale else "unchanged")
 
 
 if __name__ == "__main__":

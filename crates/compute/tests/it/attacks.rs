@@ -22,15 +22,15 @@ const WIDTH: usize = 3;
 const SECRETS: [&str; 6] = ["root:x:", "\"etc\"", "'etc'", "CARGO", "LD_LIBRARY", "uid="];
 
 #[tokio::test]
-async fn the_shared_attacks_are_survived() {
+async fn plain_attacks_are_survived() {
     let file = corpus("attacks.json");
     let attacks = file["attacks"].as_array().unwrap().iter();
     let attacks = attacks.map(|attack| (text(attack, "name").into(), text(attack, "code").into()));
-    survive(attacks.collect(), file["ctx"].clone()).await;
+    survive(attacks.collect(), context()).await;
 }
 
 #[tokio::test]
-async fn our_own_attacks_are_survived() {
+async fn devious_attacks_are_survived() {
     let text = std::fs::read_to_string(cases_folder().join("attacks.txt")).unwrap();
     let attacks: Vec<(String, String)> = text
         .split("=== ")
@@ -38,7 +38,7 @@ async fn our_own_attacks_are_survived() {
         .map(|(name, code)| (name.to_owned(), code.to_owned()))
         .collect();
     assert!(attacks.len() >= 40);
-    survive(attacks, corpus("battery.json")["ctx"].clone()).await;
+    survive(attacks, context()).await;
     let canary = |entry: std::fs::DirEntry| {
         let name = entry.file_name().to_string_lossy().into_owned();
         name.starts_with("deft-compute-canary").then_some(name)
@@ -48,6 +48,10 @@ async fn our_own_attacks_are_survived() {
         .filter_map(|entry| canary(entry.unwrap()))
         .collect();
     assert!(written.is_empty(), "{written:?}");
+}
+
+fn context() -> Value {
+    corpus("battery.json")["ctx"].clone()
 }
 
 /// Runs all attacks, each in a session of its own and followed by a healthy one.

@@ -1,4 +1,4 @@
-//! The shared battery: snippets with the value that `CPython` gives.
+//! The battery of `tests/corpus`: snippets with the value that `CPython` gives.
 
 use deft_compute::Kind;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::support::{compute, corpus, job, text};
 
 #[tokio::test]
-async fn the_shared_battery_gives_what_cpython_gives() {
+async fn the_battery_gives_what_cpython_gives() {
     let battery = corpus("battery.json");
     let compute = compute();
     let mut session = compute.session();

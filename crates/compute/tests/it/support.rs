@@ -40,12 +40,9 @@ pub(crate) async fn value(compute: &Compute, code: &str) -> Result<Value, Error>
 /// A job's time in tests of things that end by the time limit.
 pub(crate) const SHORT: Option<Duration> = Some(Duration::from_millis(1500));
 
-/// A file of the shared corpus; the tests fail without it.
+/// A file of snippets or attacks, with the context they run in.
 pub(crate) fn corpus(name: &str) -> Value {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../shared/corpus/compute"
-    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
     read(&Path::new(folder).join(name))
 }
 

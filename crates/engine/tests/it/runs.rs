@@ -1,8 +1,11 @@
 //! Runs from fire to row.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use deft_engine::{Admission, Attention};
 use deft_model::{Outcome, RunStatus};
-use deft_store::RunFilter;
+use deft_store::{Memory, RunFilter};
 use deft_testkit::{Script, server_binary};
 use deft_tools::ServerOptions;
 use serde_json::{Value, json};
@@ -226,6 +229,60 @@ async fn each_run_leaves_an_entry_in_the_session_log() {
         row.id
     );
     assert_eq!(std::fs::read_to_string(log).unwrap(), expected);
+}
+
+/// The log is read with `less` and `cat`: nothing in it may command a terminal or forge an entry.
+#[tokio::test]
+async fn the_session_log_shows_what_would_deceive() {
+    let world = World::new(&[("greet.yaml", GREET)]);
+    let row = world
+        .run(
+            "greet",
+            json!({ "who": "A\u{1b}[2J\u{9b}m\u{202e}\n- action: forged" }),
+        )
+        .await;
+    let log = world.home.path().join("sessions/2026-01-26.yaml");
+    let expected = format!(
+        "- action: \"Skill: greet\"\n  timestamp: \"2026-01-26T13:00:00Z\"\n  run: {}\n  details: |\n    who: A [2J m\\u{{202e}} - action: forged\n    result: success\n    said: hello A [2J m\\u{{202e}} - action: forged\n",
+        row.id
+    );
+    assert_eq!(std::fs::read_to_string(log).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn session_logs_are_removed_when_they_are_old() {
+    let world = World::with(
+        Arc::new(Memory::new()),
+        &[("greet.yaml", GREET)],
+        |options| options.sessions_max_age = Some(Duration::from_hours(7 * 24)),
+    );
+    let folder = world.home.path().join("sessions");
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in [
+        "2026-01-18.yaml",
+        "2026-01-19.yaml",
+        "2026-01-27.yaml",
+        "2020-01-01.txt",
+        "notes.yaml",
+    ] {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    world.run("greet", json!({ "who": "Ada" })).await;
+    let mut left: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(
+        left,
+        [
+            "2020-01-01.txt",
+            "2026-01-19.yaml",
+            "2026-01-26.yaml",
+            "2026-01-27.yaml",
+            "notes.yaml"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -125,11 +125,11 @@ impl Agents {
 pub(crate) fn fill(
     reading: &Reading<'_>,
     folder: &mut Folder,
-    listing: Listing,
+    listing: &Listing,
     known: &HashMap<&Path, &Unit>,
 ) {
     if folder.visit.depth == 0 {
-        folder.children = listing.folders;
+        folder.children.clone_from(&listing.folders);
         return;
     }
     match &listing.agent_md {

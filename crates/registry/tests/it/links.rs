@@ -2,8 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
-use crate::support::{World, description, page, skill_md};
+use deft_registry::{Options, Snapshot};
+
+use crate::support::{World, description, moment, page, skill_md};
 
 /// A link to the folder that it is in took the events of that folder with it.
 #[test]
@@ -58,4 +63,141 @@ fn a_folder_with_two_names_is_followed_under_both() {
     followed.until("edited under the first name", |s| {
         description(s, "a").as_deref() == Some("four")
     });
+}
+
+fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
+/// A link must not make a file part of a skill that its owner never meant to share.
+#[test]
+fn links_out_of_the_skills_are_refused_with_a_reason() {
+    let world = World::new();
+    world.write("elsewhere/a/SKILL.md", skill_md("a", "outside"));
+    world.write("elsewhere/key.txt", "secret");
+    world.write("skills/good/SKILL.md", skill_md("good", "fine"));
+    world.write("skills/good/references/own.md", "own");
+    fs::create_dir(world.path("skills/text")).unwrap();
+    let elsewhere = |below: &str| world.path("elsewhere").join(below);
+    for (target, link) in [
+        (elsewhere("a"), "skills/a"),
+        (elsewhere("a/SKILL.md"), "skills/text/SKILL.md"),
+        (elsewhere("key.txt"), "skills/good/key.txt"),
+        (elsewhere("key.txt"), "skills/good/references/key.txt"),
+        (elsewhere("key.txt"), "skills/good/page.md"),
+        ("/proc/sys".into(), "skills/process"),
+        ("/dev/zero".into(), "skills/good/zero.bin"),
+    ] {
+        symlink(target, world.path(link)).unwrap();
+    }
+    pipe(&world.path("skills/good/references/pipe.md"));
+    let snapshot = world.load();
+    let siblings: Vec<&str> = snapshot
+        .skill("good")
+        .unwrap()
+        .siblings
+        .iter()
+        .map(|file| file.path.as_str())
+        .collect();
+    assert_eq!(siblings, ["references/own.md"]);
+    assert_eq!(snapshot.skill_count(), 1);
+    insta::assert_snapshot!(world.states(&snapshot));
+}
+
+#[test]
+fn links_into_a_folder_that_is_named_are_followed() {
+    let world = World::new();
+    world.write("elsewhere/a/SKILL.md", skill_md("a", "other root"));
+    world.write("elsewhere/shared.txt", "shared");
+    world.write("skills/b/SKILL.md", skill_md("b", "own"));
+    symlink(world.path("elsewhere/a"), world.path("skills/a")).unwrap();
+    symlink(
+        world.path("elsewhere/shared.txt"),
+        world.path("skills/b/shared.txt"),
+    )
+    .unwrap();
+    let snapshot = Snapshot::load(&world.options_with("elsewhere"), &moment());
+    assert_eq!(snapshot.skill("b").unwrap().siblings[0].path, "shared.txt");
+    let path = &snapshot.skill("a").unwrap().path;
+    assert_eq!(**path, world.path("skills/a/SKILL.md"));
+}
+
+/// An agent has rights: its file is held to the same rule.
+#[test]
+fn agents_are_not_read_through_links_or_pipes() {
+    let world = World::new();
+    let agent = "---\nname: x\ndescription: x\n---\nBe kind.\n";
+    world.write("elsewhere/out/AGENT.md", agent);
+    fs::create_dir_all(world.path("agents/piped")).unwrap();
+    symlink(world.path("elsewhere/out"), world.path("agents/out")).unwrap();
+    pipe(&world.path("agents/piped/AGENT.md"));
+    let options = world.options().with_agents([world.path("agents")]);
+    let snapshot = Snapshot::load(&options, &moment());
+    let ids: Vec<&str> = snapshot.agents().map(|one| one.agent.id.as_str()).collect();
+    assert_eq!(ids, ["thinker"]);
+    insta::assert_snapshot!(world.states(&snapshot));
+}
+
+#[test]
+fn folders_of_the_system_are_no_folders_of_skills() {
+    let world = World::new();
+    let options = Options::new(["/proc", "/sys", "/dev"].map(Into::into));
+    let snapshot = Snapshot::load(&options, &moment());
+    let reasons: Vec<String> = snapshot
+        .files()
+        .iter()
+        .map(|file| format!("{} {}", file.path.display(), file.diagnostics[0].message))
+        .collect();
+    let why = "the folder belongs to the system; it is not read";
+    assert_eq!(
+        reasons,
+        [
+            format!("/proc {why}"),
+            format!("/sys {why}"),
+            format!("/dev {why}")
+        ]
+    );
+    drop(world);
+}
+
+/// Links multiply what is found; each bound is told.
+#[test]
+fn a_pass_has_bounds() {
+    let world = World::new();
+    for name in ["a", "b", "c", "d"] {
+        world.write(
+            &format!("skills/group/{name}/SKILL.md"),
+            skill_md(name, "x"),
+        );
+    }
+    symlink(world.path("skills/group"), world.path("skills/again")).unwrap();
+    let count = |change: fn(&mut Options)| {
+        let mut options = world.options();
+        change(&mut options);
+        let snapshot = Snapshot::load(&options, &moment());
+        let told = snapshot
+            .files()
+            .iter()
+            .flat_map(|file| file.diagnostics.iter());
+        let mut told: Vec<String> = told
+            .filter(|one| one.rule.id() == "too_many_folders")
+            .map(|one| one.message.clone())
+            .collect();
+        told.dedup();
+        (snapshot.skill_count(), told)
+    };
+    assert_eq!(count(|_| {}), (4, Vec::new()));
+    let linked = count(|options| options.max_linked_folders = 1);
+    let why = "links lead to more than 1 folders; the rest is not followed";
+    assert_eq!(linked, (4, vec![why.to_owned()]));
+    let (found, told) = count(|options| options.max_folders = 3);
+    assert!(found <= 2, "{found}");
+    assert_eq!(told, ["more than 3 folders; the rest is not read"]);
+    let (found, told) = count(|options| options.max_scan_time = Duration::ZERO);
+    assert_eq!(found, 0);
+    assert_eq!(
+        told,
+        ["reading all folders takes longer than 0 s; the rest is not read"]
+    );
 }

@@ -138,8 +138,8 @@ fn odd_files_harm_only_themselves() {
 #[test]
 fn links_are_followed_but_not_in_circles() {
     let world = World::new();
-    world.write("elsewhere/a/SKILL.md", skill_md("a", "linked"));
-    symlink(world.path("elsewhere/a"), world.path("skills/a")).unwrap();
+    world.write("skills/deep/down/a/SKILL.md", skill_md("a", "linked"));
+    symlink(world.path("skills/deep/down/a"), world.path("skills/a")).unwrap();
     fs::create_dir(world.path("skills/loop")).unwrap();
     symlink(world.path("skills"), world.path("skills/loop/again")).unwrap();
     let snapshot = world.load();

@@ -63,6 +63,11 @@ impl World {
         Options::new([self.path("skills")])
     }
 
+    /// The same with another folder, as `paths` in the configuration names it.
+    pub(crate) fn options_with(&self, other: &str) -> Options {
+        Options::new([self.path("skills"), self.path(other)])
+    }
+
     pub(crate) fn load(&self) -> Snapshot {
         Snapshot::load(&self.options(), &moment())
     }

@@ -392,8 +392,8 @@ fn an_inner_root_does_not_hide_the_outer_one() {
 #[test]
 fn a_linked_folder_is_followed() {
     let world = World::new();
-    let followed = world.follow();
     world.write("elsewhere/x/SKILL.md", skill_md("x", "one"));
+    let followed = Followed::open(world.options_with("elsewhere"));
     std::os::unix::fs::symlink(world.path("elsewhere/x"), world.path("skills/x")).unwrap();
     followed.until("the link", |s| s.skill("x").is_some());
     world.write("elsewhere/x/SKILL.md", skill_md("x", "two"));
@@ -474,7 +474,7 @@ fn the_rescan_sees_what_events_do_not() {
         world.path("skills/a/SKILL.md"),
     )
     .unwrap();
-    let mut options = world.options();
+    let mut options = world.options_with("elsewhere");
     options.rescan_every = Duration::from_millis(50);
     let followed = Followed::open(options);
     assert_eq!(followed.registry.watching(), Watching::Events);

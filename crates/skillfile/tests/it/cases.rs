@@ -92,6 +92,9 @@ fn every_rule_has_a_case() {
         "missing_skill_md",
         "nested_too_deep",
         "symlink_loop",
+        "too_many_folders",
+        "link_outside",
+        "special_file",
         "duplicate_id",
     ];
     let missing: Vec<&str> = deft_skillfile::Rule::ALL

@@ -3,7 +3,7 @@
 use deft_skillfile::{Document, Profile, has_errors};
 use serde_json::Value;
 
-use crate::support::{corpus, parse_at, report};
+use crate::support::{parse_at, report};
 
 struct Case {
     path: String,
@@ -12,8 +12,8 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let Some(root) = corpus() else {
-        eprintln!("skipped: there is no ../shared/corpus beside this checkout");
+    // The cases of our own are in `tests/cases/agentskills` and `tests/reference`.
+    let Some(root) = deft_testkit::shared("corpus/agentskills") else {
         return Vec::new();
     };
     let verdicts = std::fs::read_to_string(root.join("verdicts.jsonl")).unwrap();

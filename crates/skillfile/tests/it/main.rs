@@ -1,10 +1,6 @@
 //! Tests of the skill file reader against case files and outside referees.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test may fail loudly, and says what it skips"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod cases;
 mod corpus;

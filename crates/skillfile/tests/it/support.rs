@@ -63,12 +63,6 @@ pub(crate) fn report(text: &str, parsed: &Parsed) -> String {
     out
 }
 
-/// The shared corpus, if this checkout has one beside it.
-pub(crate) fn corpus() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/agentskills");
-    root.exists().then_some(root)
-}
-
 /// All case files, with their paths.
 pub(crate) fn cases() -> Vec<(PathBuf, Case)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");

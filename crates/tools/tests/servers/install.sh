@@ -9,6 +9,7 @@ stamp=$(cat "$here/package.json" "$here/requirements.txt" "$here/install.sh" | c
 if [ -f "$cache/stamp" ] && [ "$(cat "$cache/stamp")" = "$stamp" ]; then
     exit 0
 fi
+echo "installing public MCP servers into $cache"
 mkdir -p "$cache"
 cp "$here/package.json" "$cache/package.json"
 npm install --prefix "$cache" --no-audit --no-fund --loglevel=error

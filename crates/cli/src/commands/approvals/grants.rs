@@ -22,7 +22,7 @@ pub(super) fn list(app: &App, output: &Output) -> Done {
         let header = ["id", "skill", "revision", "given", "by", "what"];
         let mut lines = vec![header.map(str::to_owned).to_vec()];
         lines.extend(grants.iter().map(|grant| line(grant, &app.zone)));
-        output.data(&table(&lines, output.width()))?;
+        output.data(table(&lines, output.width()))?;
         output.note("hint: `deft approvals revoke ID` takes one back");
     }
     Ok(ExitCode::SUCCESS)

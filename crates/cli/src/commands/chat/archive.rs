@@ -9,8 +9,10 @@ use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
 use crate::markdown::Renderer;
-use crate::output::{Fit, Output, counted, harmless, local, local_minute, table_of};
+use crate::output::{Fit, Output, counted, local, local_minute, table_of};
 use crate::talk::{Conversation, Line, Talk};
+use crate::terminal::Styled;
+use deft_model::visible;
 
 pub(super) async fn run(
     command: &Conversations,
@@ -101,7 +103,7 @@ fn list(found: &[Conversation], zone: &TimeZone, output: &Output) -> Done<()> {
     let rows: Vec<Vec<String>> = std::iter::once(heads)
         .chain(found.iter().map(row))
         .collect();
-    output.data(&table_of(&rows, &[Fit::Id, Fit::Keep], output.width()))
+    output.data(table_of(&rows, &[Fit::Id, Fit::Keep], output.width()))
 }
 
 fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) -> Done<()> {
@@ -118,24 +120,24 @@ fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) 
         "{}  {}  {}",
         found.id,
         found.channel,
-        harmless(&found.title)
+        visible(&found.title)
     ));
     for line in lines {
         let who = format!("{}  {}", line.role, local(line.at, zone));
-        let who = super::lines::paint("2", &harmless(&who), output.styles_stdout());
-        output.raw(&who)?;
+        let who = Styled::paint("2", &who, output.styles_stdout());
+        output.data(who)?;
         let (styled, width) = (output.styles_stdout(), output.width());
         let text = match line.role.as_str() {
             // Results may be long; `--json` has them as they were.
-            "tool" => words(&line.text) + "\n",
-            _ => Renderer::whole(&line.text, styled, width),
+            "tool" => Styled::from(words(&line.text)).with("\n"),
+            _ => Styled::from_renderer(&Renderer::whole(&line.text, styled, width)),
         };
-        output.raw(&format!("{text}\n"))?;
+        output.data(text.with("\n"))?;
     }
     if let Some((run, stands)) = &found.open {
         output.note(&format!(
             "… run {run} {}\nhint: `deft runs show {run}` says more",
-            harmless(stands)
+            visible(stands)
         ));
     }
     Ok(())

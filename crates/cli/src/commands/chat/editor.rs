@@ -14,6 +14,8 @@ use rustyline::{Cmd, Config, Context, Editor, ExternalPrinter as _, Helper, KeyE
 use super::slash::COMMANDS;
 use super::view::Printer;
 use crate::failure::{Done, Failure};
+use crate::terminal::Styled;
+use deft_model::visible;
 
 /// How many entries are kept.
 const HISTORY: usize = 1000;
@@ -50,8 +52,10 @@ impl Terminal {
         editor.set_helper(Some(Keys { color }));
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
         let history = home.join("data").join("chat_history");
-        // There is none in a new home.
-        drop(editor.load_history(&history));
+        // There is none in a new home, and a pipe in its place would be waited for.
+        if history.is_file() {
+            drop(editor.load_history(&history));
+        }
         Ok(Self { editor, history })
     }
 
@@ -65,14 +69,16 @@ impl Terminal {
 
 impl Lines for Terminal {
     fn next(&mut self, prompt: &str) -> Done<Input> {
-        match self.editor.readline(prompt) {
+        match self.editor.readline(&visible(prompt)) {
             Ok(line) => {
                 let line = join(&line);
                 if !line.trim().is_empty() {
                     // A chat without a history is still a chat.
                     drop(self.editor.add_history_entry(line.as_str()));
-                    drop(self.editor.append_history(&self.history));
-                    restrict(&self.history);
+                    if self.history.is_file() || !self.history.exists() {
+                        drop(self.editor.append_history(&self.history));
+                        restrict(&self.history);
+                    }
                 }
                 Ok(Input::Line(line))
             }
@@ -145,7 +151,7 @@ impl Hinter for Keys {
 impl Highlighter for Keys {
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
         if self.color {
-            Cow::Owned(format!("\x1b[1;32m{prompt}\x1b[0m"))
+            Cow::Owned(Styled::paint("1;32", prompt, true).as_str().to_owned())
         } else {
             Cow::Borrowed(prompt)
         }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use deft_model::Object;
 
-use crate::output::{clip, harmless};
+use crate::output::clip;
 use crate::progress::duration;
+use crate::terminal::Styled;
+use deft_model::visible;
 
 /// How much of arguments, missions and reasons is shown, in columns.
 const ARGS: usize = 60;
@@ -25,37 +27,41 @@ pub(super) fn call(
     depth: usize,
     mark: &Mark<'_>,
     color: bool,
-) -> String {
+) -> Styled {
+    let paint = |code, text| Styled::paint(code, text, color);
     let how = match mark {
-        Mark::Good(ms) => format!("{} {}", paint("32", "✓", color), took(*ms)),
+        Mark::Good(ms) => paint("32", "✓").with(format!(" {}", took(*ms))),
         Mark::Failed(ms, why) => {
             let why = why.map_or(String::new(), |why| format!("  {}", words(why)));
-            format!("{} {}{why}", paint("31", "✗", color), took(*ms))
+            paint("31", "✗").with(format!(" {}{why}", took(*ms)))
         }
-        Mark::Refused(why) => format!("{}  {}", paint("33", "⊘ refused", color), words(why)),
+        Mark::Refused(why) => paint("33", "⊘ refused").with(format!("  {}", words(why))),
     };
-    format!("{}⚙ {} {how}", indent(depth), named(tool, args, color))
+    Styled::from(format!("{}⚙ ", indent(depth)))
+        .with(named(tool, args, color))
+        .with(" ")
+        .with(how)
 }
 
 /// A call that is under way.
 pub(super) fn open(tool: &str, args: &Object) -> String {
-    format!("⚙ {}", named(tool, args, false))
+    format!("⚙ {}", named(tool, args, false).as_str())
 }
 
-fn named(tool: &str, args: &Object, color: bool) -> String {
-    let tool = harmless(tool);
+fn named(tool: &str, args: &Object, color: bool) -> Styled {
+    let tool = Styled::from(tool);
     if args.is_empty() {
         return tool;
     }
     let args = serde_json::to_string(args).unwrap_or_default();
     let masked = deft_workflow::mask(&args);
-    let args = clip(&harmless(masked.as_deref().unwrap_or(&args)), ARGS);
-    format!("{tool} {}", paint("2", &args, color))
+    let args = clip(&visible(masked.as_deref().unwrap_or(&args)), ARGS);
+    tool.with(" ").with(Styled::paint("2", &args, color))
 }
 
 /// An agent that is sent out.
 pub(super) fn dispatched(agent: &str, mission: &str, depth: usize) -> String {
-    format!("{}⇢ {}: {}", indent(depth), harmless(agent), words(mission))
+    format!("{}⇢ {}: {}", indent(depth), visible(agent), words(mission))
 }
 
 /// An agent that is back, or could not do what it was to do.
@@ -64,7 +70,7 @@ pub(super) fn returned(agent: &str, depth: usize, note: Option<&str>) -> String 
         Some(why) => format!("did not do it: {}", words(why)),
         None => "is done".to_owned(),
     };
-    format!("{}⇠ {} {how}", indent(depth), harmless(agent))
+    format!("{}⇠ {} {how}", indent(depth), visible(agent))
 }
 
 /// A text on one line, not too long.
@@ -72,15 +78,7 @@ pub(super) fn words(text: &str) -> String {
     let masked = deft_workflow::mask(text);
     let text = masked.as_deref().unwrap_or(text);
     let line: Vec<&str> = text.split_whitespace().collect();
-    clip(&harmless(&line.join(" ")), WORDS)
-}
-
-pub(super) fn paint(code: &str, text: &str, color: bool) -> String {
-    if color {
-        format!("\x1b[{code}m{text}\x1b[0m")
-    } else {
-        text.to_owned()
-    }
+    clip(&visible(&line.join(" ")), WORDS)
 }
 
 fn indent(depth: usize) -> String {
@@ -135,10 +133,11 @@ mod tests {
                 json!({}),
                 0,
                 Mark::Refused("it is not one of its tools"),
-                "⚙ rm\u{fffd}[2J ⊘ refused  it is not one of its tools",
+                "⚙ rm\\x1b[2J ⊘ refused  it is not one of its tools",
             ),
         ] {
-            assert_eq!(call(tool, &args(args_given), depth, &mark, false), expected);
+            let line = call(tool, &args(args_given), depth, &mark, false);
+            assert_eq!(line.as_str(), expected);
         }
     }
 }

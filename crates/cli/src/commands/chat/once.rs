@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use super::turn::{Company, Ended, Wish};
 use crate::failure::{Done, Failure};
 use crate::markdown::Renderer;
-use crate::output::{Output, harmless};
+use crate::output::Output;
 use crate::talk::{Live, Said, Say, Talk};
+use crate::terminal::{Stream, Styled};
+use deft_model::visible;
 
 /// What is to be said: the text, and what is piped in behind it.
 pub(super) fn text(given: &str) -> Done<String> {
@@ -70,8 +72,9 @@ fn print(said: &Said, calls: &[Value], output: &Output) -> Done<()> {
     }
     if !said.text.trim().is_empty() {
         let (styled, width) = (output.styles_stdout(), output.width());
-        if io::stdout().is_terminal() {
-            output.raw(&Renderer::whole(&said.text, styled, width))?;
+        if Stream::Out.is_terminal() {
+            let text = Renderer::whole(&said.text, styled, width);
+            output.data(Styled::from_renderer(&text))?;
         } else {
             output.data(said.text.trim_end())?;
         }
@@ -172,11 +175,11 @@ pub(super) async fn show_prompt(talk: &dyn Talk, say: Say, output: &Output) -> D
     if output.json {
         output.document(&prompt)?;
     } else {
-        output.data(&prompt_text(&prompt))?;
+        output.data(prompt_text(&prompt))?;
         for note in prompt["notes"].as_array().into_iter().flatten() {
             output.note(&format!(
                 "note: {}",
-                harmless(note.as_str().unwrap_or_default())
+                visible(note.as_str().unwrap_or_default())
             ));
         }
     }

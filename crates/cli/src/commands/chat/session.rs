@@ -3,8 +3,10 @@
 use deft_model::Usd;
 
 use crate::failure::Done;
-use crate::output::{harmless, local, table};
+use crate::output::{local, table};
 use crate::talk::{Line, Said, Say, Usage, dollars};
+use crate::terminal::Styled;
+use deft_model::visible;
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};
@@ -70,7 +72,7 @@ impl Session {
             Entry::Nothing => Ok(()),
             Entry::Say(text) => self.say(text).await,
             Entry::Help => {
-                self.note(&slash::help());
+                self.note(slash::help());
                 Ok(())
             }
             Entry::Skills => self.skills().await,
@@ -89,17 +91,14 @@ impl Session {
                 let hint = near.map_or("`/help` lists the commands".to_owned(), |near| {
                     format!("did you mean `{near}`?")
                 });
-                self.note(&format!(
-                    "there is no command `{}`; {hint}",
-                    harmless(given)
-                ));
+                self.note(format!("there is no command `{}`; {hint}", visible(given)));
                 Ok(())
             }
         };
         // What does not work today may work with the next line.
         if let Err(failure) = done {
             let hint = failure.hint.map(|hint| format!("\nhint: {hint}"));
-            self.note(&format!("{}{}", failure.message, hint.unwrap_or_default()));
+            self.note(format!("{}{}", failure.message, hint.unwrap_or_default()));
         }
         Ok(true)
     }
@@ -133,7 +132,7 @@ impl Session {
     /// What was asked before is answered before anything else is asked.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
         for open in self.company.talk.unanswered(conversation).await? {
-            self.note(&unanswered::told(&open));
+            self.note(unanswered::told(&open));
             if unanswered::is_to_go_on(&open) {
                 self.answer(Wish::GoOn(open.run)).await?;
             }
@@ -149,19 +148,19 @@ impl Session {
         }
         let rows: Vec<Vec<String>> = skills
             .into_iter()
-            .map(|(id, description)| vec![harmless(&id), super::lines::words(&description)])
+            .map(|(id, description)| vec![visible(&id), super::lines::words(&description)])
             .collect();
         self.note(table(&rows, crate::output::terminal_width()).trim_end());
         Ok(())
     }
 
     async fn cost(&self) -> Done<()> {
-        self.note(&format!("this chat: {}", self.usage.words()));
+        self.note(format!("this chat: {}", self.usage.words()));
         let today = self.company.talk.spending().await?;
         if let Some(all) = today.rows.iter().find(|row| row.scope == "all") {
             let cost = dollars(Usd::from_micros(all.micros));
             let tokens = all.tokens_in + all.tokens_out;
-            self.note(&format!(
+            self.note(format!(
                 "today: {tokens} tokens, {cost}; `deft budget show` says more"
             ));
         }
@@ -176,7 +175,7 @@ impl Session {
         };
         let run = deft_model::RunId::new(said.run);
         self.company.talk.stop(&run, "/stop").await?;
-        self.note(&format!("run {run} is stopped"));
+        self.note(format!("run {run} is stopped"));
         Ok(())
     }
 
@@ -191,10 +190,10 @@ impl Session {
         let lines = self.company.talk.messages(&found.id).await?;
         let spoken: Vec<&Line> = lines.iter().filter(|line| line.role != "tool").collect();
         self.show(&spoken[spoken.len().saturating_sub(TAIL)..]);
-        self.note(&format!(
+        self.note(format!(
             "going on with {}: {}",
             found.id,
-            harmless(&found.title)
+            visible(&found.title)
         ));
         self.begin();
         self.conversation = Some(found.id.clone());
@@ -221,7 +220,7 @@ impl Session {
         let color = self.company.view.color();
         for line in lines {
             let who = format!("{}  {}", line.role, local(line.at, &self.zone));
-            self.note(&super::lines::paint("2", &harmless(&who), color));
+            self.note(Styled::paint("2", &who, color));
             self.company.view.show(&line.text);
         }
     }
@@ -230,18 +229,18 @@ impl Session {
         match name {
             None => {
                 let agent = self.agent.as_deref().unwrap_or("the default agent");
-                self.note(&format!(
+                self.note(format!(
                     "{} answers; `/agent NAME` takes another",
-                    harmless(agent)
+                    visible(agent)
                 ));
             }
             Some(name) => {
                 self.company.talk.check_agent(name).await?;
                 self.begin();
                 self.agent = Some(name.to_owned());
-                self.note(&format!(
+                self.note(format!(
                     "{} answers from now on, in a new conversation",
-                    harmless(name)
+                    visible(name)
                 ));
             }
         }
@@ -258,7 +257,7 @@ impl Session {
         Ok(())
     }
 
-    fn note(&self, text: &str) {
+    fn note(&self, text: impl Into<Styled>) {
         self.company.view.note(text);
     }
 }

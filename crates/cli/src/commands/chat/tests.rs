@@ -1,7 +1,6 @@
 //! Chats with somebody who answers as they are told: what is seen, what is asked, what stops.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -14,31 +13,27 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::editor::{Input, Lines};
 use super::session::Session;
 use super::turn::{Company, Stops};
-use super::view::{Look, Much, View};
+use super::view::{Look, Much, Sink, View};
 use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::talk::fake::{Do, Fake, call, failed};
 use crate::talk::{Live, Said, Stands, Unanswered, Usage};
+use crate::terminal::Styled;
 
 /// A screen that remembers.
 #[derive(Clone, Default)]
-struct Screen(Arc<Mutex<Vec<u8>>>);
+struct Screen(Arc<Mutex<String>>);
 
-impl Write for Screen {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+impl Sink for Screen {
+    fn put(&mut self, text: Styled) {
+        self.0.lock().unwrap().push_str(text.as_str());
     }
 }
 
 impl Screen {
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        self.0.lock().unwrap().clone()
     }
 
     /// What a terminal shows of it, without the blanks at the ends of lines.

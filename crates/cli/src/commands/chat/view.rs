@@ -3,7 +3,6 @@
 //!
 //! That one line is the only thing that is ever taken back.
 
-use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deft_model::Object;
@@ -11,19 +10,20 @@ use deft_model::Object;
 use super::echo::Typing;
 use super::lines::{self, Mark};
 use crate::markdown::Renderer;
-use crate::output::{Output, clip, harmless};
+use crate::output::{Output, clip};
 use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::talk::{Live, Said};
+use crate::terminal::{Stream, Styled};
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// Where things are shown, and how.
 pub(super) struct Look {
     /// For answers.
-    pub answers: Box<dyn Write + Send>,
+    pub answers: Box<dyn Sink>,
     /// For everything else.
-    pub beside: Box<dyn Write + Send>,
+    pub beside: Box<dyn Sink>,
     /// Whether answers are styled.
     pub styled: bool,
     /// Whether other lines are.
@@ -32,6 +32,18 @@ pub(super) struct Look {
     pub width: fn() -> Option<usize>,
     /// How much is shown beside answers.
     pub much: Much,
+}
+
+/// Where text goes: a stream, or the memory of a test.
+pub(super) trait Sink: Send {
+    /// Writes the text; one that cannot be shown is no reason to fail.
+    fn put(&mut self, text: Styled);
+}
+
+impl Sink for Stream {
+    fn put(&mut self, text: Styled) {
+        drop(self.write(text));
+    }
 }
 
 /// How much is shown beside answers.
@@ -50,15 +62,15 @@ impl Look {
     pub(super) fn new(output: &Output) -> Self {
         let color = output.styles_stderr();
         Self {
-            answers: Box::new(io::stdout()),
-            beside: Box::new(io::stderr()),
+            answers: Box::new(Stream::Out),
+            beside: Box::new(Stream::Err),
             styled: output.styles_stdout(),
             color,
             width: stdout_width,
             much: match output.quiet {
                 true => Much::Errors,
                 // Without colours there may be no way to take a line back either.
-                false if io::stderr().is_terminal() && color => Much::Live,
+                false if Stream::Err.is_terminal() && color => Much::Live,
                 false => Much::Lines,
             },
         }
@@ -143,20 +155,20 @@ impl View {
         state.end_text();
         if !said.text.trim().is_empty() && said.text.trim() != state.segment.trim() {
             let text = state.whole(&said.text);
-            state.answer(&text);
+            state.answer(text);
         }
         state.busy = false;
         state.typing.show();
         if let Some(error) = &said.error {
-            let mark = lines::paint("31", "✗", state.look.color);
-            state.complain(&format!("{mark} {}", harmless(&error.message)));
+            let mark = Styled::paint("31", "✗", state.look.color);
+            state.complain(mark.with(format!(" {}", error.message)));
             if let Some(hint) = &error.hint {
-                state.complain(&format!("  hint: {}", harmless(hint)));
+                state.complain(format!("  hint: {hint}"));
             }
         }
         if said.status == "waiting" {
             let run = &said.run;
-            state.complain(&format!(
+            state.complain(format!(
                 "… run {run} waits; `deft approvals list` shows questions, `deft runs show {run}` the rest"
             ));
         }
@@ -171,7 +183,7 @@ impl View {
     }
 
     /// Says something that is no answer.
-    pub(super) fn note(&self, text: &str) {
+    pub(super) fn note(&self, text: impl Into<Styled>) {
         let mut state = self.lock();
         state.end_text();
         state.complain(text);
@@ -198,7 +210,7 @@ impl View {
     pub(super) fn show(&self, text: &str) {
         let mut state = self.lock();
         let text = state.whole(text);
-        state.answer(&text);
+        state.answer(text);
     }
 
     pub(super) fn color(&self) -> bool {
@@ -241,13 +253,14 @@ impl Above for View {
 }
 
 fn stdout_width() -> Option<usize> {
-    let terminal = io::stdout().is_terminal();
+    let terminal = Stream::Out.is_terminal();
     terminal.then(crate::output::terminal_width).flatten()
 }
 
 impl State {
-    fn whole(&self, text: &str) -> String {
-        Renderer::whole(text, self.look.styled, (self.look.width)())
+    fn whole(&self, text: &str) -> Styled {
+        let whole = Renderer::whole(text, self.look.styled, (self.look.width)());
+        Styled::from_renderer(&whole)
     }
 
     fn hear(&mut self, live: Live) {
@@ -256,7 +269,7 @@ impl State {
                 self.segment.push_str(&more);
                 let text = self.text.push(&more);
                 if !text.is_empty() {
-                    self.answer(&text);
+                    self.answer(Styled::from_renderer(&text));
                 }
             }
             Live::Again => {
@@ -288,15 +301,15 @@ impl State {
                 depth,
             } => {
                 self.end_text();
-                self.say(&lines::dispatched(&agent, &mission, depth));
+                self.say(lines::dispatched(&agent, &mission, depth));
             }
             Live::AgentEnded { agent, depth, note } => {
                 self.end_text();
-                self.say(&lines::returned(&agent, depth, note.as_deref()));
+                self.say(lines::returned(&agent, depth, note.as_deref()));
             }
             Live::Waiting { reason } => {
                 self.end_text();
-                self.say(&format!("… waits for {}", lines::words(&reason)));
+                self.say(format!("… waits for {}", lines::words(&reason)));
             }
         }
     }
@@ -309,7 +322,7 @@ impl State {
         let call = place.map(|place| self.calls.remove(place));
         let (args, depth) = call.map_or_else(|| (Object::new(), 0), |call| (call.args, call.depth));
         let line = lines::call(tool, &args, depth, mark, self.look.color);
-        self.say(&line);
+        self.say(line);
         self.draw();
     }
 
@@ -317,12 +330,12 @@ impl State {
     fn end_text(&mut self) {
         let rest = self.text.finish();
         if !rest.is_empty() {
-            self.answer(&rest);
+            self.answer(Styled::from_renderer(&rest));
         }
         self.erase();
         if !self.paused {
             for line in std::mem::take(&mut self.held) {
-                self.complain(&line);
+                self.complain(line);
             }
         }
     }
@@ -332,28 +345,25 @@ impl State {
         !self.segment.is_empty() || self.text.is_midline()
     }
 
-    fn answer(&mut self, text: &str) {
+    fn answer(&mut self, text: Styled) {
         self.erase();
-        // What cannot be shown is not worth failing for: the answer is kept.
-        drop(self.look.answers.write_all(text.as_bytes()));
-        drop(self.look.answers.flush());
+        self.look.answers.put(text);
     }
 
-    fn say(&mut self, line: &str) {
+    fn say(&mut self, line: impl Into<Styled>) {
         if self.look.much != Much::Errors {
             self.complain(line);
         }
     }
 
-    fn complain(&mut self, line: &str) {
+    fn complain(&mut self, line: impl Into<Styled>) {
         self.erase();
-        drop(writeln!(self.look.beside, "{line}"));
+        self.look.beside.put(line.into().with("\n"));
     }
 
     fn erase(&mut self) {
         if std::mem::take(&mut self.drawn) {
-            drop(self.look.beside.write_all(b"\r\x1b[2K"));
-            drop(self.look.beside.flush());
+            self.look.beside.put(Styled::clear_line());
         }
     }
 
@@ -376,8 +386,8 @@ impl State {
             &format!("{frame} {what}"),
             (self.look.width)().unwrap_or(80).saturating_sub(1),
         );
-        drop(write!(self.look.beside, "\r\x1b[2K\x1b[2m{line}\x1b[0m"));
-        drop(self.look.beside.flush());
+        let line = Styled::paint("2", &line, true);
+        self.look.beside.put(Styled::clear_line().with(line));
         self.drawn = true;
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn add(args: &McpAdd, home: &Path, output: &Output) -> Done {
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.data(&format!(
+    output.data(format!(
         "{} {name}",
         if old.is_some() { "replaced" } else { "added" }
     ))?;
@@ -139,7 +139,7 @@ pub(super) fn remove(name: &str, home: &Path, output: &Output) -> Done {
         let path = file.display().to_string();
         output.document(&json!({"ok": true, "removed": name, "path": path}))?;
     } else {
-        output.data(&format!("removed {name}"))?;
+        output.data(format!("removed {name}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

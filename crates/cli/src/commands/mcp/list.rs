@@ -23,7 +23,7 @@ pub(super) async fn run(home: &Home, output: &Output) -> Done {
     } else {
         let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
         if !cells.is_empty() {
-            output.data(&table(&cells, output.width()))?;
+            output.data(table(&cells, output.width()))?;
         }
         output.note(&counted(rows.len(), "server"));
         note(&rows, output);

@@ -46,7 +46,7 @@ pub(super) async fn run(name: Option<&str>, home: &Home, output: &Output) -> Don
         output.document(&json!({"ok": ok, "servers": servers, "disabled": disabled}))?;
     } else {
         for look in &looks {
-            output.data(&look.text())?;
+            output.data(look.text())?;
         }
         for name in &disabled {
             output.note(&format!("`{name}` is disabled and was not asked"));

@@ -23,7 +23,7 @@ pub(crate) fn print(shown: &Value, output: &Output) -> Done {
         wave = at;
         text.push_str(&describe(step, together));
     }
-    output.data(&text)?;
+    output.data(text)?;
     Ok(ExitCode::SUCCESS)
 }
 

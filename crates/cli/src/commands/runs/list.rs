@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
     let (mut head, mut abandoned) = (true, false);
     let shown = args.extent.show(output, pages(&app, &filter), |rows| {
         abandoned |= rows.iter().any(|row| app.engine.is_abandoned(row));
-        output.data(&listed(&rows, &app, output.width(), mem::take(&mut head)))
+        output.data(listed(&rows, &app, output.width(), mem::take(&mut head)))
     })?;
     if shown == 0 {
         output.note("no runs yet; `deft run NAME` makes one");
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
 }
 
 fn document(app: &App, extent: Extent, filter: &RunFilter, output: &Output) -> Done {
-    let mut document = ListDocument::begin("runs")?;
+    let mut document = ListDocument::begin("runs");
     extent.show(output, pages(app, filter), |rows| {
         rows.iter().try_for_each(|row| {
             let mut run = run_json(row);

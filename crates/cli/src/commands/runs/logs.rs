@@ -33,9 +33,9 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
         for event in events.map_err(|error| app::failure(&error))? {
             after = event["seq"].as_u64().unwrap_or(after).max(after);
             if output.json {
-                output.data(&event.to_string())?;
+                output.line_of_json(&event)?;
             } else {
-                output.data(&line(&event, &app.zone))?;
+                output.data(line(&event, &app.zone))?;
             }
         }
         if !follow || row.status == RunStatus::Done {

@@ -35,7 +35,7 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
         }))?;
     } else {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        output.data(&format!(
+        output.data(format!(
             "{}{} that ended before {}, with {}; {} that expired",
             if args.dry_run {
                 "would delete "

@@ -27,7 +27,7 @@ pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&json!({ "run": shown }))?;
     } else {
-        output.data(&story(&shown, &app.zone))?;
+        output.data(story(&shown, &app.zone))?;
     }
     Ok(ExitCode::SUCCESS)
 }

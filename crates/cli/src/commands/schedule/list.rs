@@ -36,7 +36,7 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
         let rows: Vec<Vec<String>> = std::iter::once(head)
             .chain(entries.iter().map(|(next, entry)| line(entry, *next, now)))
             .collect();
-        output.data(&table_of(&rows, &[Fit::Cut, Fit::Keep], output.width()))?;
+        output.data(table_of(&rows, &[Fit::Cut, Fit::Keep], output.width()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

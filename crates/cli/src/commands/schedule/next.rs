@@ -98,7 +98,7 @@ fn print(
         ]);
         last = *fire;
     }
-    output.data(&table(&rows, output.width()))?;
+    output.data(table(&rows, output.width()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Simulate, global: &Global, output: &Output) -> Done {
             .map(str::to_owned)
             .to_vec();
         let lines = std::iter::once(head).chain(rows.iter().map(|row| picture.line(row)));
-        output.data(&table(&lines.collect::<Vec<_>>(), output.width()))?;
+        output.data(table(&lines.collect::<Vec<_>>(), output.width()))?;
     }
     output.note(&summary(&rows, disabled));
     Ok(ExitCode::SUCCESS)

@@ -15,6 +15,7 @@ use crate::failure::Done;
 use crate::home::Library;
 use crate::output::{Output, counted};
 use crate::report::{diagnostic, excerpts, text_of};
+use crate::terminal::Styled;
 
 /// Folders in which other hosts keep skills.
 const OTHER_HOSTS: &[&str] = &[
@@ -100,9 +101,9 @@ fn verdict(file: &FileReport, snapshot: &Snapshot) -> (&'static str, Option<Stri
 fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
     for check in checks {
         let mark = if check.ok { "ok" } else { "warning" };
-        output.data(&format!("{mark:9} {}: {}", check.id, check.message))?;
+        output.data(format!("{mark:9} {}: {}", check.id, check.message))?;
         if let Some(hint) = &check.hint {
-            output.data(&format!("{:9} hint: {hint}", ""))?;
+            output.data(format!("{:9} hint: {hint}", ""))?;
         }
     }
     for file in snapshot.files() {
@@ -110,7 +111,11 @@ fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
         let reason = reason
             .map(|reason| format!(": {reason}"))
             .unwrap_or_default();
-        output.data(&format!("{word:9} {}{reason}", file.path.display()))?;
+        output.data(format!("{word:9} {}{reason}", file.path.display()))?;
+        // Broken files have an excerpt with help.
+        if let Some(help) = file.left_out().and_then(|why| why.help.as_ref()) {
+            output.data(format!("{:9} hint: {help}", ""))?;
+        }
     }
     for file in snapshot
         .files()
@@ -124,10 +129,8 @@ fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
             .cloned()
             .collect();
         let path = file.path.display().to_string();
-        output.raw(&format!(
-            "\n{}",
-            excerpts(&path, &text_of(&file.path), &errors, output).trim_end()
-        ))?;
+        let excerpts = excerpts(&path, &text_of(&file.path), &errors, output);
+        output.data(Styled::from("\n").with(excerpts.trim_end()))?;
     }
     Ok(())
 }

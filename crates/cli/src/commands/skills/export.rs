@@ -101,7 +101,7 @@ impl Exported {
             document.insert("ok".to_owned(), json!(self.refused.is_empty()));
             return output.document(&Value::Object(document));
         }
-        output.data(&paths.join("\n"))?;
+        output.data(paths.join("\n"))?;
         output.note(&format!("{} written", counted(paths.len(), "file")));
         self.note(output);
         Ok(())
@@ -125,7 +125,7 @@ impl Exported {
                     .hint("`--to DIR` writes them, `--json` prints them in one document"),
             );
         };
-        output.data(&String::from_utf8_lossy(&only.content))?;
+        output.content(&String::from_utf8_lossy(&only.content))?;
         self.note(output);
         Ok(())
     }

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
             .chain(found.iter().map(row))
             .chain(records.iter().map(|record| record_row(record)))
             .collect();
-        output.data(&table(&rows, output.width()))?;
+        output.data(table(&rows, output.width()))?;
     }
     let troubled = |state: &State| matches!(state, State::Broken { .. } | State::Shadowed { .. });
     let troubled = snapshot

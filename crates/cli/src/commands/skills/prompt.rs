@@ -16,7 +16,7 @@ use crate::output::{Output, counted};
 
 pub(crate) fn run(args: &Prompt, global: &Global, output: &Output) -> Done {
     if !args.paths.is_empty() {
-        output.data(&named(&args.paths)?)?;
+        output.content(&named(&args.paths)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let files = Library::open(global, &args.roots)?.load();
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Prompt, global: &Global, output: &Output) -> Done {
                     &json!({"text": list.text, "listed": ids(&list.listed), "left_out": left_out}),
                 )?;
             } else {
-                output.data(&list.text)?;
+                output.content(&list.text)?;
             }
             if !list.left_out.is_empty() {
                 output.note(&format!(

@@ -29,7 +29,7 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
         stored.overlay(loaded, &library.moment, &mut shown);
         output.document(&json!({ "skill": shown }))?;
     } else {
-        output.data(&text(loaded, &library.moment, &stored))?;
+        output.data(text(loaded, &library.moment, &stored))?;
     }
     let kept = Some(loaded.skill.id.clone());
     if snapshot

@@ -57,7 +57,7 @@ fn say(app: &App, row: &SkillRow, output: &Output) -> Done<()> {
         }
         (None, None) => format!("`{skill}` is enabled"),
     };
-    output.data(&text)
+    output.data(text)
 }
 
 /// A record is deleted from the store, a file of the home from the disk. Files elsewhere belong to
@@ -93,7 +93,7 @@ fn said(skill: &str, what: &str, output: &Output) -> Done {
     if output.json {
         output.document(&json!({"deleted": skill}))?;
     } else {
-        output.data(&format!("deleted `{skill}` ({what}); its runs stay"))?;
+        output.data(format!("deleted `{skill}` ({what}); its runs stay"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
             } else {
                 change.to_string()
             };
-            output.data(&line)?;
+            output.data(line)?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -163,7 +163,7 @@ fn print(reply: &Reply, output: &Output) -> Done {
     } else {
         match &reply.value {
             Value::String(text) => output.data(text)?,
-            value => output.data(&format!("{value:#}"))?,
+            value => output.document(value)?,
         }
     }
     Ok(ExitCode::SUCCESS)

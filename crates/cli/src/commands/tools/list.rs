@@ -39,7 +39,7 @@ pub(super) async fn list(args: &ToolList, home: &Home, output: &Output) -> Done 
         let row = |tool: &ToolInfo| vec![tool.shown.clone(), tool.server.clone(), tool.summary()];
         let rows: Vec<Vec<String>> = tools.iter().map(row).collect();
         if !rows.is_empty() {
-            output.data(&table(&rows, output.width()))?;
+            output.data(table(&rows, output.width()))?;
         }
         output.note(&counted(tools.len(), "tool"));
         for (server, tool) in &disabled {
@@ -159,7 +159,7 @@ pub(super) async fn show(name: &str, home: &Home, output: &Output) -> Done {
         document["annotations"] = json!(tool.annotations);
         output.document(&json!({"tool": document}))?;
     } else {
-        output.data(&page(&tool))?;
+        output.data(page(&tool))?;
     }
     opened.close(output).await;
     Ok(ExitCode::SUCCESS)

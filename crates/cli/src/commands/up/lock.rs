@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
+use deft_registry::open_regular;
+
 use crate::failure::{Done, Failure};
 
 /// The lock of a home, held as long as this lives.
@@ -49,7 +51,7 @@ impl Lock {
 
     /// The process that is up in a home, if there is one.
     pub(crate) fn holder(home: &Path) -> Option<String> {
-        let mut file = File::open(home.join("deft.lock")).ok()?;
+        let mut file = open_regular(&home.join("deft.lock")).ok()?;
         match file.try_lock_shared() {
             Err(fs::TryLockError::WouldBlock) => {
                 let mut pid = String::new();

@@ -10,7 +10,6 @@ pub(crate) mod seed;
 mod systemd;
 pub(crate) mod telegram;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +26,7 @@ use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted};
 use crate::progress::say_in_log;
+use crate::terminal::Stream;
 use crate::{channels, doorbell, logging, talk};
 
 pub(crate) use lock::Lock;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     home.ensure()?;
     let lock = Lock::take(&home.path)?;
     let seeded = seed::if_new(&home)?;
-    logging::start_daemon(&home.path, args.log, output);
+    logging::start_daemon(&home.path, home.config.logs.limits, args.log, output);
     let for_people = args.log == LogForm::Text && !output.quiet;
     if !for_people {
         say_in_log();
@@ -200,7 +200,7 @@ fn greet(seeded: usize) {
          deft doctor                 what is missing for the rest\n\n"
     );
     // What cannot be said is not worth failing for.
-    drop(std::io::stderr().write_all(text.as_bytes()));
+    drop(Stream::Err.write(text));
 }
 
 /// The two signals that mean the end.

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deft_engine::Engine;
+use deft_registry::read_text;
 
 use crate::app;
 use crate::failure::{Done, Failure};
@@ -54,7 +55,7 @@ const HELLO: &str = include_str!("../../../defaults/examples/hello-deft.json");
 /// Stores a skill that shows life at once, in a home that was never up. Says whether it did.
 pub(super) async fn hello(home: &Home, engine: &Engine) -> Done<bool> {
     let mark = home.path.join(MARK);
-    if !fs::read_to_string(&mark).is_ok_and(|text| text == NEVER_UP) {
+    if !read_text(&mark, 1024).is_ok_and(|text| text == NEVER_UP) {
         return Ok(false);
     }
     let record = serde_json::from_str(HELLO)

@@ -10,10 +10,11 @@ use deft_workflow::Path;
 use serde_json::Value;
 
 use super::{Mark, Tree, clip, duration};
+use crate::terminal::Styled;
 
 impl Tree {
     /// Takes in what happened to an agent. A line is where a call is: turn and number.
-    pub(super) fn agent(&mut self, step: &Path, event: &Event) -> Option<String> {
+    pub(super) fn agent(&mut self, step: &Path, event: &Event) -> Option<Styled> {
         let place = |turn: u32, call: u32| format!("{step}/{}", event.agent.child(turn, call));
         match &event.what {
             What::Called {
@@ -84,7 +85,7 @@ impl Tree {
         }
     }
 
-    fn mark(&mut self, at: &str, name: Option<&str>, mark: Mark, note: String) -> Option<String> {
+    fn mark(&mut self, at: &str, name: Option<&str>, mark: Mark, note: String) -> Option<Styled> {
         let line = self.line_at(at)?;
         if let Some(name) = name {
             line.name = Some(name.to_owned());

@@ -11,6 +11,7 @@ mod variables;
 use std::path::Path;
 use std::process::ExitCode;
 
+use deft_registry::read_text;
 use serde_json::{Map, Value, json};
 
 use super::edit::literal_secrets;
@@ -19,6 +20,9 @@ use crate::failure::{Done, Failure};
 use crate::home::config_file;
 use crate::output::{Output, counted};
 use entry::Taken;
+
+/// The largest file of another host; some hosts keep more than servers in it.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// How to import.
 #[derive(Clone, Copy)]
@@ -62,7 +66,7 @@ pub(super) fn run(file: &Path, how: How, home: &Path, output: &Output) -> Done {
 /// The servers in a file, whichever host wrote it.
 fn entries(file: &Path) -> Done<Map<String, Value>> {
     let text =
-        std::fs::read_to_string(file).map_err(|problem| Failure::file(file, "read", &problem))?;
+        read_text(file, MAX_BYTES).map_err(|problem| Failure::file(file, "read", &problem))?;
     let place = file.display();
     let document: Value = serde_json::from_str(&jsonc::plain(&text)).map_err(|problem| {
         Failure::input("not_json", format!("{place}: not JSON: {problem}"))
@@ -163,7 +167,7 @@ fn print(outcomes: &[Outcome], how: How, home: &Path, output: &Output) -> Done<(
         let reason = reason
             .map(|reason| format!(": {reason}"))
             .unwrap_or_default();
-        output.data(&format!("{word:9} {}{reason}", one.name))?;
+        output.data(format!("{word:9} {}{reason}", one.name))?;
         for remark in &one.remarks {
             output.note(&format!("warning: `{}`: {remark}", one.name));
         }

@@ -113,7 +113,12 @@ impl Gathered {
                     format!("`{}` defines the same skill", by.display()),
                 );
             }
-            State::Agent(_) | State::Ignored => {}
+            State::Agent(_) => {}
+            State::Ignored => {
+                if let Some(why) = file.left_out() {
+                    self.refuse(&file.path, why.message.clone());
+                }
+            }
         }
     }
 

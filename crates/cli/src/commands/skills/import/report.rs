@@ -23,10 +23,10 @@ impl Report<'_> {
             return output.document(&self.document());
         }
         for (word, path) in self.lines() {
-            output.data(&format!("{word:9} {}", path.display()))?;
+            output.data(format!("{word:9} {}", path.display()))?;
         }
         for Refused { path, reason } in self.refused {
-            output.data(&format!("{:9} {}: {reason}", "refused", path.display()))?;
+            output.data(format!("{:9} {}: {reason}", "refused", path.display()))?;
         }
         self.note(output);
         Ok(())

@@ -1,0 +1,179 @@
+//! Text with deft's own colours.
+//!
+//! Whatever becomes [`Styled`] from a string is made visible first, so that a control sequence in it
+//! can only be one that this module wrote. A styled text that is put into a string and styled again
+//! shows its sequences instead of using them: the mistake is seen, and harmless.
+
+use deft_model::visible;
+use unicode_width::UnicodeWidthChar;
+
+/// Text whose only control sequences are deft's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Styled(String);
+
+impl Styled {
+    /// Text in a colour or weight, by its SGR code; plain where no colours are wanted.
+    pub(crate) fn paint(code: &str, text: &str, color: bool) -> Self {
+        let text = visible(text);
+        if color {
+            Self(format!("\x1b[{code}m{text}\x1b[0m"))
+        } else {
+            Self(text)
+        }
+    }
+
+    /// The output of a renderer that styles text itself. Its SGR sequences stay; the renderer must
+    /// have made the sequences of its input visible.
+    pub(crate) fn from_renderer(text: &str) -> Self {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('\x1b') {
+            let length = sgr_length(&rest[at..]);
+            out.push_str(&visible(&rest[..at]));
+            let (sequence, after) = rest[at..].split_at(length.max(1));
+            if length > 0 {
+                out.push_str(sequence);
+            } else {
+                out.push_str(&visible(sequence));
+            }
+            rest = after;
+        }
+        out.push_str(&visible(rest));
+        Self(out)
+    }
+
+    /// The line that is redrawn is begun again and emptied.
+    pub(crate) fn clear_line() -> Self {
+        Self("\r\x1b[2K".to_owned())
+    }
+
+    /// So many lines up.
+    pub(crate) fn up(lines: usize) -> Self {
+        match lines {
+            0 => Self::default(),
+            lines => Self(format!("\x1b[{lines}A")),
+        }
+    }
+
+    /// Everything from here to the end of the screen is emptied.
+    pub(crate) fn clear_below() -> Self {
+        Self("\x1b[J".to_owned())
+    }
+
+    /// This text and more of it.
+    pub(crate) fn with(mut self, more: impl Into<Styled>) -> Self {
+        self.push(more);
+        self
+    }
+
+    pub(crate) fn push(&mut self, more: impl Into<Styled>) {
+        self.0.push_str(&more.into().0);
+    }
+
+    /// The text cut to so many columns, colours not counted.
+    pub(crate) fn fit(&self, width: usize) -> Self {
+        let mut out = String::new();
+        let mut used = 0;
+        let mut escape = false;
+        for c in self.0.chars() {
+            escape |= c == '\x1b';
+            if !escape {
+                used += c.width().unwrap_or(0);
+                if used >= width {
+                    out.push_str("…\x1b[0m");
+                    return Self(out);
+                }
+            }
+            out.push(c);
+            escape &= c != 'm';
+        }
+        Self(out)
+    }
+
+    /// The text without the white space at its end.
+    pub(crate) fn trim_end(&self) -> Self {
+        Self(self.0.trim_end().to_owned())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Styled {
+    fn from(text: &str) -> Self {
+        Self(visible(text))
+    }
+}
+
+impl From<String> for Styled {
+    fn from(text: String) -> Self {
+        Self(visible(&text))
+    }
+}
+
+impl From<&String> for Styled {
+    fn from(text: &String) -> Self {
+        Self(visible(text))
+    }
+}
+
+impl From<&Styled> for Styled {
+    fn from(text: &Styled) -> Self {
+        text.clone()
+    }
+}
+
+/// How long the SGR sequence is with which a text begins; zero if it begins with none.
+fn sgr_length(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\x1b[") else {
+        return 0;
+    };
+    let codes = rest
+        .bytes()
+        .take_while(|byte| byte.is_ascii_digit() || *byte == b';');
+    let length = codes.count();
+    if rest.as_bytes().get(length) == Some(&b'm') {
+        2 + length + 1
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_sequences_are_used() {
+        let hostile = "\x1b[2Jx\u{9b}8m\u{202e}";
+        let shown = "\\x1b[2Jx\\x9b8m\\u{202e}";
+        assert_eq!(Styled::from(hostile).as_str(), shown);
+        let painted = Styled::paint("31", hostile, true);
+        assert_eq!(painted.as_str(), format!("\x1b[31m{shown}\x1b[0m"));
+        assert_eq!(Styled::paint("31", hostile, false).as_str(), shown);
+        let both = Styled::from("\x1b").with(&painted).with("\x07");
+        assert_eq!(both.as_str(), format!("\\x1b\x1b[31m{shown}\x1b[0m\\x07"));
+    }
+
+    #[test]
+    fn a_renderer_may_colour_and_nothing_else() {
+        for (given, shown) in [
+            ("\x1b[1;31mred\x1b[0m\n", "\x1b[1;31mred\x1b[0m\n"),
+            ("\x1b[2Jgone", "\\x1b[2Jgone"),
+            ("\x1b]0;title\x07", "\\x1b]0;title\\x07"),
+            ("end\x1b", "end\\x1b"),
+            ("\x1b\x1b[0m", "\\x1b\x1b[0m"),
+            ("\x1b[é", "\\x1b[é"),
+        ] {
+            assert_eq!(Styled::from_renderer(given).as_str(), shown);
+        }
+    }
+
+    #[test]
+    fn styles_take_no_room() {
+        let text = Styled::paint("31", "abcdef", true);
+        assert_eq!(text.fit(10), text);
+        assert_eq!(text.fit(4).as_str(), "\x1b[31mabc…\x1b[0m");
+    }
+}

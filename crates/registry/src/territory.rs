@@ -1,0 +1,75 @@
+//! Where links in a folder of skills may lead: into that folder, and into the other folders of skills
+//! and agents that the configuration names.
+//!
+//! A link elsewhere would make files part of a skill that nobody meant to share: keys, mail, the state
+//! of the system. Not here: loops and depth, which `scan.rs` bounds.
+
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+
+use deft_skillfile::{Diagnostic, Rule};
+
+use crate::file::{is_system, special};
+use crate::options::Options;
+
+/// The folders that links may lead into.
+#[derive(Debug)]
+pub(crate) struct Territory {
+    /// Their real paths.
+    folders: Vec<PathBuf>,
+}
+
+impl Territory {
+    pub(crate) fn new(options: &Options) -> Self {
+        let real = options
+            .followed()
+            .filter_map(|root| root.canonicalize().ok());
+        Self {
+            folders: real.collect(),
+        }
+    }
+
+    /// Why an entry of a folder is not followed or read, if it is not.
+    pub(crate) fn refuse(&self, entry: &DirEntry) -> Option<Diagnostic> {
+        let kind = entry.file_type().ok()?;
+        if let Some(what) = special(kind) {
+            return Some(special_file(what));
+        }
+        if kind.is_symlink() {
+            return self.refuse_link(&entry.path());
+        }
+        None
+    }
+
+    fn refuse_link(&self, path: &Path) -> Option<Diagnostic> {
+        // A link that leads nowhere is reported when it is read.
+        let real = path.canonicalize().ok()?;
+        if let Some(what) = real
+            .metadata()
+            .ok()
+            .and_then(|found| special(found.file_type()))
+        {
+            return Some(special_file(what));
+        }
+        let inside = self.folders.iter().any(|folder| real.starts_with(folder));
+        if inside && !is_system(&real) {
+            return None;
+        }
+        let message = format!(
+            "it is a link to `{}`, which is in no folder of skills; it is not followed",
+            real.display()
+        );
+        let help = if is_system(&real) {
+            "remove the link: files of the system are never read"
+        } else {
+            "move the target here, or add its folder to `paths` under `[skills]` in `config.toml`"
+        };
+        Some(Diagnostic::new(Rule::LinkOutside, message).with_help(help))
+    }
+}
+
+fn special_file(what: &str) -> Diagnostic {
+    let message = format!("it is {what}, not a regular file; it is not read");
+    Diagnostic::new(Rule::SpecialFile, message)
+        .with_help("remove it, or put a regular file in its place")
+}
