@@ -149,16 +149,30 @@ fn text_fits(allowed: &str, given: &str) -> bool {
     if !allowed.contains('*') {
         return allowed == given;
     }
-    if given.chars().any(is_separator) {
-        return false;
-    }
     if let Some((scheme, rest)) = allowed.split_once("://") {
-        return url_fits(scheme, rest, given);
+        return is_word(given) && url_fits(scheme, rest, given);
     }
     if let Some((name, host)) = allowed.rsplit_once('@') {
-        return address_fits(name, host, given);
+        return is_word(given) && address_fits(name, host, given);
     }
-    !climbs(given) && fits(allowed, given)
+    !climbs(given) && words_fit(allowed, given)
+}
+
+/// Each star stands for one word, or for none.
+fn words_fit(allowed: &str, given: &str) -> bool {
+    let mut parts = allowed.split('*');
+    let head = parts.next().unwrap_or_default();
+    let Some(mut left) = given.strip_prefix(head) else {
+        return false;
+    };
+    let tail = parts.next_back().unwrap_or_default();
+    for part in parts.filter(|part| !part.is_empty()) {
+        match left.split_once(part) {
+            Some((star, behind)) if is_word(star) => left = behind,
+            _ => return false,
+        }
+    }
+    left.strip_suffix(tail).is_some_and(is_word)
 }
 
 /// One address: exactly one `@`, a name before it and a host behind it, both without quotes, brackets
@@ -202,9 +216,10 @@ fn climbs(path: &str) -> bool {
     plain.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// What stands between two values in a list of them, or ends a line.
-fn is_separator(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || matches!(c, ',' | ';')
+/// Nothing in it that stands between two values of a list, or ends a line.
+fn is_word(text: &str) -> bool {
+    let apart = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';');
+    !text.contains(apart)
 }
 
 #[cfg(test)]
@@ -308,6 +323,8 @@ mod tests {
             ),
             ("*@example.com", json!([]), false),
             ("*@example.com", json!({ "to": "a@example.com" }), false),
+            ("hello *", json!("hello Ada"), true),
+            ("hello *", json!("hello Ada and Bob"), false),
             ("/notes/*", json!("/notes/a/b.md"), true),
             ("/notes/*", json!("/notes/../keys"), false),
             ("/notes/*.md", json!("/notes/a.md"), true),

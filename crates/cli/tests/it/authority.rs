@@ -49,7 +49,7 @@ fn storing_a_skill_on_a_destructive_tool_asks_once() {
         ModelAnswer::call("memory_store_skill", record()),
         ModelAnswer::text("Stored."),
     ]);
-    let world = home(&model, "");
+    let world = home(&model, "[agent]\ntools = [\"*\"]\n\n");
     with_server(&world);
     let came = deft(&world, &["chat", "-p", "wipe the old disk in five minutes"]);
     assert_eq!(came.code, 5, "{came:?}");

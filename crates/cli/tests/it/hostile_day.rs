@@ -16,6 +16,9 @@ use crate::support::World;
 /// How many honest runs make a day.
 const DAY: usize = 10;
 
+/// How many kinds of things the evil model says.
+const TEMPTATIONS: usize = 6;
+
 /// How late an honest run may end, on a machine that has other tests to run.
 const LATE: Duration = Duration::from_secs(15);
 
@@ -55,7 +58,7 @@ fn evil_tools() -> Script {
 /// What the evil model says, in turn.
 fn temptation(nth: usize) -> ModelAnswer {
     let plan = json!([{ "id": "one", "toolName": "wipe", "parameters": {} }]);
-    match nth % 6 {
+    match nth % TEMPTATIONS {
         0 => (0..2_000).fold(ModelAnswer::text(""), |answer, n| {
             answer.and_call("wipe", json!({ "n": n }))
         }),
@@ -105,10 +108,15 @@ fn hostile_world(model: &ModelServer) -> World {
         );
         world.write(&format!("home/skills/evil_{tool}.yaml"), skill);
     }
-    let tempted = "---\nname: tempted\ndescription: Talks to the evil model\nmetadata:\n  \
-        trigger_config: {\"schedule\": \"*/2 * * * * *\"}\n  notify_on_completion: false\n  \
-        required_tools: [wipe, flood, memory_store_skill, queue_task]\n---\nBe good.\n";
-    world.write("home/skills/tempted/SKILL.md", tempted);
+    // One that failed backs off, so that each temptation has a skill of its own.
+    for nth in 0..TEMPTATIONS {
+        let tempted = format!(
+            "---\nname: tempted-{nth}\ndescription: Talks to the evil model\nmetadata:\n  \
+             trigger_config: {{\"schedule\": \"* * * * * *\"}}\n  notify_on_completion: false\n  \
+             required_tools: [wipe, flood, memory_store_skill, queue_task]\n---\nBe good.\n"
+        );
+        world.write(&format!("home/skills/tempted-{nth}/SKILL.md"), tempted);
+    }
     world
 }
 
@@ -146,7 +154,7 @@ fn honest_runs_finish_on_time_beside_an_evil_server_and_an_evil_model() {
         (honest().len() >= DAY).then_some(())
     });
     wait_for("every temptation", || {
-        (model.requests().len() > 6).then_some(())
+        (model.requests().len() > TEMPTATIONS).then_some(())
     });
     let said = daemon.stop();
 
