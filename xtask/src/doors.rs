@@ -28,6 +28,10 @@ const READERS: &[(&str, &str)] = &[
         "`/proc/self/maps` of this process",
     ),
     (
+        "crates/tools/src/builtin/proc.rs",
+        "reads what the kernel says of processes in /proc",
+    ),
+    (
         "crates/compute/src/worker/sandbox.rs",
         "`/proc/self/statm` of this process",
     ),
