@@ -18,7 +18,7 @@ use crate::time_world::{Times, at, file, new_record, record, with};
 use crate::world::World;
 
 /// Slots of a test run that nobody asked for more.
-const USUAL: usize = 50_000;
+const USUAL: usize = 100_000;
 
 /// Minutes between two slots, what becomes of late ones, and how many skills are like that.
 const SKILLS: [(i64, &str, usize); 6] = [

@@ -105,8 +105,8 @@ impl Chaos {
             );
             *report.failures.entry(why).or_default() += 1;
         }
-        let wishes = |run: &str| runtime.block_on(resumed(&store, run));
-        self.check_calls(&known, &wishes, &mut report);
+        let count_resumed = |run: &str| runtime.block_on(resumed(&store, run));
+        self.check_calls(&known, &count_resumed, &mut report);
         check_slots(&runs, &mut report);
         report
     }
@@ -114,7 +114,7 @@ impl Chaos {
     fn check_calls(
         &self,
         known: &HashSet<&str>,
-        wishes: &dyn Fn(&str) -> usize,
+        count_resumed: &dyn Fn(&str) -> usize,
         report: &mut Report,
     ) {
         let mut once: HashMap<String, usize> = HashMap::new();
@@ -139,7 +139,7 @@ impl Chaos {
         report.once_calls = once.len();
         for (key, times) in once.into_iter().filter(|(_, times)| *times > 1) {
             // A run may have ended between the look at it and the command that resumes it.
-            let wished = wishes(key.split('/').next().unwrap_or_default());
+            let wished = count_resumed(key.split('/').next().unwrap_or_default());
             if times > 1 + wished {
                 report
                     .doubled
