@@ -96,16 +96,7 @@ impl Inner {
             &Caps::default(),
         );
         let max_steps = defined.as_ref().and_then(|agent| agent.max_steps);
-        let own = Authority {
-            agent: dispatch.agent_id.clone(),
-            tools: vec![tools.iter().map(|offer| offer.tool.clone()).collect()],
-            approve: defined
-                .iter()
-                .flat_map(|agent| agent.approve.clone())
-                .collect(),
-            skills: Some(skills.clone()),
-            ..parent.authority.not_agreed()
-        };
+        let authority = child_authority(dispatch, parent, &tools, &skills, defined.as_ref());
         let context = self.context_of(&model);
         Ok(Setup {
             agent: dispatch.agent_id.clone(),
@@ -124,7 +115,7 @@ impl Inner {
                 context,
                 ..parent.limits
             },
-            authority: own.and(&parent.authority),
+            authority,
         })
     }
 
@@ -150,6 +141,26 @@ impl Inner {
             ..offer.clone()
         }
     }
+}
+
+/// The rights of an agent that another one sends out: those of the sender, for what it is passed.
+fn child_authority(
+    dispatch: &Dispatch,
+    parent: &Setup,
+    tools: &[Offer],
+    skills: &[String],
+    defined: Option<&Agent>,
+) -> Authority {
+    let own = Authority {
+        agent: dispatch.agent_id.clone(),
+        tools: vec![tools.iter().map(|offer| offer.tool.clone()).collect()],
+        approve: defined
+            .map(|agent| agent.approve.clone())
+            .unwrap_or_default(),
+        skills: Some(skills.to_vec()),
+        ..parent.authority.not_agreed()
+    };
+    own.and(&parent.authority)
 }
 
 fn out_of_reach(name: &str) -> Failure {
