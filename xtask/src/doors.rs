@@ -29,7 +29,7 @@ const READERS: &[(&str, &str)] = &[
     ),
     (
         "crates/tools/src/builtin/proc.rs",
-        "reads what the kernel says of processes in /proc",
+        "process tables in `/proc`",
     ),
     (
         "crates/compute/src/worker/sandbox.rs",

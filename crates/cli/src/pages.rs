@@ -63,7 +63,7 @@ impl Extent {
         Ok(shown)
     }
 
-    /// Says that a table is not the whole list, if that was nobody's wish.
+    /// Says that a table is not the whole list, unless a limit was given.
     pub(crate) fn say_rest(
         self,
         output: &Output,

@@ -53,7 +53,7 @@ pub(crate) struct Inner {
     kept: Mutex<HashSet<String>>,
     /// Runs that are driven here, and how to stop them.
     driven: Mutex<HashMap<RunId, Stop>>,
-    /// Who watches over them: whoever can answer for a run can answer for those it makes.
+    /// Their askers: the person who answers for a run also answers for the runs it starts.
     watched: Mutex<HashMap<RunId, Attention>>,
     /// Leases of runs that are driven no more and could not be given back yet.
     abandoned: Mutex<Vec<Lease>>,
@@ -339,7 +339,7 @@ impl Inner {
         lock(&self.watched).remove(run);
     }
 
-    /// Who answers questions of a run that another one makes: whoever answers for that one.
+    /// The asker for a run that another run starts: the one of that run.
     pub(crate) fn attention_below(&self, run: &RunId) -> Attention {
         let above = lock(&self.watched).get(run).cloned().unwrap_or_default();
         Attention {

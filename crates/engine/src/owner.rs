@@ -30,7 +30,7 @@ impl Owner {
         fs::create_dir_all(folder)?;
         loop {
             match Self::try_enter(folder) {
-                // Somebody who clears away took the file for one that was left behind.
+                // A sweep in another process took the file for a stale one.
                 Err(error) if is_swept(&error) => {}
                 entered => return entered,
             }
@@ -164,14 +164,14 @@ impl Drop for Owner {
     }
 }
 
-/// Whether nobody holds the lock of a file. One that cannot be opened is not known to be free.
+/// Whether the lock of a file is free. One that cannot be opened is not known to be free.
 fn is_unlocked(path: &Path) -> bool {
     // A living owner holds it alone; those who look may hold it together.
     let free = |file: File| flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
     open_regular(path).is_ok_and(free)
 }
 
-/// Whether somebody looked at the new file of an owner, or removed it, before it had its name.
+/// Whether another process locked or removed the new file of an owner before it had its name.
 fn is_swept(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -228,7 +228,7 @@ mod tests {
         for left in ["boot-1-a.lock", "boot-1-b.lock", "boot-1-c.new", "boots"] {
             std::fs::write(folder.join(left), "").unwrap();
         }
-        // `b` still has leases, which somebody has to release first.
+        // `b` still has leases, which must be released first.
         assert_eq!(one.sweep(&["boot-1-b".to_owned()]).unwrap(), 2);
         let living = [&one, &two].map(|owner| format!("{}.lock", owner.name()));
         let mut wanted = vec!["boot-1-b.lock".to_owned(), "boots".to_owned()];

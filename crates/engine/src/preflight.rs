@@ -138,7 +138,7 @@ impl Inner {
         }
     }
 
-    /// Nobody can be asked before a run, so that a check calls only what needs no yes.
+    /// A check before a run cannot ask, so it calls only tools that need no approval.
     async fn ask_tool(
         &self,
         tool: &str,

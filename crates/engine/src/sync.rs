@@ -41,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// One look at the files; none if somebody changed a skill at the same time.
+    /// One look at the files; none if a skill was changed at the same time.
     async fn sync_once(&self) -> Result<Option<Synced>, Error> {
         let inner = &self.inner;
         let now = inner.now();
@@ -121,7 +121,7 @@ impl Engine {
                 let change = switched_off(row, DisabledReason::FileRemoved, now);
                 (row.id, row.version, change)
             });
-            // A row that somebody changes at the same time is looked at again with the next change.
+            // A row that is changed at the same time is looked at again with the next change.
             self.store().change_skills(off.collect()).await?;
         }
         Ok(removed.into_iter().map(|row| row.text.skill).collect())

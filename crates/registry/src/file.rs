@@ -44,7 +44,7 @@ pub(crate) fn read_known(path: &Path, metadata: &Metadata, max_bytes: u64) -> io
     Ok(bytes)
 }
 
-/// Opens a regular file. Opening something else waits for nobody, and it is closed again unread.
+/// Opens a regular file. Opening anything else never blocks, and it is closed again unread.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let mut how = OpenOptions::new();
     how.read(true);

@@ -1,7 +1,7 @@
 //! Where links in a folder of skills may lead: into that folder, and into the other folders of skills
 //! and agents that the configuration names.
 //!
-//! A link elsewhere would make files part of a skill that nobody meant to share: keys, mail, the state
+//! A link elsewhere would make files part of a skill that were not meant to be shared: keys, mail, the state
 //! of the system. Not here: loops and depth, which `scan.rs` bounds.
 
 use std::fs::DirEntry;

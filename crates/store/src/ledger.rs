@@ -81,7 +81,7 @@ pub struct Reserve {
     pub at: Timestamp,
 }
 
-/// What a call has probably used that nobody knows the end of.
+/// The estimated usage of a call whose end is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Estimate {
     /// Who asked, for [`Ledger::usage_since`].

@@ -49,7 +49,7 @@ impl Machine {
         }
     }
 
-    /// Why a call may not be made, if it may not: it is forbidden, or nobody has agreed to it.
+    /// Why a call may not be made, if it may not: it is forbidden, or no person has agreed to it.
     pub(crate) fn forbidden(
         &self,
         at: At,
@@ -96,7 +96,7 @@ impl Machine {
 }
 
 fn unasked(tool: &str) -> Failure {
-    let message = format!("`{tool}` needs an approval that nobody was asked for");
+    let message = format!("`{tool}` needs an approval, and its step could not ask for one");
     Failure::new(FailureClass::Invalid, message).hint(
         "name the tool and its arguments in the step, so that they are known before it begins",
     )

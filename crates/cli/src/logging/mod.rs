@@ -59,7 +59,7 @@ pub(crate) fn start_daemon(home: &Path, limits: LogLimits, form: LogForm, output
         .try_init();
 }
 
-/// The lines of the log: one JSON object each, whoever writes them.
+/// The lines of the log: one JSON object each, for every writer.
 fn file<S>(home: &Path, limits: LogLimits) -> Option<impl Layer<S> + use<S>>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,

@@ -91,8 +91,8 @@ impl LogFile {
         Ok(size > 0 && (full || old))
     }
 
-    /// Moves the file away and begins a new one. While another process does so this one goes on with
-    /// the old file: a log waits for nobody.
+    /// Moves the file away and begins a new one. While another process does so this one keeps writing
+    /// to the old file: logging never blocks.
     fn rotate(&mut self) -> io::Result<()> {
         let lock = self.path.with_extension("lock");
         let lock = OpenOptions::new().create(true).append(true).open(lock)?;
@@ -165,7 +165,7 @@ impl Write for LogFile {
     }
 }
 
-/// A pipe or a device in place of a log is no log; opening it waits for nobody.
+/// A pipe or a device in place of a log is no log; opening it never blocks.
 fn append_to(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;

@@ -67,7 +67,7 @@ fn storing_a_skill_on_a_destructive_tool_asks_once() {
 
     let shown = world.run(&["skills", "show", "wipe"]);
     for line in [
-        "stored by    agent `thinker`, with nobody to ask",
+        "stored by    agent `thinker`, unattended",
         "asks before  destructive",
         "granted      one: `wipe`, agreed to when the skill was stored",
     ] {

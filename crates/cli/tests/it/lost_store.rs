@@ -96,7 +96,7 @@ fn a_daemon_ends_when_its_database_is_replaced() {
     );
 }
 
-/// One call takes the database away; the next one must not be made, as nobody would know of it.
+/// One call takes the database away; the next one must not be made, because it could not be recorded.
 #[test]
 fn a_command_makes_no_call_without_its_database() {
     let world = World::new();

@@ -148,7 +148,7 @@ fn doctor_says_what_is_not_read_and_why() {
     assert!(listed.contains("outside"), "{listed}");
 }
 
-/// Pipes where deft keeps its own files are in nobody's way.
+/// Pipes in place of deft's own files block no command.
 #[test]
 fn pipes_in_the_home_are_not_waited_for() {
     let world = used_home();

@@ -1,4 +1,4 @@
-//! Commands that only read, where nothing can be written: a home of somebody else's, a read-only
+//! Commands that only read, where nothing can be written: another user's home, a read-only
 //! disk, a full disk; after an orderly end and after a crash that left a log behind.
 
 use std::fs;

@@ -48,7 +48,7 @@ impl Places {
         self.lock().idle.remove(&session)
     }
 
-    /// Keeps a child for the next job of its session, unless somebody waits for its place.
+    /// Keeps a child for the next job of its session, unless another session waits for its place.
     pub(super) fn keep(&self, session: u64, child: Connection) {
         let mut state = self.lock();
         if state.waiting == 0 {
@@ -66,7 +66,7 @@ impl Places {
         Arc::clone(&self.free).acquire_owned().await.ok()
     }
 
-    /// Says that somebody waits, and lets an idle child go. Whoever ends a job from now on sees the
+    /// Announces a waiter, and lets an idle child go. A job that ends from now on sees the
     /// one who waits: both happen under one lock.
     fn wait(&self) -> Waiting<'_> {
         let mut state = self.lock();

@@ -213,8 +213,8 @@ impl Engine {
     }
 }
 
-/// The rights of a run that somebody with these rights makes. What a person agreed to counts only for
-/// the revision that they were shown.
+/// The rights of a run that a caller with these rights starts. A person's agreement counts only for the
+/// revision that the question named.
 fn rights_inside(by: &Authority, found: &Pinned) -> Result<Authority, Failure> {
     let skill = &found.skill;
     if !by.may_run(skill.id.as_str()) {

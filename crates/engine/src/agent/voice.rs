@@ -160,7 +160,11 @@ impl Inner {
 
     pub(super) fn approvals(&self, agent: &Agent) -> Vec<String> {
         let mut approve = self.options.agent.approve.clone();
-        approve.extend(agent.approve.iter().cloned());
+        for pattern in &agent.approve {
+            if !approve.contains(pattern) {
+                approve.push(pattern.clone());
+            }
+        }
         approve
     }
 }

@@ -101,7 +101,7 @@ impl Inner {
         depth: u32,
     ) -> Result<Caused, String> {
         let name = args.get("skill").and_then(Value::as_str);
-        // A name that nobody knows runs nothing.
+        // An unknown name runs nothing.
         let Some(loaded) = name.and_then(|name| self.named_skill(name)) else {
             return Ok(Caused::default());
         };
@@ -314,7 +314,7 @@ impl Inner {
     }
 }
 
-/// The rights that hold inside a skill which somebody with these rights runs.
+/// The rights inside a skill that a caller with these rights runs.
 pub(crate) fn inside(authority: &Authority, skill: &Skill) -> Authority {
     match &skill.policy.authority {
         Some(stored_by) => authority.and(stored_by),

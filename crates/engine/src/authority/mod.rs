@@ -26,7 +26,7 @@ pub(crate) use stored::{after_change, read_record_text, with_authority, write_re
 /// How deep calls may be nested in the arguments of other calls.
 const MOST_NESTED: u32 = 8;
 
-/// What an authority says of a call.
+/// The decision about a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
     Free,
@@ -37,7 +37,7 @@ pub(crate) enum Verdict {
 }
 
 impl Inner {
-    /// What an authority says of a call. Arguments that are not known yet are absent.
+    /// Decides about a call on an authority. Arguments that are not known yet are absent.
     pub(crate) fn judge(
         &self,
         authority: &Authority,
@@ -103,7 +103,8 @@ impl Inner {
         }
     }
 
-    /// Refuses a call that nobody can be asked about: a remedy, a check before a run.
+    /// Refuses a call that needs an approval where no question can be asked: a remedy, a check before a
+    /// run.
     pub(crate) fn refuse_unasked(
         &self,
         authority: Option<&Authority>,
@@ -116,7 +117,7 @@ impl Inner {
         match self.judge(authority, tool, Some(args)) {
             Verdict::Free => Ok(()),
             Verdict::Ask(_) => Err(denied(format!(
-                "`{tool}` needs an approval, and nobody can be asked here"
+                "`{tool}` needs an approval, and a remedy or a check before a run cannot ask for one"
             ))),
             Verdict::Denied(why) => Err(denied(why)),
         }

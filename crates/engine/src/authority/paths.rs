@@ -1,7 +1,7 @@
 //! Whether a call is about a file in one of deft's own folders.
 //!
-//! Tools of servers take paths under names that nobody knows, so every text of the arguments is
-//! looked at as a path. Not here: what the tool does with it.
+//! Servers choose the names of their arguments, so every text of the arguments is looked at as a
+//! path. Not here: what the tool does with it.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -18,7 +18,7 @@ use crate::{Engine, Error};
 /// The key of the rights in the text of a record. No field of a record is called like this.
 const AUTHORITY: &str = "deft/authority";
 
-/// Fields of a record that say what it does. Whoever writes one of them answers for the record.
+/// Fields of a record that say what it does. A person who writes one of them takes the record over.
 const BODY: [&str; 5] = [
     "instructions",
     "execution_plan",

@@ -17,7 +17,7 @@ use crate::crash::scatter;
 use crate::time_world::{Times, at, file, new_record, record, with};
 use crate::world::World;
 
-/// Slots of a test run that nobody asked for more.
+/// Slots of a test run by default.
 const USUAL: usize = 100_000;
 
 /// Minutes between two slots, what becomes of late ones, and how many skills are like that.

@@ -25,7 +25,7 @@ const HIDDEN: &str = "hidden";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Chat,
-    /// Nobody reads along.
+    /// A chat without a reader.
     Alone,
     /// A skill of a person that a schedule fires.
     Fired,
@@ -49,7 +49,7 @@ fn list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
 
-/// What the model says: its calls, and behind the last one those of whoever it sends out or runs.
+/// What the model says: its calls, and after the last one the calls of agents it sends out or runs.
 fn script(route: &Value) -> Vec<Value> {
     let calls = list(&route["calls"])
         .into_iter()

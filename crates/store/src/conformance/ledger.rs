@@ -302,7 +302,7 @@ pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
         granted(store, &lease, hold.clone()).await;
     }
     store.release(vec!["me".to_owned()], at(9)).await.unwrap();
-    // Nobody is left who could be counted twice.
+    // No owner is left that could be counted twice.
     store.release(vec!["me".to_owned()], at(10)).await.unwrap();
     let lease = claim(store, 11).await.unwrap().lease;
     granted(store, &lease, hold).await;

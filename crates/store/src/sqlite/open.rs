@@ -83,7 +83,7 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
     Ok(db)
 }
 
-/// A connection that only reads, also where nothing can be written: in a folder of somebody else's,
+/// A connection that only reads, also where nothing can be written: in another user's folder,
 /// on a read-only or a full disk.
 ///
 /// `SQLite` wants to make an index of the log beside the file, and gives up where it cannot. Nobody

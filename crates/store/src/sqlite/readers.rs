@@ -36,7 +36,7 @@ struct Reader {
     options: SqliteOptions,
     open: Open,
     db: Option<Connection>,
-    /// What the file has to be, for as long as somebody writes to it too.
+    /// What the file has to be, while another process writes to it too.
     identity: Option<Arc<Identity>>,
 }
 

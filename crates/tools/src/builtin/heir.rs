@@ -108,7 +108,7 @@ fn ours() -> &'static Arc<Mutex<Heir>> {
     OURS.get_or_init(Arc::default)
 }
 
-/// Whether a process is the heir, which is nobody's orphan.
+/// Whether a process is the heir, which is never an orphan.
 pub(super) fn is_heir(pid: u32) -> bool {
     lock(ours()).pid == pid
 }

@@ -22,7 +22,7 @@ use crate::router::lock;
 
 /// How often orphans are looked for.
 const PERIOD: Duration = Duration::from_secs(2);
-/// How long a child of somebody else in this program may wait to be noticed.
+/// How long another module's child process may wait to be noticed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The owners that are alive, and what is known of orphans.
@@ -31,7 +31,7 @@ pub(super) struct Registry {
     owners: BTreeMap<String, Entry>,
     /// Markers of owners that are gone and whose processes may stay.
     released: BTreeSet<String>,
-    /// Ended children that may be somebody else's, and since when they are known.
+    /// Ended children that may belong to another module, and since when they are known.
     ended: HashMap<(i32, u64), Instant>,
     /// Orphans that no variable attributes to an owner, for the end of deft.
     strays: HashMap<(i32, u64), Bequest>,
@@ -153,7 +153,7 @@ impl Registry {
 
 fn wait_for(process: &Process) {
     if let Some(pid) = Pid::from_raw(process.pid) {
-        // Somebody else may have been quicker.
+        // Another thread may have been quicker.
         waitpid(Some(pid), WaitOptions::NOHANG).ok();
     }
 }

@@ -46,7 +46,7 @@ impl Owner {
     pub(crate) fn start(command: &mut Command) -> io::Result<(Self, Child)> {
         let marker = random();
         command.env(VARIABLE, &marker);
-        // Held over the start: nobody may take the new child for somebody else's.
+        // Held over the start: no other thread may reap the new child.
         let mut registry = orphans::registry();
         let child = command.spawn()?;
         let leader = child.id().unwrap_or_default();
@@ -151,7 +151,7 @@ pub(super) fn with_descendants(table: &[Process], roots: Vec<i32>) -> HashSet<i3
     }
 }
 
-/// A value that nobody can guess. The hasher of the standard library has keys from the system.
+/// An unguessable value. The hasher of the standard library has keys from the system.
 fn random() -> String {
     let number = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", number(), number())

@@ -5,7 +5,7 @@
 //! such as `user:password`, on one line or several. `views.rs` removes escapes,
 //! `forms.rs` finds what is left.
 //!
-//! Not here: which secrets there are, and forms that only somebody who wants to
+//! Not here: which secrets there are, and forms that only an attacker who wants to
 //! leak a secret would choose.
 
 mod forms;

@@ -1,6 +1,6 @@
 //! A transport around a transport that keeps a server from doing harm.
 //!
-//! It drops notifications nobody waits for, declines requests of the server
+//! It drops notifications that no call waits for, declines requests of the server
 //! itself so that the protocol library neither logs nor queues them, answers a
 //! probe that a server is silent about or does not understand, and marks
 //! requests as sent.

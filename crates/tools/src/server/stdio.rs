@@ -161,7 +161,7 @@ impl Transport<RoleClient> for Process {
                     Read::BadReply(problem, Some(id)) => {
                         return Some(refusal(id, MALFORMED, problem.words()));
                     }
-                    // Some call waits for this reply, and nobody can tell which.
+                    // Some call waits for this reply, and it is unknown which.
                     Read::BadReply(problem, None) => {
                         let reason = format!("{}, and its `id` cannot be read", problem.words());
                         return self.give_up(&reason);

@@ -1,4 +1,4 @@
-//! How much a server says that nobody asked for.
+//! How many unsolicited messages a server sends.
 //!
 //! A value that is told the time: it decides which requests of a server are
 //! answered and what is logged, once per window and never per message.

@@ -24,7 +24,7 @@ impl SecretSource for Secrets {
 const OWN: &str = "own/Secret+1234567";
 const KEY: &str = "sk-provider-KEY-0123456789";
 
-/// A world whose server knows a secret of its own and, though nobody gave it, the key of a model
+/// A world whose server knows a secret of its own and, without being given it, the key of a model
 /// provider.
 fn with_secrets(script: &Script) -> World {
     let mut world = World::new();

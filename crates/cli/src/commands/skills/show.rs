@@ -103,7 +103,7 @@ fn rights(record: &Value) -> String {
     let place = if authority["attended"] == true {
         "in a chat"
     } else {
-        "with nobody to ask"
+        "unattended"
     };
     let mut out = format!("{:12} agent `{agent}`, {place}\n", "stored by");
     let names = |list: &Value| {

@@ -119,7 +119,7 @@ async fn serve(
     })
 }
 
-/// Why the engine stopped by itself: logged here, and printed by whoever gets the failure.
+/// Why the engine stopped by itself. Logged here; the caller prints the failure.
 fn broken(ended: Result<Result<(), deft_engine::Error>, tokio::task::JoinError>) -> Ended {
     let failure = match ended {
         Ok(Err(error)) => app::failure(&error),

@@ -26,7 +26,7 @@ pub(super) struct Report {
     once_calls: usize,
     /// Calls that must not be repeated and were.
     doubled: Vec<String>,
-    /// Calls of runs that nobody knows.
+    /// Calls that no run has a record of.
     unknown: Vec<String>,
     slots: usize,
     gaps: usize,

@@ -24,7 +24,7 @@ use crate::daemon::used_home;
 use crate::support::{World, server};
 use commands::{Command, SKILLS};
 
-/// Kills of a test run that nobody asked for more.
+/// Kills of a test run by default.
 const USUAL: usize = 300;
 
 /// So many processes live at once.
@@ -37,7 +37,7 @@ struct Record {
     kills: BTreeMap<&'static str, usize>,
     /// Processes that ended before they were to be killed.
     ended: usize,
-    /// Runs whose id was printed: nobody may lose them.
+    /// Runs whose id was printed: none may be lost.
     promised: HashSet<String>,
 }
 
