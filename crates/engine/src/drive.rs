@@ -331,6 +331,7 @@ impl Driver {
                     code: self.machine.code(&path),
                     by_model: self.machine.is_of_record(&path),
                     authority: self.machine.authority(&path).map(Arc::new),
+                    agreed: self.machine.is_agreed(&path),
                     path,
                     attempt,
                     call,

@@ -111,6 +111,8 @@ pub(crate) struct Request {
     pub(crate) by_model: bool,
     /// The rights that the step has, where they are not a person's.
     pub(crate) authority: Option<Arc<Authority>>,
+    /// A person has agreed to the step.
+    pub(crate) agreed: bool,
 }
 
 impl Performer {
@@ -161,6 +163,9 @@ impl Performer {
         args: &Object,
         writes: &mut Vec<Write>,
     ) -> Result<Value, Failure> {
+        let authority = request.authority.as_deref();
+        self.engine
+            .decide_call(authority, tool, args, request.agreed)?;
         let call = ToolCall {
             key: request.key.clone(),
             deadline: request.timeout.or(self.engine.options.tool_timeout),

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
-use deft_model::{Authority, Failure, FailureClass, Object};
+use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_schedule::parse_duration;
 use deft_skillfile::Check;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
-use deft_tools::{Call, Found};
+use deft_tools::{Call, Found, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -147,7 +147,15 @@ impl Inner {
     ) -> Result<Value, String> {
         self.refuse_unasked(authority, tool, &args)
             .map_err(|failure| failure.message)?;
-        let call = Call::new(tool, args);
+        if authority.is_some() && changes_deft(&self.parts.router, tool, &args) {
+            return Err(format!(
+                "a check only reads, and `{tool}` changes something"
+            ));
+        }
+        let call = Call {
+            authority: authority.cloned().map(Arc::new),
+            ..Call::new(tool, args)
+        };
         let reply = self.parts.router.call(call).await;
         reply
             .map(|reply| reply.value)
@@ -205,6 +213,12 @@ impl Inner {
         let output = output.map_err(|error| error.to_string())?;
         Ok(output.value)
     }
+}
+
+/// Whether a call is one of deft's own tools that do more than read: those store, queue and run skills.
+fn changes_deft(router: &Router, tool: &str, args: &Object) -> bool {
+    let builtin = matches!(router.find(tool), Found::Tool(info) if info.builtin);
+    builtin && router.effects_of(tool, args) != Some(Effects::None)
 }
 
 /// Whether a tool has found nothing: an empty list, wherever it is, a zero, or words that say so.

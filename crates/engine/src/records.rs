@@ -23,6 +23,9 @@ use crate::{Engine, Error};
 /// The field of a record that says when it fires.
 const TIMING: &str = "trigger_config";
 
+/// Names of skills that exist only in the engine: a record with one of them would pass for it.
+const RESERVED: [&str; 2] = [crate::CHAT_SKILL, crate::JOB_SKILL];
+
 /// A record that was stored or changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
@@ -123,6 +126,12 @@ impl Engine {
     ) -> Result<Stored, Error> {
         let inner = &self.inner;
         let new = inner.new_record(&checked, replaces, inner.now());
+        if RESERVED.contains(&new.text.skill.as_str()) {
+            return Err(Error::NameTaken {
+                name: checked.skill.name.clone(),
+                by: "deft itself".to_owned(),
+            });
+        }
         if replaces.is_none()
             && inner
                 .parts

@@ -107,6 +107,16 @@ impl Authority {
         }
     }
 
+    /// The same for a run of a revision: a person's agreement counts only if the question named that
+    /// revision.
+    #[must_use]
+    pub fn agreed_for(&self, revision: &str) -> Self {
+        if self.agreed_to.as_deref() == Some(revision) {
+            return self.clone();
+        }
+        self.not_agreed()
+    }
+
     /// The same, without what a person agreed to.
     #[must_use]
     pub fn not_agreed(&self) -> Self {

@@ -8,6 +8,7 @@
 use deft_model::{Failure, FailureClass, Object};
 use deft_template::Template;
 
+use crate::Path;
 use crate::decide::operation;
 use crate::event::{Answer, Event};
 use crate::machine::{Facts, Machine, Permit};
@@ -49,6 +50,23 @@ impl Machine {
         }
     }
 
+    /// Whether a person has agreed to a step.
+    pub fn is_agreed(&self, path: &Path) -> bool {
+        self.locate(path).is_ok_and(|at| self.has_agreed(at))
+    }
+
+    fn has_agreed(&self, at: At) -> bool {
+        self.frames[at.frame].steps[at.step].answer == Some(Answer::Yes)
+    }
+
+    /// Whether the question before a step was about the rights, and not only one that its skill
+    /// declares.
+    fn asked_for_rights(&self, at: At, facts: &dyn Facts) -> bool {
+        let planned = &self.frames[at.frame].plan.steps[at.step];
+        let step = At { item: None, ..at };
+        matches!(self.permit_step(step, planned, facts), Permit::Ask(_))
+    }
+
     /// Why a call may not be made, if it may not: it is forbidden, or no person has agreed to it.
     pub(crate) fn forbidden(
         &self,
@@ -58,7 +76,7 @@ impl Machine {
         facts: &dyn Facts,
     ) -> Option<Failure> {
         let authority = self.authority_in(at.frame)?;
-        let agreed = self.frames[at.frame].steps[at.step].answer == Some(Answer::Yes);
+        let agreed = self.has_agreed(at) && self.asked_for_rights(at, facts);
         match facts.permit(&authority, tool, Some(args)) {
             Permit::Free => None,
             Permit::Ask(_) if agreed => None,

@@ -42,6 +42,9 @@ impl Engine {
         let preview = self.chat_preview(agent, said, conversation, run);
         let mut setup = preview.await?.setup;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
+        if let Some(inherited) = &brief.authority {
+            setup.authority = setup.authority.and(&inherited.not_agreed());
+        }
         Ok(setup)
     }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::offers;
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
-use crate::authority::Verdict;
+use crate::authority::{Verdict, absent};
 use crate::engine::Inner;
 
 pub(crate) struct AgentFacts<'a> {
@@ -61,6 +61,7 @@ impl<'a> AgentFacts<'a> {
         let consent = match self.engine.judge(&setup.authority, tool, Some(&args)) {
             Verdict::Free => asked.then(Consent::default),
             Verdict::Ask(consent) => Some(consent),
+            Verdict::Absent => return Resolved::Blocked(absent(tool)),
             Verdict::Denied(why) => return Resolved::Refused(why),
         };
         Resolved::Tool {
@@ -81,7 +82,7 @@ impl<'a> AgentFacts<'a> {
                 Some(first) if let Some(offer) = offered(setup, &first.text) => {
                     self.tool_line(setup, offer, &line)
                 }
-                _ => self.routed(setup, route(&line, |name| self.flags(name))),
+                _ => self.routed(setup, route(&line, |name| self.flags(name)), false),
             },
             (Some(Err(problem)), _) => refused(&[problem]),
             (None, _) => Resolved::Mistaken("the command is empty".to_owned()),
@@ -118,7 +119,8 @@ impl<'a> AgentFacts<'a> {
             }
             USE_SKILL => {
                 let call = Value::Object(args);
-                self.routed(setup, from_json(&call, |name| self.flags(name)))
+                let routed = from_json(&call, |name| self.flags(name));
+                self.routed(setup, routed, offer.approve)
             }
             SKILL_RUN => self.skill_run(setup, offer, args),
             GET_SKILL => match (&setup.skills, text("topic")) {
@@ -151,15 +153,19 @@ impl<'a> AgentFacts<'a> {
             return self.tool(setup, SKILL_RUN, args, offer.approve);
         }
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
-        self.command(setup, skill.id.as_str(), inputs.unwrap_or_default())
+        let inputs = inputs.unwrap_or_default();
+        self.command(setup, skill.id.as_str(), inputs, offer.approve)
     }
 
-    fn routed(&self, setup: &Setup, routed: Result<Routed, Vec<Problem>>) -> Resolved {
+    /// A command; `asked` if the tool that carries it needs an approval itself.
+    fn routed(&self, setup: &Setup, routed: Result<Routed, Vec<Problem>>, asked: bool) -> Resolved {
         match routed {
             Err(problems) => refused(&problems),
             Ok(Routed::GetSkill { topic }) => self.page(&topic),
             Ok(Routed::Command(command)) if command.help => self.page(&command.skill_name),
-            Ok(Routed::Command(command)) => self.command(setup, &command.skill_name, command.flags),
+            Ok(Routed::Command(command)) => {
+                self.command(setup, &command.skill_name, command.flags, asked)
+            }
         }
     }
 
@@ -174,7 +180,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    fn command(&self, setup: &Setup, name: &str, flags: Object) -> Resolved {
+    fn command(&self, setup: &Setup, name: &str, flags: Object, asked: bool) -> Resolved {
         let Some(loaded) = self.snapshot.find(name) else {
             return refused(&[self.unknown(name)]);
         };
@@ -197,7 +203,7 @@ impl<'a> AgentFacts<'a> {
         ]);
         // The key of the call is the key of the run, which never runs twice.
         let (effects, name) = (Effects::Idempotent, Some(skill.id.to_string()));
-        self.judged(setup, SKILL_RUN, args, effects, false, name)
+        self.judged(setup, SKILL_RUN, args, effects, asked, name)
     }
 
     /// Whether a skill only reads: as it says, as its tool says, else by its name (S2.58).

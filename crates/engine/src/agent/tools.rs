@@ -222,10 +222,7 @@ fn rights_inside(by: &Authority, found: &Pinned) -> Result<Authority, Failure> {
         let why = format!("`{id}` is not one of the skills of agent `{agent}`");
         return Err(denied(why));
     }
-    let shown = by.agreed_to.as_ref();
-    let changed = shown.is_some_and(|shown| *shown != found.revision);
-    let by = if changed { &by.not_agreed() } else { by };
-    Ok(inside(by, skill))
+    Ok(inside(&by.agreed_for(&found.revision), skill))
 }
 
 /// A run as the result of the call that made it.

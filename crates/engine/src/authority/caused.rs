@@ -85,10 +85,10 @@ impl Inner {
             }
             Some(args) if schedules => self.caused_by_storing(authority, tool, args, depth),
             None if tool == SKILL_RUN || tool == USE_SKILL => {
-                Ok(Caused::unknown("Run a skill that is chosen for each item?"))
+                Ok(Caused::unknown("Run a skill that is not known yet?"))
             }
             None if schedules => Ok(Caused::unknown(
-                "Store a skill or queue a job for each item?",
+                "Store a skill or queue a job that is not known yet?",
             )),
             Some(_) | None => Ok(Caused::default()),
         }
@@ -116,7 +116,7 @@ impl Inner {
         let mut caused = Caused::default();
         let mut planned = Vec::new();
         if let Ok(pinned) = self.plans.pin(&loaded) {
-            let inside = inside(authority, skill);
+            let inside = inside(&authority.agreed_for(&pinned.revision), skill);
             let mut seen = HashSet::from([id.to_owned()]);
             self.planned(&inside, &pinned.plan, &mut seen, depth, &mut planned)?;
             caused.revision = Some(pinned.revision);
@@ -249,7 +249,8 @@ impl Inner {
     ) -> Result<(), String> {
         let authority = &authority.not_agreed();
         match self.judge_nested(authority, tool, args, depth + 1) {
-            Verdict::Free => {}
+            // A tool that is not listed yet is asked about when the skill runs.
+            Verdict::Free | Verdict::Absent => {}
             Verdict::Ask(consent) => {
                 calls.push(Planned {
                     tool: tool.to_owned(),

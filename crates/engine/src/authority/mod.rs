@@ -32,6 +32,8 @@ pub(crate) enum Verdict {
     Free,
     /// A person has to agree.
     Ask(Consent),
+    /// The tool is not listed now, so that nothing can be decided.
+    Absent,
     /// It may not be made, and this is why.
     Denied(String),
 }
@@ -57,9 +59,11 @@ impl Inner {
         if depth > MOST_NESTED {
             return Verdict::Denied(format!("calls are nested more than {MOST_NESTED} levels"));
         }
-        // A tool that is not there cannot be called either.
-        let Found::Tool(info) = self.parts.router.find(tool) else {
-            return Verdict::Free;
+        let info = match self.parts.router.find(tool) {
+            Found::Tool(info) => info,
+            // The call fails and names the candidates.
+            Found::Ambiguous(_) => return Verdict::Free,
+            Found::Unknown { .. } | Found::Missing { .. } => return Verdict::Absent,
         };
         let names = [info.shown.as_str(), info.name.as_str(), &info.full_name()];
         // Which skills may be run is a list of its own.
@@ -94,7 +98,8 @@ impl Inner {
         args: Option<&Object>,
     ) -> Permit {
         match self.judge(authority, tool, args) {
-            Verdict::Free => Permit::Free,
+            // `decide_call` decides before the call is made.
+            Verdict::Free | Verdict::Absent => Permit::Free,
             Verdict::Ask(consent) => {
                 let question = consent.question.unwrap_or_else(|| question(tool, args));
                 Permit::Ask(format!("Agent `{}` asks: {question}", authority.agent))
@@ -116,9 +121,30 @@ impl Inner {
         };
         match self.judge(authority, tool, Some(args)) {
             Verdict::Free => Ok(()),
+            Verdict::Absent => Err(absent(tool)),
             Verdict::Ask(_) => Err(denied(format!(
                 "`{tool}` needs an approval, and a remedy or a check before a run cannot ask for one"
             ))),
+            Verdict::Denied(why) => Err(denied(why)),
+        }
+    }
+
+    /// The last decision before a step calls a tool: the tool may have been listed since the step began.
+    /// `agreed` if a person has agreed to the step. A failure lets the step begin again, and ask.
+    pub(crate) fn decide_call(
+        &self,
+        authority: Option<&Authority>,
+        tool: &str,
+        args: &Object,
+        agreed: bool,
+    ) -> Result<(), Failure> {
+        let Some(authority) = authority else {
+            return Ok(());
+        };
+        match self.judge(authority, tool, Some(args)) {
+            Verdict::Free => Ok(()),
+            Verdict::Ask(_) if agreed => Ok(()),
+            Verdict::Ask(_) | Verdict::Absent => Err(absent(tool)),
             Verdict::Denied(why) => Err(denied(why)),
         }
     }
@@ -150,6 +176,16 @@ fn not_allowed(tool: &str, authority: &Authority) -> String {
         "`{tool}` is not one of the tools of agent `{}`, which asks for the call",
         authority.agent
     )
+}
+
+/// A step that meets this waits, and is decided anew once its server has listed its tools.
+pub(crate) fn absent(tool: &str) -> Failure {
+    let message = format!("`{tool}` was not listed when its call was decided");
+    Failure::new(FailureClass::NotFound, message)
+        .hint(
+            "`deft tools list` shows the tools of all servers, `deft doctor` which servers answer",
+        )
+        .blocked()
 }
 
 pub(crate) fn denied(why: String) -> Failure {

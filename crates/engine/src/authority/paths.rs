@@ -8,6 +8,9 @@ use std::path::{Component, Path, PathBuf};
 use deft_model::Object;
 use serde_json::Value;
 
+/// How many paths of one call others may be below.
+const MOST_BASES: usize = 20;
+
 /// A text longer than any path is none.
 const LONGEST_PATH: usize = 4096;
 
@@ -20,34 +23,71 @@ pub(super) fn is_inside(folders: &[PathBuf], path: &Path) -> bool {
     })
 }
 
-/// Whether a text in the arguments is a path into one of these folders.
+/// Whether a text in the arguments is a path into one of these folders, by itself or below another
+/// text that is a path.
 pub(super) fn mentions(folders: &[PathBuf], args: &Object) -> bool {
-    args.values().any(|value| value_mentions(folders, value))
-}
-
-fn value_mentions(folders: &[PathBuf], value: &Value) -> bool {
-    match value {
-        Value::String(text) => text_mentions(folders, text),
-        Value::Array(items) => items.iter().any(|item| value_mentions(folders, item)),
-        Value::Object(map) => mentions(folders, map),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-fn text_mentions(folders: &[PathBuf], text: &str) -> bool {
+    let mut texts = Vec::new();
+    args.values().for_each(|value| gather(value, &mut texts));
     // A command line or a script need not begin with the path.
-    if folders.iter().any(|folder| names_folder(folder, text)) {
+    let spelled_out = |text: &&str| folders.iter().any(|folder| names_folder(folder, text));
+    if texts.iter().any(spelled_out) {
         return true;
     }
-    let text = text.trim();
-    let text = text.strip_prefix("file://").unwrap_or(text);
-    if text.is_empty() || text.len() > LONGEST_PATH || text.contains(['\n', '\0']) {
-        return false;
+    let paths: Vec<PathBuf> = texts.iter().filter_map(|text| path_of(text)).collect();
+    // A server begins where deft does, so a relative path may begin here.
+    let here = std::env::current_dir().ok();
+    let bases = paths.iter().filter(|path| path.is_absolute());
+    let bases: Vec<&PathBuf> = bases.chain(&here).take(MOST_BASES).collect();
+    paths.iter().any(|path| {
+        is_inside(folders, path)
+            || bases
+                .iter()
+                .any(|base| is_inside(folders, &base.join(path)))
+    })
+}
+
+fn gather<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
+        Value::Object(map) => map.values().for_each(|value| gather(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-    // A server begins where deft does, so a relative path begins here.
-    let path = PathBuf::from(text);
-    let path = std::path::absolute(&path).unwrap_or(path);
-    is_inside(folders, &path)
+}
+
+/// A text as a path, if it can be one.
+fn path_of(text: &str) -> Option<PathBuf> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > LONGEST_PATH || text.contains('\0') {
+        return None;
+    }
+    Some(match text.strip_prefix("file://") {
+        Some(path) => PathBuf::from(decoded(path)),
+        None => PathBuf::from(text),
+    })
+}
+
+/// The path of a `file` URL with its `%XX` decoded; what is no UTF-8 then is left as it is.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let code = behind
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok());
+        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code.filter(|_| *first == b'%') {
+            Some(code) => {
+                bytes.push(code);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Whether a text has the path of a folder in it, spelled out or from `~` on.
@@ -60,23 +100,21 @@ fn names_folder(folder: &Path, text: &str) -> bool {
     spelled_out || folder.ancestors().skip(1).any(from_home)
 }
 
-/// The path without `.` and `..`, and with links followed as far as it exists.
+/// The path with links followed as far as it exists, part by part, so that `..` leaves the folder that
+/// a link leads to.
 fn real(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
+    let mut real = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => drop(plain.pop()),
+            Component::ParentDir => drop(real.pop()),
             Component::CurDir => {}
-            part => plain.push(part),
+            part => {
+                real.push(part);
+                real = real.canonicalize().unwrap_or(real);
+            }
         }
     }
-    for above in plain.ancestors() {
-        if let Ok(known) = above.canonicalize() {
-            let below = plain.strip_prefix(above).unwrap_or(Path::new(""));
-            return known.join(below);
-        }
-    }
-    plain
+    real
 }
 
 #[cfg(test)]
@@ -91,6 +129,10 @@ mod tests {
         let home = root.path().join("home");
         std::fs::create_dir_all(home.join("skills")).unwrap();
         std::os::unix::fs::symlink(home.join("skills"), root.path().join("link")).unwrap();
+        // Behind this link, `..` is the root again.
+        std::fs::create_dir_all(root.path().join("deep")).unwrap();
+        std::os::unix::fs::symlink(root.path().join("deep"), root.path().join("other-link"))
+            .unwrap();
         let at = |path: &str| root.path().join(path).display().to_string();
         let folders = [home];
         let finds = |args: serde_json::Value| mentions(&folders, args.as_object().unwrap());
@@ -101,6 +143,10 @@ mod tests {
             json!({"path": at("other/../home/skills/evil.yaml")}),
             json!({"path": at("link/evil.yaml")}),
             json!({"edits": [{"file": at("home/agents/thinker/AGENT.md")}]}),
+            json!({"path": at("other-link/../home/skills/evil.yaml")}),
+            json!({"path": format!("{}/a\nb.yaml", at("home/skills"))}),
+            json!({"path": format!("file://{}", at("%68ome/skills/a.yaml"))}),
+            json!({"repo": at(""), "file": "home/skills/evil.yaml"}),
             json!({"command": format!("cp evil.yaml {}", at("home/skills/"))}),
             json!({"command": "cp evil.yaml ~/home/skills/"}),
         ] {

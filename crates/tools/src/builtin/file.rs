@@ -84,12 +84,12 @@ pub(super) fn tools(settings: &Settings) -> Vec<Installed> {
                 "properties": properties,
             });
             let writes = effects != Effects::None;
-            install(
-                settings,
-                Definition::new(name, description, effects, schema),
-                work,
-                writes,
-            )
+            let definition = Definition::new(name, description, effects, schema);
+            let definition = match name {
+                "file.delete" => definition.destructive(),
+                _ => definition,
+            };
+            install(settings, definition, work, writes)
         })
         .collect()
 }

@@ -76,6 +76,8 @@ pub struct Definition {
     pub effects: Effects,
     /// Whether arguments are held against the schema before the call.
     pub checked: bool,
+    /// Whether it may destroy something.
+    pub destructive: bool,
 }
 
 impl Definition {
@@ -87,7 +89,15 @@ impl Definition {
             schema,
             effects,
             checked: true,
+            destructive: false,
         }
+    }
+
+    /// The same for a tool that may destroy something: agents ask before they call it.
+    #[must_use]
+    pub fn destructive(mut self) -> Self {
+        self.destructive = true;
+        self
     }
 
     /// The same for a tool that mends and checks its arguments itself, and better.
@@ -121,7 +131,10 @@ impl Installed {
                 description: definition.description,
                 input_schema: schema.clone(),
                 output_schema: None,
-                annotations: Annotations::of(definition.effects),
+                annotations: Annotations {
+                    destructive_hint: definition.destructive.then_some(true),
+                    ..Annotations::of(definition.effects)
+                },
                 builtin: true,
             },
             checker: Arc::new(if definition.checked {

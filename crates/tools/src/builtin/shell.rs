@@ -44,7 +44,9 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> Installed 
                 "check": {"type": "boolean", "description": "Whether a non-zero exit code is a failure (default true)"}
             }
         }),
-    );
+    )
+    // What a program does is up to the program.
+    .destructive();
     let (settings, environment) = (settings.clone(), environment.clone());
     let programs = Programs::default();
     programs.look_up_all(&settings.load().shell.allow, &environment);
