@@ -170,8 +170,8 @@ impl Pen {
             _ => self.apply(group),
         };
         let done = applied.and_then(|()| self.run("COMMIT"));
-        // A file that is in place after the commit was in place during it, so that whoever acts on
-        // the answer, and calls a tool perhaps, acts on what the next process will find.
+        // A file that is in place after the commit was in place during it. The caller may now call a
+        // tool: the next process will find the record of that.
         let done = done.and_then(|()| self.check_file());
         match done {
             Ok(()) => self.log.set(LOG.get()),

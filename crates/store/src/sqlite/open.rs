@@ -86,8 +86,8 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
 /// A connection that only reads, also where nothing can be written: in another user's folder,
 /// on a read-only or a full disk.
 ///
-/// `SQLite` wants to make an index of the log beside the file, and gives up where it cannot. Nobody
-/// has the file open then, as whoever has it open has made that index.
+/// `SQLite` makes an index of the log beside the file, and gives up where it cannot. No process has the
+/// file open then: a process that opened it would have made that index.
 pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     let sql = |error: rusqlite::Error| translate(&error, path);
     let usual = reader(path, options).and_then(|db| try_read(db).map_err(sql));

@@ -138,8 +138,8 @@ impl Registry {
         }
     }
 
-    /// A child that leads no group of its own, and is not in ours, was adopted. Of others somebody
-    /// in this program may still want to know how they ended.
+    /// A child that leads no group of its own, and is not in ours, was adopted. Another
+    /// module of this program may still wait for any other child.
     fn may_reap(&self, process: &Process, since: Instant) -> bool {
         if self.is_child(process) {
             return false;

@@ -161,8 +161,8 @@ impl Inner {
             scopes: spending.bounds.iter().map(limit).collect(),
             tokens: spending.tokens,
             micros: spending.cost.micros(),
-            // The provider has read the prompt of a request that a crash interrupted; what it wrote
-            // nobody knows.
+            // The provider has read the prompt of a request that a crash interrupted; the length of
+            // its answer is unknown.
             estimate: Estimate {
                 agent: spending.agent.clone(),
                 tokens: spending.prompt.0,
