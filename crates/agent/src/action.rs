@@ -134,4 +134,7 @@ pub trait Facts {
     /// How a tool of the shelf is called, under the name that the model has for it; `None` when it is
     /// gone.
     fn describe(&self, shelved: &Shelved) -> Option<ToolSpec>;
+
+    /// How many calls agents of other steps of the run have made that count for its limit.
+    fn calls_elsewhere(&self) -> usize;
 }

@@ -46,19 +46,6 @@ impl Address {
         self.0.split_once('.')?.0.parse().ok()
     }
 
-    /// The turn of another agent in which this one, or the first above it, was sent out; `None` if it
-    /// is not below the other one.
-    pub(crate) fn turn_below(&self, above: &Self) -> Option<u32> {
-        let mut address = self.clone();
-        loop {
-            let (parent, turn, _) = address.parent()?;
-            if parent == *above {
-                return Some(turn);
-            }
-            address = parent;
-        }
-    }
-
     /// How many agents are above it.
     pub fn depth(&self) -> usize {
         match self.0.as_str() {

@@ -1,7 +1,7 @@
 //! How an event changes a machine. Nothing is decided here, and nothing is asked of anybody, so a
 //! replay is the agent that lived. Events that do not fit the state are refused.
 
-use deft_model::{Failure, ModelReply};
+use deft_model::{Failure, FailureClass, ModelReply};
 use serde_json::Value;
 
 use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
@@ -262,6 +262,10 @@ impl Machine {
         let place = self.places.get(address).copied();
         let place = place.filter(|place| self.agents[*place].failure().is_some());
         let place = place.ok_or_else(|| misplaced(address, "has not failed"))?;
+        let failure = self.agents[place].failure();
+        if failure.is_some_and(|failure| failure.class == FailureClass::Limit) {
+            self.calls_before_resume = self.calls_made();
+        }
         self.reopen(place);
         Ok(())
     }

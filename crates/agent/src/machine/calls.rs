@@ -88,11 +88,11 @@ impl Calls<'_> {
             let looked_up = || looked_up::found(self.agent, self.turn, facts);
             return (!busy).then(|| looked_up().unwrap_or_else(|| ask(self.agent)));
         };
-        let untouched = calls.iter().all(|call| call.state == CallState::Pending);
+        let untouched = self.turn.is_untouched();
         if untouched && !self.agent.may_ask() {
             return Some(out_of_steps(self.agent));
         }
-        if untouched && let Some(failure) = self.too_many() {
+        if untouched && let Some(failure) = self.too_many(facts) {
             return Some(self.fail(failure));
         }
         let running: Vec<&Call> = calls.iter().filter(|call| call.is_busy()).collect();
@@ -102,14 +102,14 @@ impl Calls<'_> {
         self.begin(next, &running, facts)
     }
 
-    /// Why the calls of the reply are not made, if the run would have made too many then.
-    fn too_many(&self) -> Option<Failure> {
-        let most = self.agent.setup.limits.max_calls;
-        let (asked, made) = (
-            self.turn.calls.len(),
-            self.machine.calls_counted(self.agent),
-        );
-        (made > most as usize).then(|| words::too_many_calls(made - asked, asked, most))
+    /// Why the calls of the reply are not made, if the run would have made too many then. All agents of
+    /// the run share the limit, those that work at the same time too: the first reply that exceeds it
+    /// fails.
+    fn too_many(&self, facts: &dyn Facts) -> Option<Failure> {
+        let most = self.agent.setup.limits.max_calls as usize;
+        let asked = self.turn.calls.len();
+        let made = self.machine.calls_counted() + facts.calls_elsewhere();
+        (made + asked > most).then(|| words::too_many_calls(made, asked, most))
     }
 
     /// Begins a call beside those that are running, if it may.

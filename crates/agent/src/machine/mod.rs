@@ -46,6 +46,8 @@ pub struct Machine {
     /// In the order in which they began; the first is the root.
     agents: Vec<Agent>,
     places: HashMap<Address, usize>,
+    /// Calls that no longer count for the limit of the run: it was reached, and a person resumed it.
+    calls_before_resume: usize,
     /// What has begun and was not taken yet.
     fresh: Vec<Place>,
 }
@@ -60,7 +62,7 @@ struct Place {
 /// Two machines are equal when they will act alike; which actions were taken is not part of that.
 impl PartialEq for Machine {
     fn eq(&self, other: &Self) -> bool {
-        self.agents == other.agents
+        self.agents == other.agents && self.calls_before_resume == other.calls_before_resume
     }
 }
 
@@ -194,25 +196,13 @@ impl Machine {
         }
     }
 
-    /// How many calls the models of all agents have asked for.
-    pub fn calls_made(&self) -> u32 {
-        ordinal(self.agents.iter().map(Agent::calls_counted).sum())
+    /// How many calls of all agents count for the limit of the run.
+    pub fn calls_counted(&self) -> usize {
+        self.calls_made().saturating_sub(self.calls_before_resume)
     }
 
-    /// How many calls count against the limit of an agent: its own, those of agents it has sent out
-    /// in earlier turns, and those that count for the one above it. Agents that work at the same time
-    /// do not count for each other, so that nothing depends on which of them was quicker.
-    fn calls_counted(&self, agent: &Agent) -> usize {
-        let turns = agent.turns.len();
-        let earlier = self.agents.iter().filter(|other| {
-            let sent_out_in = other.address.turn_below(&agent.address);
-            sent_out_in.is_some_and(|turn| (turn as usize) < turns)
-        });
-        let earlier: usize = earlier.map(Agent::calls_counted).sum();
-        let parent = agent.address.parent();
-        let parent = parent.and_then(|(above, ..)| self.agent(&above));
-        let above = parent.map_or(0, |parent| self.calls_counted(parent));
-        agent.calls_counted() + earlier + above
+    fn calls_made(&self) -> usize {
+        self.agents.iter().map(Agent::calls_made).sum()
     }
 
     /// How the agent of the step ended, if it has.

@@ -174,10 +174,10 @@ impl Agent {
         self.turns.len() < self.steps_from + self.setup.limits.max_steps as usize
     }
 
-    /// How many calls its replies have that count against the limit of the run.
-    pub(crate) fn calls_counted(&self) -> usize {
-        let turns = self.turns.iter().skip(self.steps_from);
-        turns.map(|turn| turn.calls.len()).sum()
+    /// How many calls its replies have. A reply counts as a whole once its first call has begun.
+    pub(crate) fn calls_made(&self) -> usize {
+        let begun = self.turns.iter().filter(|turn| !turn.is_untouched());
+        begun.map(|turn| turn.calls.len()).sum()
     }
 
     pub(crate) fn failure(&self) -> Option<&Failure> {
@@ -250,6 +250,12 @@ impl Turn {
             calls: Vec::new(),
             reminder: None,
         }
+    }
+
+    /// No call of its reply has begun.
+    pub(crate) fn is_untouched(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.all(|call| call.state == CallState::Pending)
     }
 
     pub(crate) fn reply(&self) -> Option<&ModelReply> {

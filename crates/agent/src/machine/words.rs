@@ -209,7 +209,7 @@ pub(super) fn rejected(setup: &Setup, failure: &Failure, missing: &[&str]) -> St
 }
 
 /// A reply whose calls are not made, because the run would then have made more than it may.
-pub(super) fn too_many_calls(before: usize, asked: usize, most: u32) -> Failure {
+pub(super) fn too_many_calls(before: usize, asked: usize, most: usize) -> Failure {
     let message = match before {
         0 => format!("the model asked for {asked} calls, and a run may make {most}; none was made"),
         before => format!(

@@ -4,7 +4,7 @@
 
 pub(crate) mod chance;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use deft_agent::{Action, Event, Machine, Mode, What};
 use deft_model::{Effects, Failure, FailureClass, Message};
@@ -176,10 +176,37 @@ proptest! {
         prop_assert!(asked.values().all(|times| *times <= MAX_STEPS));
     }
 
+    /// All agents of a run share `max_calls`, those that work at the same time too.
+    #[test]
+    fn a_run_begins_no_more_calls_than_it_may(
+        seed: u64,
+        cmd: bool,
+        late: bool,
+        max_calls in 1_u32..12,
+        rejections in 0_usize..3,
+        crashes in prop::collection::vec(1_usize..60, 0..3),
+    ) {
+        let mut driver = driver(seed, cmd);
+        driver.setup.limits.max_calls = max_calls;
+        (driver.late, driver.crashes) = (late, crashes);
+        driver.rejections = rejected(rejections);
+        driver.run();
+        let begun = driver.log.iter().filter_map(|event| match &event.what {
+            What::Called { turn, call, .. }
+            | What::Question { turn, call, .. }
+            | What::Dispatched { turn, call, .. } => Some(format!("{} {turn}.{call}", event.agent)),
+            _ => None,
+        });
+        let begun: HashSet<String> = begun.collect();
+        prop_assert!(begun.len() <= max_calls as usize, "{begun:?}");
+    }
+
     #[test]
     fn the_order_of_ends_does_not_matter(seed: u64, cmd: bool, retries in 0_usize..2) {
         let [first, last] = [false, true].map(|late| {
             let mut driver = driver(seed, cmd);
+            // Which reply exceeds a limit that agents share is a matter of their order.
+            driver.setup.limits.max_calls = u32::MAX;
             (driver.retries, driver.late) = (retries, late);
             driver.run();
             driver

@@ -21,13 +21,15 @@ use crate::engine::Inner;
 pub(crate) struct AgentFacts<'a> {
     engine: &'a Inner,
     snapshot: Arc<Snapshot>,
+    calls_elsewhere: usize,
 }
 
 impl<'a> AgentFacts<'a> {
-    pub(crate) fn new(engine: &'a Inner) -> Self {
+    pub(crate) fn new(engine: &'a Inner, calls_elsewhere: usize) -> Self {
         Self {
             engine,
             snapshot: engine.parts.skills.snapshot(),
+            calls_elsewhere,
         }
     }
 
@@ -257,6 +259,10 @@ impl<'a> AgentFacts<'a> {
 }
 
 impl Facts for AgentFacts<'_> {
+    fn calls_elsewhere(&self) -> usize {
+        self.calls_elsewhere
+    }
+
     fn describe(&self, shelved: &Shelved) -> Option<ToolSpec> {
         offers::described(&self.engine.parts.router, shelved)
     }

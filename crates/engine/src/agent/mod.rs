@@ -61,8 +61,6 @@ pub(crate) struct Brief {
     pub(crate) instructions: String,
     /// The rights that the step has, where they are not a person's.
     pub(crate) authority: Option<Authority>,
-    /// How many calls models have asked for in the run before it.
-    pub(crate) calls_made: u32,
 }
 
 /// How a skill runs. A chat is steps in form only.

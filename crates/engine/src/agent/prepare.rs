@@ -132,7 +132,7 @@ impl Engine {
             skills: reach.skills,
             must_call: brief.step.must_call.clone(),
             limits: Limits {
-                max_calls: inner.calls_left(brief),
+                max_calls: inner.options.agent.max_calls,
                 ..inner.limits(
                     brief.step.max_steps.unwrap_or(policy.max_steps),
                     voice.context,
@@ -216,14 +216,6 @@ impl Inner {
             Some(inherited) => own.and(&inherited.not_agreed()),
             None => own,
         }
-    }
-
-    /// How many calls are left for the models of a run.
-    fn calls_left(&self, brief: &Brief) -> u32 {
-        self.options
-            .agent
-            .max_calls
-            .saturating_sub(brief.calls_made)
     }
 
     /// Whether a run comes from a schedule, be it by way of other agents: their calls are its key.

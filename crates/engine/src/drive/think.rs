@@ -89,7 +89,6 @@ impl Driver {
             path: path.clone(),
             instructions,
             authority: self.machine.authority(&path),
-            calls_made: self.calls_made(),
         };
         let performer = self.performer_of(&path);
         // A workflow may have done something before it gets to its agent: there it is too late.
@@ -107,10 +106,10 @@ impl Driver {
         self.tasks.push(task.boxed());
     }
 
-    /// How many calls the models of the run have asked for.
-    fn calls_made(&self) -> u32 {
-        let made = self.agents.values().map(|it| it.machine.calls_made());
-        made.fold(0, u32::saturating_add)
+    /// How many calls the agents of other steps have made, whether they have ended or not.
+    fn calls_elsewhere(&self, path: &Path) -> usize {
+        let others = self.agents.iter().filter(|(other, _)| *other != path);
+        others.map(|(_, it)| it.machine.calls_counted()).sum()
     }
 
     /// Takes up what an agent was about when it was cut off. One that has answered is tried again
@@ -146,10 +145,11 @@ impl Driver {
     /// What follows from the state of an agent.
     fn think(&mut self, path: &Path) {
         let now = self.engine.now();
+        let calls_elsewhere = self.calls_elsewhere(path);
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
         };
-        let facts = AgentFacts::new(&self.engine);
+        let facts = AgentFacts::new(&self.engine, calls_elsewhere);
         let events = thinking.machine.advance(&facts);
         let fresh = thinking.machine.take_actions();
         let finished = thinking.machine.finished().cloned();

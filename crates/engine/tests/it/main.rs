@@ -8,6 +8,7 @@
 mod agent;
 mod agent_budgets;
 mod agent_budgets_apart;
+mod agent_calls;
 mod agent_case;
 mod agent_injection;
 mod agent_lines;
