@@ -15,6 +15,8 @@ pub enum FileChange {
     Deleted,
     /// Another file is at its path.
     Replaced,
+    /// Another program has written into it.
+    Overwritten,
 }
 
 impl fmt::Display for FileChange {
@@ -22,6 +24,7 @@ impl fmt::Display for FileChange {
         f.write_str(match self {
             Self::Deleted => "deleted",
             Self::Replaced => "replaced by another file",
+            Self::Overwritten => "overwritten by another program",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A database that is deleted or replaced under a process that uses it: the process stops, so that
+//! A database that is deleted, replaced or overwritten under a process that uses it: the process stops, so that
 //! no slot fires and no call is made from two files.
 
 use std::fs;
@@ -92,6 +92,28 @@ fn a_daemon_ends_when_its_database_is_replaced() {
     });
     assert!(
         said.contains("was replaced by another file while deft was using it; deft stops"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_daemon_ends_when_a_backup_is_copied_over_its_database() {
+    let world = world();
+    let database = world.path("home/data/deft.db");
+    let backup = world.path("home/data/backup.db");
+    let daemon = Daemon::start(&world);
+    wait_for("a call", || (calls(&world, "work") > 0).then_some(()));
+    // The last process to close the database leaves everything in the file.
+    daemon.stop();
+    fs::copy(&database, &backup).unwrap();
+    let daemon = Daemon::start(&world);
+    wait_for("calls", || (calls(&world, "work") > 2).then_some(()));
+    daemon.stop();
+    let said = harmed(&world, || {
+        fs::copy(&backup, &database).unwrap();
+    });
+    assert!(
+        said.contains("was overwritten by another program while deft was using it; deft stops"),
         "{said}"
     );
 }

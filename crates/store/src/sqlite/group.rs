@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use super::fault::{Fault, is_busy, translate};
 use super::identity::Identity;
 use super::open::SqliteOptions;
+use super::open::copy_log;
 use crate::Error;
 
 thread_local! {
@@ -119,13 +120,13 @@ impl Pen {
         self.log.get() > self.log_pages.saturating_mul(times)
     }
 
-    /// Copies the log into the file, as far as nobody reads what would be overwritten.
+    /// Copies the log into the file.
     pub(super) fn copy_log(&self) {
         self.log.set(0);
-        // What fails here leaves the log as it is; the next commit meets the same disk and tells.
-        let _copied = self
-            .db
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        copy_log(&self.db);
+        // Notes the new state of the file now: until the next look, this checkpoint would explain a
+        // foreign write. What is wrong with the file is reported by the next commit.
+        let _checked = self.check_file();
     }
 
     /// Writes a group; an error means that nothing of it was applied.

@@ -2,26 +2,39 @@
 //!
 //! `SQLite` keeps writing to a deleted file and never complains. A second process would then make a
 //! new file at the same path, and both would fire the same slots. So the device and inode of the file
-//! and of its log are noted when the database is opened, and compared whenever it is used.
+//! and of its log are noted when the database is opened, and compared whenever it is used. Whether the
+//! same file got other contents is a question for `overwrite.rs`.
 //!
 //! Not here: who reacts to a changed file, and how.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::overwrite::OverwriteCheck;
 use crate::{Error, FileChange};
 
 /// Device and inode of the database and of its log, as they were when it was opened.
 pub(super) struct Identity {
     files: Vec<(PathBuf, FileId)>,
+    /// Looks at the first of the files, once the log is known.
+    overwrite: Option<OverwriteCheck>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct FileId {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct FileId {
     device: u64,
     inode: u64,
+}
+
+impl FileId {
+    pub(super) fn from_metadata(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
 }
 
 impl Identity {
@@ -41,30 +54,46 @@ impl Identity {
             PathBuf::from(log)
         });
         let logs = Self::of_files(logs.collect::<Vec<_>>());
+        let database = self.files.first();
+        let overwrite = database.and_then(|(path, _)| OverwriteCheck::start(path));
         let files = [self.files, logs.files].concat();
-        Self { files }
+        Self { files, overwrite }
     }
 
     /// A file that cannot be looked at now cannot be compared later, and is left out.
     fn of_files(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let known = paths.into_iter().filter_map(|path| {
-            let id = file_id(&path).ok()?;
-            Some((path, id))
+            let metadata = fs::metadata(&path).ok()?;
+            Some((path, FileId::from_metadata(&metadata)))
         });
         Self {
             files: known.collect(),
+            overwrite: None,
         }
     }
 
-    /// Fails if the database or its log was deleted or replaced.
+    /// Whether the log of a process that died is still to be copied into the file.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.overwrite
+            .as_ref()
+            .is_some_and(OverwriteCheck::is_unsettled)
+    }
+
+    /// Fails if the database or its log was deleted, replaced or overwritten.
     pub(super) fn check(&self) -> Result<(), Error> {
+        let mut overwrite = self.overwrite.as_ref();
         for (path, id) in &self.files {
-            let change = match file_id(path) {
-                Ok(found) if found == *id => continue,
-                Ok(_) => FileChange::Replaced,
+            // The check is about the first file.
+            let overwrite = overwrite.take();
+            let found = fs::metadata(path).map_err(|error| error.kind());
+            let change = match found {
+                Ok(found) if FileId::from_metadata(&found) != *id => FileChange::Replaced,
+                Ok(_) if overwrite.is_some_and(|check| check.is_overwritten()) => {
+                    FileChange::Overwritten
+                }
                 Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => FileChange::Deleted,
                 // A path that cannot be looked at says nothing about the open file.
-                Err(_) => continue,
+                Ok(_) | Err(_) => continue,
             };
             return Err(Error::FileChanged {
                 path: path.clone(),
@@ -73,12 +102,4 @@ impl Identity {
         }
         Ok(())
     }
-}
-
-fn file_id(path: &Path) -> Result<FileId, ErrorKind> {
-    let metadata = fs::metadata(path).map_err(|error| error.kind())?;
-    Ok(FileId {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-    })
 }

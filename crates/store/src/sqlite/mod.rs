@@ -17,6 +17,7 @@ mod ledger;
 mod list;
 mod open;
 mod outbox;
+mod overwrite;
 mod people;
 mod prune;
 mod readers;

@@ -199,8 +199,17 @@ fn try_writer(path: &Path, options: &SqliteOptions) -> Result<(Connection, Ident
     }
     number(&db, "PRAGMA schema_version").map_err(sql)?;
     let identity = identity.with_log();
+    if identity.is_unsettled() {
+        copy_log(&db);
+    }
     identity.check()?;
     Ok((db, identity))
+}
+
+/// Copies the log into the file, as far as no reader needs what would be overwritten. A failure leaves
+/// the log as it is; the next commit meets the same disk and reports it.
+pub(super) fn copy_log(db: &Connection) {
+    let _copied = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
 }
 
 /// The format of the file, if it is one that may be written to.

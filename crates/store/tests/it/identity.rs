@@ -1,12 +1,13 @@
-//! A database that is deleted or replaced while it is open is used no more.
+//! A database that is deleted, replaced or overwritten while it is open is used no more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use deft_model::RunId;
-use deft_store::{Batch, Error, FileChange, Sqlite, Store};
+use deft_store::{Batch, Error, FileChange, Sqlite, SqliteOptions, Store};
+use tokio::task::JoinSet;
 
-use crate::support::{admission, admit, open, start};
+use crate::support::{admission, admit, impatient, open, start};
 
 fn log(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
@@ -25,7 +26,7 @@ async fn change(harm: impl FnOnce(&Path)) -> [Option<Error>; 3] {
     drop(store);
     // Nothing of it reached the file that is there now.
     if path.exists() && log(&path).exists() {
-        let now = Sqlite::open(&path, &crate::support::impatient());
+        let now = Sqlite::open(&path, &impatient());
         if let Ok(now) = now {
             assert_eq!(now.run(&RunId::new("r2")).await.unwrap(), None);
         }
@@ -76,6 +77,79 @@ async fn a_replaced_file_takes_and_gives_nothing() {
     })
     .await;
     assert_eq!(errors, changed("deft.db", FileChange::Replaced));
+}
+
+/// The file keeps its inode, as with `cp backup deft.db`.
+#[tokio::test]
+async fn an_overwritten_file_takes_and_gives_nothing() {
+    let backup = tempfile::tempdir().unwrap();
+    let backup = backup.path().join("backup.db");
+    let other = open(&backup);
+    admit(&other, "old").await;
+    drop(other);
+    let errors = change(|path| {
+        assert!(fs::copy(&backup, path).unwrap() > 0);
+    })
+    .await;
+    assert_eq!(errors, changed("deft.db", FileChange::Overwritten));
+}
+
+#[tokio::test]
+async fn an_emptied_file_takes_and_gives_nothing() {
+    let errors = change(|path| fs::write(path, "").unwrap()).await;
+    assert_eq!(errors, changed("deft.db", FileChange::Overwritten));
+}
+
+/// An older state of the same database, after checkpoints by its own process.
+#[tokio::test]
+async fn a_restored_backup_is_noticed_behind_checkpoints() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("deft.db");
+    let backup = folder.path().join("backup.db");
+    let store = small_log(&path);
+    for nth in 0..200 {
+        admit(&store, &format!("r{nth}")).await;
+        if nth == 100 {
+            fs::copy(&path, &backup).unwrap();
+        }
+    }
+    assert_ne!(fs::read(&path).unwrap(), fs::read(&backup).unwrap());
+    fs::copy(&backup, &path).unwrap();
+    let error = store.admit(admission("after")).await.unwrap_err();
+    let change = FileChange::Overwritten;
+    assert_eq!(error, Error::FileChanged { path, change });
+}
+
+/// Copies its log into the file after every few commits.
+fn small_log(path: &Path) -> Sqlite {
+    let options = SqliteOptions {
+        log_pages: 4,
+        ..impatient()
+    };
+    Sqlite::open(path, &options).unwrap()
+}
+
+/// Checkpoints of one connection must not look like a foreign write to another one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn checkpoints_are_not_taken_for_a_foreign_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let options = SqliteOptions {
+        log_pages: 4,
+        ..SqliteOptions::default()
+    };
+    let mut working = JoinSet::new();
+    for who in 0..4 {
+        let store = Sqlite::open(&path, &options).unwrap();
+        working.spawn(async move {
+            for nth in 0..100 {
+                let run = format!("{who}-{nth}");
+                store.admit(admission(&run)).await.unwrap();
+                assert!(store.run(&RunId::new(run)).await.unwrap().is_some());
+            }
+        });
+    }
+    working.join_all().await;
 }
 
 #[tokio::test]
