@@ -96,3 +96,22 @@ fn what_a_person_stores_fires_without_a_question() {
     tick_later(&world);
     assert_eq!(wiped(&world), 1);
 }
+
+/// Programs can do anything, so a model that wants to run one has to ask.
+#[test]
+fn running_a_program_needs_a_yes() {
+    let model = model([
+        ModelAnswer::call("shell_run", json!({ "command": ["touch", "made"] })),
+        ModelAnswer::text("Made."),
+    ]);
+    let config = "[agent]\ntools = [\"*\"]\n\n[tools.shell]\nenabled = true\n\n";
+    let world = home(&model, config);
+    let came = deft(&world, &["chat", "-p", "make the file"]);
+    assert_eq!(came.code, 5, "{came:?}");
+    let listed = world.json(&["approvals", "list", "--json"]);
+    let approval = &listed["approvals"][0];
+    assert_eq!(
+        approval["message"], "Call `shell.run` with {\"command\":[\"touch\",\"made\"]}?",
+        "{listed:#}"
+    );
+}
