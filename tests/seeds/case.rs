@@ -82,7 +82,8 @@ pub(crate) enum Step {
 /// One thing that has to be so after a command.
 #[derive(Debug)]
 pub(crate) enum Expected {
-    Exit(i32),
+    /// A code, or nothing for every code but 0.
+    Exit(Option<i32>),
     /// The document on stdout, at a JSON pointer.
     At(String, Test),
     Out(Test),
@@ -211,7 +212,7 @@ fn expectation(place: &str, line: &str) -> Expected {
     };
     let nothing = rest == "nothing";
     match word {
-        "exit" => Expected::Exit(number()),
+        "exit" => Expected::Exit((rest != "!0").then(number)),
         "asked" => Expected::Asked(usize::try_from(number()).unwrap()),
         "out" => Expected::Out(test(place, rest)),
         "err" => Expected::Err(test(place, rest)),

@@ -105,6 +105,10 @@ macro_rules! case_files {
 
 case_files! {
     document_000 = "000.txt",
+    document_001 = "001.txt",
+    document_002 = "002.txt",
+    document_003 = "003.txt",
+    document_004 = "004.txt",
 }
 
 #[test]

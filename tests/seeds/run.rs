@@ -1,6 +1,7 @@
 //! Runs a case on the built binary and says where it was not as expected.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use deft_testkit::ModelAnswer;
 use jiff::Timestamp;
@@ -115,6 +116,15 @@ impl Came {
             args.push("--json".to_owned());
         }
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        if let ["look", path] = args[..] {
+            return Self {
+                code: 0,
+                out: look(&home.world.path(path)),
+                err: String::new(),
+                document: None,
+                reached: home.reached(),
+            };
+        }
         let output = home.world.output(&args);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self {
@@ -139,6 +149,15 @@ impl Came {
     }
 }
 
+/// The text of a file, or of all files in a folder.
+fn look(path: &Path) -> String {
+    let Ok(folder) = std::fs::read_dir(path) else {
+        return std::fs::read_to_string(path).unwrap_or_default();
+    };
+    let files = folder.flatten().map(|entry| entry.path());
+    files.map(|file| look(&file)).collect()
+}
+
 fn check_all(
     after: &Came,
     before: &Reached,
@@ -149,8 +168,9 @@ fn check_all(
         Expected::Exit(code) => Some(*code),
         _ => None,
     });
-    if after.code != code.unwrap_or(0) {
-        return Err(format!("exit {} and not {}", after.code, code.unwrap_or(0)));
+    let wanted = code.unwrap_or(Some(0));
+    if wanted.map_or(after.code == 0, |wanted| wanted != after.code) {
+        return Err(format!("exit {}, wanted {wanted:?}", after.code));
     }
     check_outside(after, before, expected, filler)?;
     for one in expected {
