@@ -29,9 +29,9 @@ pub(crate) struct Reference {
 
 impl Reference {
     pub(crate) fn parse(text: &str) -> Self {
-        let (place, hash) = text
-            .split_once('@')
-            .unwrap_or_else(|| panic!("`{text}` has no hash; write `{text}@?` and run with UPDATE=1"));
+        let (place, hash) = text.split_once('@').unwrap_or_else(|| {
+            panic!("`{text}` has no hash; write `{text}@?` and run with UPDATE=1")
+        });
         Self {
             place: place.to_owned(),
             hash: hash.to_owned(),
@@ -108,6 +108,8 @@ pub(crate) enum Test {
     Lacks(String),
     /// An array or object with so many members.
     Long(usize),
+    /// A number that is smaller than this.
+    Below(u64),
     Absent,
 }
 
@@ -135,7 +137,9 @@ pub(crate) fn parse(file: &str, text: &str) -> Cases {
         let case = all.cases.last_mut();
         let case = case.unwrap_or_else(|| panic!("{place}: no case has begun"));
         match word {
-            "cut" => case.cuts.extend(rest.split_whitespace().map(Reference::parse)),
+            "cut" => case
+                .cuts
+                .extend(rest.split_whitespace().map(Reference::parse)),
             "home" => case.homes.extend(rest.split('|').map(words)),
             "fails" => case.fails = Some(rest.to_owned()),
             "model" => case.answers.push(rest.to_owned()),
@@ -217,12 +221,16 @@ fn expectation(place: &str, line: &str) -> Expected {
         "out" => Expected::Out(test(place, rest)),
         "err" => Expected::Err(test(place, rest)),
         "prompt" => Expected::Prompt(test(place, rest)),
-        "offered" => Expected::Offered(rest.trim_start_matches('!').to_owned(), !rest.starts_with('!')),
+        "offered" => Expected::Offered(
+            rest.trim_start_matches('!').to_owned(),
+            !rest.starts_with('!'),
+        ),
         "called" => Expected::Called((!nothing).then(|| pair(place, rest))),
         "told" => Expected::Told((!nothing).then(|| {
             let (chat, text) = pair(place, rest);
             let part = text.strip_prefix("~ ");
-            let test = part.map_or_else(|| Test::Is(text.clone()), |part| Test::Has(part.to_owned()));
+            let test =
+                part.map_or_else(|| Test::Is(text.clone()), |part| Test::Has(part.to_owned()));
             (chat, test)
         })),
         "set" => {
@@ -251,7 +259,8 @@ fn test(place: &str, text: &str) -> Test {
         "~" => Test::Has(value),
         "!~" => Test::Lacks(value),
         "long" => Test::Long(value.parse().unwrap()),
-        _ => panic!("{place}: `{word}` is none of `=`, `~`, `!~`, `long`, `absent`"),
+        "below" => Test::Below(value.parse().unwrap()),
+        _ => panic!("{place}: `{word}` is none of `=`, `~`, `!~`, `long`, `below`, `absent`"),
     }
 }
 
@@ -282,6 +291,10 @@ impl Test {
                     _ => usize::MAX,
                 });
                 members == Some(*length)
+            }
+            Self::Below(limit) => {
+                let number = found.and_then(Value::as_u64);
+                number.is_some_and(|number| number < *limit)
             }
             Self::Absent => found.is_none(),
         };

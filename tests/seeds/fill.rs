@@ -2,7 +2,8 @@
 //!
 //! `@{1}` is the first cut of the case. Behind it, one after the other: `.cell.2` and `.code.1` (of a row), `.quoted.1`,
 //! `.lines.80-88` (lines of the document), `.call` (the argument of a call as JSON), `.indent.4`, `.flat`
-//! (on one line), `.json` (as a JSON text). `@{now+61m}` is an instant; other names are values that the case kept.
+//! (on one line), `.bare` (without marks), `.fenced` (as a block of commands),
+//! `.json` (as a JSON text). `@{now+61m}` is an instant; other names are values that the case kept.
 
 use std::collections::HashMap;
 
@@ -59,6 +60,7 @@ impl Filler<'_> {
                 "call" => call(&text)?,
                 "flat" => text.split_whitespace().collect::<Vec<_>>().join(" "),
                 "json" => serde_json::Value::String(text).to_string(),
+                "fenced" => format!("```cmd\n{text}\n```"),
                 "bare" => text.replace(['*', '`'], ""),
                 _ => {
                     let argument = parts.next().unwrap_or_default();

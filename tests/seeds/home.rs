@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use deft_testkit::{
-    BotApi, Dialect, Event, Kind, ModelAnswer, ModelServer, Script, server_binary, start_work, witness,
+    BotApi, Dialect, Event, Kind, ModelAnswer, ModelServer, Script, server_binary, start_work,
+    witness,
 };
 use serde_json::{Value, json};
 
@@ -127,10 +128,13 @@ fn script(word: &str) -> Script {
     if word == "work" {
         return start_work();
     }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/seeds/servers/{word}.json"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("../../tests/seeds/servers/{word}.json"));
     let text = std::fs::read_to_string(&file)
         .unwrap_or_else(|problem| panic!("there is no server `{word}`: {problem}"));
     let tools: Value = serde_json::from_str(&text).unwrap();
     let tools = tools.as_object().unwrap().iter();
-    tools.fold(Script::new(), |script, (name, words)| script.tool(name, words.clone()))
+    tools.fold(Script::new(), |script, (name, words)| {
+        script.tool(name, words.clone())
+    })
 }

@@ -31,7 +31,11 @@ fn folder() -> PathBuf {
 /// The documents, or nothing where they are absent; that is reported by one test.
 fn seeds() -> Vec<Document> {
     let folder = deft_testkit::shared_path("seeds");
-    if folder.exists() { documents(&folder) } else { Vec::new() }
+    if folder.exists() {
+        documents(&folder)
+    } else {
+        Vec::new()
+    }
 }
 
 fn read(file: &str) -> Cases {
@@ -55,7 +59,16 @@ fn run_file(file: &str) -> String {
         match (outcome.result, outcome.fails) {
             (Ok(()), None) => good += 1,
             (Err(problem), None) => problems.push(format!("== {title}\n{problem}")),
-            (Err(_), Some(reason)) => fails.push(format!("{title}: {reason}")),
+            (Err(problem), Some(reason)) => {
+                let short: String = problem
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .chars()
+                    .take(300)
+                    .collect();
+                fails.push(format!("{title}: {reason}\n    {short}"));
+            }
             (Ok(()), Some(_)) => problems.push(format!(
                 "== {title}\nis marked with `fails` and does not fail: take the mark away"
             )),
@@ -86,7 +99,9 @@ fn run_all(cases: &[&Case], documents: &[Document]) -> Vec<Outcome> {
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
-        let done = workers.into_iter().flat_map(|worker| worker.join().unwrap());
+        let done = workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap());
         done.collect()
     })
 }
@@ -109,6 +124,8 @@ case_files! {
     document_002 = "002.txt",
     document_003 = "003.txt",
     document_004 = "004.txt",
+    own_commands = "own_commands.txt",
+    own_schedule = "own_schedule.txt",
 }
 
 #[test]
@@ -158,20 +175,30 @@ fn every_cut_is_covered() {
             let mark = marks.iter_mut().find(|(prose, _)| covers(prose, cut));
             match mark {
                 Some((_, count)) => *count += 1,
-                None => problems.push(format!("{place} {:?}: no case covers it: {}", cut.kind, cut.text)),
+                None => problems.push(format!(
+                    "{place} {:?}: no case covers it: {}",
+                    cut.kind, cut.text
+                )),
             }
         }
     }
     let idle = marks.iter().filter(|(_, count)| *count == 0);
-    problems.extend(idle.map(|(prose, _)| format!("{}: the mark marks nothing", prose.place.place)));
-    assert!(problems.is_empty(), "{}\n{} problems", problems.join("\n"), problems.len());
+    problems
+        .extend(idle.map(|(prose, _)| format!("{}: the mark marks nothing", prose.place.place)));
+    assert!(
+        problems.is_empty(),
+        "{}\n{} problems",
+        problems.join("\n"),
+        problems.len()
+    );
     for document in &documents {
         println!("{}", figures(document, &cased));
     }
 }
 
 fn figures(document: &Document, cased: &[String]) -> String {
-    let count = |wanted: fn(&Kind) -> bool| document.cuts.iter().filter(|cut| wanted(&cut.kind)).count();
+    let count =
+        |wanted: fn(&Kind) -> bool| document.cuts.iter().filter(|cut| wanted(&cut.kind)).count();
     let mut tried: Vec<String> = document.cuts.iter().map(ToString::to_string).collect();
     tried.retain(|place| cased.contains(place));
     format!(
@@ -211,9 +238,8 @@ fn check_reference(documents: &[Document], reference: &Reference, by: &str) -> O
         return Some(format!("{place}: is not there ({by})"));
     };
     let now = hash(&text);
-    (now != reference.hash).then(|| {
-        format!("{place}: has changed; look at `{by}` and write `{place}@{now}`")
-    })
+    (now != reference.hash)
+        .then(|| format!("{place}: has changed; look at `{by}` and write `{place}@{now}`"))
 }
 
 /// Puts hashes where a case file has `@?`.
@@ -227,7 +253,10 @@ fn fill_hashes(file: &str, documents: &[Document]) {
         };
         let reference = Reference::parse(word);
         let found = referred(documents, &reference);
-        found.map_or_else(|| word.to_owned(), |text| format!("{place}@{}", hash(&text)))
+        found.map_or_else(
+            || word.to_owned(),
+            |text| format!("{place}@{}", hash(&text)),
+        )
     };
     let lines = text.lines().map(|line| {
         if !line.contains("@?") {

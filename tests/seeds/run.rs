@@ -35,7 +35,8 @@ pub(crate) fn run(case: &Case, documents: &[Document]) -> Vec<Outcome> {
     for marked in homes {
         let mut words = marked.clone();
         words.retain(|word| word != "!");
-        let result = filler(case, documents).and_then(|mut filler| run_in(case, &words, &mut filler));
+        let result =
+            filler(case, documents).and_then(|mut filler| run_in(case, &words, &mut filler));
         outcomes.push(Outcome {
             title: format!("{} [{}]", case.title, words.join(" ")),
             result,
@@ -74,7 +75,8 @@ fn run_in(case: &Case, words: &[String], filler: &mut Filler<'_>) -> Result<(), 
     let mut answers = Vec::new();
     for answer in &case.answers {
         let answer = filler.fill(answer)?;
-        let value = serde_json::from_str(&answer).map_err(|problem| format!("{problem}: {answer}"))?;
+        let value =
+            serde_json::from_str(&answer).map_err(|problem| format!("{problem}: {answer}"))?;
         answers.push(ModelAnswer::from_json(&value));
     }
     let home = Home::new(words, answers);
@@ -91,7 +93,9 @@ fn run_in(case: &Case, words: &[String], filler: &mut Filler<'_>) -> Result<(), 
                 }
                 let after = Came::new(&home, words, expected);
                 let done = check_all(&after, &before, expected, filler);
-                done.map_err(|problem| format!("`{}`: {problem}\n{}", args.join(" "), after.shown()))?;
+                done.map_err(|problem| {
+                    format!("`{}`: {problem}\n{}", args.join(" "), after.shown())
+                })?;
                 before = after.reached;
             }
         }
@@ -193,7 +197,9 @@ fn check_outside(
         match one {
             Expected::Called(wanted) => {
                 looks_at_calls = true;
-                let Some((tool, arguments)) = wanted else { continue };
+                let Some((tool, arguments)) = wanted else {
+                    continue;
+                };
                 let Some((found, given)) = calls.next() else {
                     return Err(format!("`{tool}` was not called"));
                 };
@@ -201,7 +207,9 @@ fn check_outside(
                 let arguments: Value = serde_json::from_str(&arguments)
                     .map_err(|problem| format!("{problem}: {arguments}"))?;
                 if *found != tool || *given != arguments {
-                    return Err(format!("wanted `{tool}` {arguments}, came `{found}` {given}"));
+                    return Err(format!(
+                        "wanted `{tool}` {arguments}, came `{found}` {given}"
+                    ));
                 }
             }
             Expected::Told(wanted) => {
@@ -213,7 +221,9 @@ fn check_outside(
                 if *to != filler.fill(chat)? {
                     return Err(format!("wanted chat {chat}, came {to}: {said}"));
                 }
-                text.check(Some(&Value::String(said.clone())), &|text| filler.fill(text))?;
+                text.check(Some(&Value::String(said.clone())), &|text| {
+                    filler.fill(text)
+                })?;
             }
             _ => {}
         }
@@ -233,7 +243,8 @@ fn check_one(
     expected: &Expected,
     filler: &mut Filler<'_>,
 ) -> Result<(), String> {
-    let check = |test: &Test, found: Option<Value>| test.check(found.as_ref(), &|text| filler.fill(text));
+    let check =
+        |test: &Test, found: Option<Value>| test.check(found.as_ref(), &|text| filler.fill(text));
     let at = |pointer: &str| {
         let pointer = filler.fill(pointer)?;
         let document = after.document.as_ref().ok_or("stdout has no document")?;
@@ -247,14 +258,19 @@ fn check_one(
         }
         Expected::Set(name, pointer) => {
             let value = at(pointer)?.ok_or_else(|| format!("{pointer} is absent"))?;
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
             filler.kept.insert(name.clone(), text);
             Ok(())
         }
         Expected::Out(test) => check(test, Some(after.out.clone().into())),
         Expected::Err(test) => check(test, Some(after.err.clone().into())),
         Expected::Asked(times) if questions.len() == *times => Ok(()),
-        Expected::Asked(times) => Err(format!("the model was asked {} times, not {times}", questions.len())),
+        Expected::Asked(times) => Err(format!(
+            "the model was asked {} times, not {times}",
+            questions.len()
+        )),
         Expected::Prompt(test) => {
             let last = questions.last().ok_or("no model was asked")?;
             let messages = last["messages"].as_array().into_iter().flatten();
@@ -264,7 +280,9 @@ fn check_one(
         Expected::Offered(tool, wanted) => {
             let last = questions.last().ok_or("no model was asked")?;
             let tools = last["tools"].as_array().into_iter().flatten();
-            let names: Vec<&str> = tools.filter_map(|tool| tool["function"]["name"].as_str()).collect();
+            let names: Vec<&str> = tools
+                .filter_map(|tool| tool["function"]["name"].as_str())
+                .collect();
             if names.contains(&tool.as_str()) == *wanted {
                 return Ok(());
             }
