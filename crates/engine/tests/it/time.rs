@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::time_world::{Times, at, both, record, standing, with};
 use crate::world::fire;
 
+/// S0.26, S0.27 as X3 has them: slots, not minutes in which somebody looked.
 #[tokio::test]
 async fn each_kind_of_timing_fires_at_its_instant() {
     both(async |t: Times| {
@@ -378,6 +379,7 @@ async fn overlap_can_queue_and_allow() {
     .await;
 }
 
+/// X5, S0.72: a skip uses its slot up and leaves `last_run_at` alone.
 #[tokio::test]
 async fn a_check_before_the_run_uses_up_the_slot() {
     both(async |t: Times| {

@@ -249,6 +249,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
     .await;
 }
 
+/// X7, S0.75, S1.4: completions are told, at most so often.
 #[tokio::test]
 async fn completions_are_told_but_not_too_often() {
     both(async |t: Times| {
