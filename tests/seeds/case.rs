@@ -96,6 +96,8 @@ pub(crate) enum Expected {
     Asked(usize),
     /// The messages of the last question to the model.
     Prompt(Test),
+    /// The messages of one of the questions since the last command, counted from 1.
+    Question(usize, Test),
     Offered(String, bool),
     /// Keeps a value of the document under a name.
     Set(String, String),
@@ -221,6 +223,10 @@ fn expectation(place: &str, line: &str) -> Expected {
         "out" => Expected::Out(test(place, rest)),
         "err" => Expected::Err(test(place, rest)),
         "prompt" => Expected::Prompt(test(place, rest)),
+        "question" => {
+            let (number, rest) = pair(place, rest);
+            Expected::Question(number.parse().unwrap(), test(place, &rest))
+        }
         "offered" => Expected::Offered(
             rest.trim_start_matches('!').to_owned(),
             !rest.starts_with('!'),

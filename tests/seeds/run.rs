@@ -271,12 +271,11 @@ fn check_one(
             "the model was asked {} times, not {times}",
             questions.len()
         )),
-        Expected::Prompt(test) => {
-            let last = questions.last().ok_or("no model was asked")?;
-            let messages = last["messages"].as_array().into_iter().flatten();
-            let said: Vec<&str> = messages.filter_map(|one| one["content"].as_str()).collect();
-            check(test, Some(said.join("\n\n").into()))
-        }
+        Expected::Prompt(test) => check(test, Some(said(questions.last())?.into())),
+        Expected::Question(number, test) => check(
+            test,
+            Some(said(questions.get(number.wrapping_sub(1)))?.into()),
+        ),
         Expected::Offered(tool, wanted) => {
             let last = questions.last().ok_or("no model was asked")?;
             let tools = last["tools"].as_array().into_iter().flatten();
@@ -289,4 +288,12 @@ fn check_one(
             Err(format!("{tool}: the model was offered {names:?}"))
         }
     }
+}
+
+/// Everything that a question to the model says.
+fn said(question: Option<&Value>) -> Result<String, String> {
+    let question = question.ok_or("the model was not asked")?;
+    let messages = question["messages"].as_array().into_iter().flatten();
+    let said: Vec<&str> = messages.filter_map(|one| one["content"].as_str()).collect();
+    Ok(said.join("\n\n"))
 }

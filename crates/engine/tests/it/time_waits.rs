@@ -184,6 +184,7 @@ async fn by_hand_a_missing_tool_is_said_at_once() {
     .await;
 }
 
+/// S0.33, X1.
 #[tokio::test]
 async fn only_missing_tools_are_undone_by_tools_that_appear() {
     both(async |t: Times| {
@@ -300,6 +301,7 @@ steps:
     tool: act
 ";
 
+/// S0.13 to S0.15.
 #[tokio::test]
 async fn skills_in_files_come_change_go_and_come_back() {
     let folder = tempfile::tempdir().unwrap();
