@@ -67,6 +67,15 @@ pub(crate) struct Case {
     pub(crate) steps: Vec<Step>,
 }
 
+impl Case {
+    /// Whether it puts words of a document into anything.
+    pub(crate) fn needs_documents(&self) -> bool {
+        let shown = format!("{:?} {:?}", self.answers, self.steps);
+        let mut places = shown.split("@{").skip(1);
+        places.any(|place| place.starts_with(|c: char| c.is_ascii_digit()))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Step {
     Write {
@@ -193,7 +202,6 @@ fn split(text: &str) -> Vec<String> {
     for c in text.chars() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some(_) => word.push(c),
             None if c == '\'' || c == '"' => (quote, begun) = (Some(c), true),
             None if c == ' ' => {
                 if begun || !word.is_empty() {
@@ -201,7 +209,7 @@ fn split(text: &str) -> Vec<String> {
                 }
                 begun = false;
             }
-            None => word.push(c),
+            Some(_) | None => word.push(c),
         }
     }
     if begun || !word.is_empty() {
@@ -233,11 +241,11 @@ fn expectation(place: &str, line: &str) -> Expected {
         ),
         "called" => Expected::Called((!nothing).then(|| pair(place, rest))),
         "told" => Expected::Told((!nothing).then(|| {
-            let (chat, text) = pair(place, rest);
-            let part = text.strip_prefix("~ ");
-            let test =
-                part.map_or_else(|| Test::Is(text.clone()), |part| Test::Has(part.to_owned()));
-            (chat, test)
+            let (chat, said) = pair(place, rest);
+            match said.strip_prefix("~ ") {
+                Some(part) => (chat, Test::Has(part.to_owned())),
+                None => (chat, Test::Is(said)),
+            }
         })),
         "set" => {
             let (name, pointer) = pair(place, rest);

@@ -119,7 +119,7 @@ fn named() -> BTreeMap<String, BTreeSet<String>> {
         let mut add = |id: String, test: String| {
             named.entry(id).or_default().insert(test);
         };
-        if shown.ends_with(".rs") {
+        if path.extension().is_some_and(|found| found == "rs") {
             let from = if is_test || shown.ends_with("tests.rs") {
                 Some(0)
             } else {
