@@ -416,6 +416,27 @@ async fn a_check_before_the_run_uses_up_the_slot() {
     .await;
 }
 
+/// S0.32: is it due, does it rest, does its check let it run, how did it go.
+#[tokio::test]
+async fn the_checks_at_a_slot_have_their_order() {
+    both(async |t: Times| {
+        let skill = record("Careful", json!({"interval_minutes": 1}), "refuse");
+        let check = json!({"preflight": {"tool": "act", "condition": "1 == 1"}});
+        t.add(with(skill, check)).await;
+        t.tick("13:00").await;
+        assert_eq!(t.world.called(), Vec::<String>::new(), "it is not due");
+        t.tick("13:01").await;
+        assert_eq!(t.world.called(), ["act", "refuse"]);
+        t.tick("13:02").await;
+        assert_eq!(t.world.called().len(), 4);
+        let rests = "on, streak 2, rests until 13:07, next 13:03";
+        assert_eq!(t.standing("careful").await, rests);
+        t.tick("13:04").await;
+        assert_eq!(t.world.called().len(), 4, "what rests is not checked");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn what_people_run_counts_to_no_streak() {
     both(async |t: Times| {
