@@ -57,7 +57,7 @@ alone:
 	@MAKE="$(MAKE)" DEFT_SHARED=/nonexistent tests/stages.sh alone-unit
 
 alone-unit: tools
-	cargo nextest run --workspace --locked -E 'package(deft-compute) + package(deft-skillfile) + package(deft-template)'
+	cargo nextest run --workspace --locked -E 'package(deft-compute) + package(deft-skillfile) + package(deft-template) + package(xtask) + binary(seeds)'
 	cargo test --workspace --locked -q --bench registry
 
 ## A short run of every fuzz target.

@@ -4,6 +4,8 @@
 //! generated parts of documents anew.
 
 #[cfg(test)]
+mod coverage;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod doors;
@@ -30,7 +32,7 @@ mod support {
     /// All files of the workspace with this extension, by path.
     pub(crate) fn files(extension: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        for folder in ["crates", "xtask", "fuzz"] {
+        for folder in ["crates", "xtask", "fuzz", "tests"] {
             collect(&root().join(folder), extension, &mut found);
         }
         found.sort();

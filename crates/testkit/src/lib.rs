@@ -35,5 +35,5 @@ pub use model::{Dialect, ModelAnswer, ModelServer};
 pub use real::RealModel;
 pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};
-pub use shared::shared;
+pub use shared::{shared, shared_path};
 pub use witness::{Event, Kind, witness};

@@ -19,14 +19,19 @@ const SKIPPED: &str = "DEFT_SKIPPED";
 ///
 /// When it is missing, the running test is noted as skipped and the caller should return.
 pub fn shared(part: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = var_os(FOLDER).map_or_else(beside, PathBuf::from);
-    let path = folder.join(part);
+    let path = shared_path(part);
     if path.exists() {
         return Some(path);
     }
     note_skipped(part, var_os(SKIPPED).map(PathBuf::from).as_deref());
     None
+}
+
+/// Where a file or folder of `../shared` would be; for tests that leave the report to another one.
+pub fn shared_path(part: &str) -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let folder = var_os(FOLDER).map_or_else(beside, PathBuf::from);
+    folder.join(part)
 }
 
 /// Adds a line in one write, because tests run in many processes at once.

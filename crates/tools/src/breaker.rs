@@ -99,6 +99,7 @@ mod tests {
         breaker
     }
 
+    /// S2.52.
     #[test]
     fn it_opens_after_five_failures_in_a_row() {
         let now = Instant::now();

@@ -25,7 +25,7 @@ fn store() -> ModelAnswer {
     )
 }
 
-/// The home is new, and nothing in the message calls for a tool.
+/// S0.54. The home is new, and nothing in the message calls for a tool.
 #[test]
 fn a_plain_question_costs_little() {
     let world = World::new();

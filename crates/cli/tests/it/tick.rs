@@ -43,6 +43,7 @@ fn instant(text: &Value) -> jiff::Timestamp {
     text.as_str().unwrap().parse().unwrap()
 }
 
+/// S3.6: a workflow is started by the clock; by hand it is in `runs`.
 #[test]
 fn what_is_due_is_fired_and_reported() {
     let world = world("");
@@ -82,6 +83,7 @@ fn what_is_due_is_fired_and_reported() {
     assert_eq!(shown["last_run_status"], "success", "{shown:#}");
 }
 
+/// X3.
 #[test]
 fn many_at_once_fire_a_slot_once() {
     let world = world("");

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::show;
 
+/// S2.37 to S2.40; `flags` has X21 (values that begin with a dash), `words_refused` S2.51 (pipes).
 #[test]
 fn cases() {
     insta::glob!("../cases", "*.txt", |path| {

@@ -16,6 +16,7 @@ fn flags(value: Value) -> Object {
     }
 }
 
+/// S2.43, S2.44.
 #[test]
 fn missing_flags_are_told_together() {
     let given = flags(json!({"to": "bob"}));
@@ -26,6 +27,7 @@ fn missing_flags_are_told_together() {
     assert_eq!(problem.code(), "missing_flags");
 }
 
+/// S2.43, S2.44.
 #[test]
 fn closed_sets_take_a_value_or_a_list() {
     let allowed = ["todo", "done"];
@@ -57,6 +59,7 @@ fn closed_sets_take_a_value_or_a_list() {
     );
 }
 
+/// S2.43, S2.44.
 #[test]
 fn integers_are_cast_in_place() {
     let mut given = flags(json!({"limit": "20", "offset": -5, "page": "2x", "all": true}));
@@ -70,6 +73,7 @@ fn integers_are_cast_in_place() {
     assert!(cast_integer(&mut given, "all").is_err());
 }
 
+/// S2.43.
 #[test]
 fn dates_have_one_form() {
     let date = |text: &str| cast_date(&flags(json!({"due": text})), "due");
@@ -91,6 +95,7 @@ fn dates_have_one_form() {
     }
 }
 
+/// S2.43.
 #[test]
 fn defaults_fill_gaps_only() {
     let mut given = flags(json!({"sort": "priority"}));

@@ -63,6 +63,7 @@ fn overdue_is_a_flag_where_the_status_has_no_such_word() {
 }
 
 /// Section 11.3: both ways give one command.
+/// S2.41, S2.50.
 #[test]
 fn json_and_text_give_the_same_command() {
     let pairs = [
@@ -97,6 +98,7 @@ fn json_and_text_give_the_same_command() {
     }
 }
 
+/// S2.42: what a page says of its flags is checked before the handler.
 #[test]
 fn a_missing_flag_is_told_clearly() {
     let line = split("email.send --to bob@co.com")

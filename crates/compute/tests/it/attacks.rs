@@ -21,6 +21,7 @@ const WIDTH: usize = 3;
 /// environment of the tests, what `id` prints.
 const SECRETS: [&str; 6] = ["root:x:", "\"etc\"", "'etc'", "CARGO", "LD_LIBRARY", "uid="];
 
+/// S3.33.
 #[tokio::test]
 async fn plain_attacks_are_survived() {
     let file = corpus("attacks.json");
@@ -29,6 +30,7 @@ async fn plain_attacks_are_survived() {
     survive(attacks.collect(), context()).await;
 }
 
+/// S3.33.
 #[tokio::test]
 async fn devious_attacks_are_survived() {
     let text = std::fs::read_to_string(cases_folder().join("attacks.txt")).unwrap();

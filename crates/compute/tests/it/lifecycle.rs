@@ -298,6 +298,7 @@ async fn children_are_shut_in() {
     }
 }
 
+/// S3.33.
 #[tokio::test]
 async fn open_fails() {
     let compute = compute();

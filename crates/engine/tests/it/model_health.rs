@@ -42,6 +42,7 @@ async fn told(world: &World) -> Vec<String> {
     notices.collect()
 }
 
+/// S0.68.
 #[tokio::test]
 async fn a_loss_and_a_return_are_told_once_each_also_over_a_restart() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));

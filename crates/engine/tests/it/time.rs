@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::time_world::{Times, at, both, record, standing, with};
 use crate::world::fire;
 
+/// S0.26, S0.27 as X3 has them: slots, not minutes in which somebody looked.
 #[tokio::test]
 async fn each_kind_of_timing_fires_at_its_instant() {
     both(async |t: Times| {
@@ -378,6 +379,7 @@ async fn overlap_can_queue_and_allow() {
     .await;
 }
 
+/// X5, S0.72: a skip uses its slot up and leaves `last_run_at` alone.
 #[tokio::test]
 async fn a_check_before_the_run_uses_up_the_slot() {
     both(async |t: Times| {
@@ -410,6 +412,27 @@ async fn a_check_before_the_run_uses_up_the_slot() {
         fails.store(false, Ordering::SeqCst);
         let row = t.world.run("mail", json!({})).await;
         assert_eq!(row.outcome, Some(Outcome::Success));
+    })
+    .await;
+}
+
+/// S0.32: is it due, does it rest, does its check let it run, how did it go.
+#[tokio::test]
+async fn the_checks_at_a_slot_have_their_order() {
+    both(async |t: Times| {
+        let skill = record("Careful", json!({"interval_minutes": 1}), "refuse");
+        let check = json!({"preflight": {"tool": "act", "condition": "1 == 1"}});
+        t.add(with(skill, check)).await;
+        t.tick("13:00").await;
+        assert_eq!(t.world.called(), Vec::<String>::new(), "it is not due");
+        t.tick("13:01").await;
+        assert_eq!(t.world.called(), ["act", "refuse"]);
+        t.tick("13:02").await;
+        assert_eq!(t.world.called().len(), 4);
+        let rests = "on, streak 2, rests until 13:07, next 13:03";
+        assert_eq!(t.standing("careful").await, rests);
+        t.tick("13:04").await;
+        assert_eq!(t.world.called().len(), 4, "what rests is not checked");
     })
     .await;
 }

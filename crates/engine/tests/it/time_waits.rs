@@ -184,6 +184,7 @@ async fn by_hand_a_missing_tool_is_said_at_once() {
     .await;
 }
 
+/// S0.33, X1.
 #[tokio::test]
 async fn only_missing_tools_are_undone_by_tools_that_appear() {
     both(async |t: Times| {
@@ -249,6 +250,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
     .await;
 }
 
+/// X7, S0.75, S1.4: completions are told, at most so often.
 #[tokio::test]
 async fn completions_are_told_but_not_too_often() {
     both(async |t: Times| {
@@ -299,6 +301,7 @@ steps:
     tool: act
 ";
 
+/// S0.13 to S0.15.
 #[tokio::test]
 async fn skills_in_files_come_change_go_and_come_back() {
     let folder = tempfile::tempdir().unwrap();

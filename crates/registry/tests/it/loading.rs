@@ -6,7 +6,7 @@ use std::process::Command;
 
 use deft_registry::{Options, Snapshot};
 
-use crate::support::{World, moment, page, skill_md, workflow};
+use crate::support::{World, description, moment, page, skill_md, workflow};
 
 #[test]
 fn every_dialect_is_found() {
@@ -264,4 +264,37 @@ fn links_inside_links_end() {
     }
     world.write("skills/d8/SKILL.md", skill_md("d8", "deep"));
     assert!(world.load().skill("d8").is_some());
+}
+
+/// S2.16: who reads beside reloads sees a whole snapshot, never an older one than before, and keeps what it has.
+#[test]
+fn readers_do_not_wait_for_a_reload() {
+    let world = World::new();
+    let edit = |number: u32| world.write("skills/a/SKILL.md", skill_md("a", &number.to_string()));
+    edit(0);
+    let followed = world.follow();
+    let kept = followed.registry.snapshot();
+    let registry = &followed.registry;
+    let read = || {
+        let mut last = 0;
+        for _ in 0..20_000 {
+            let found = description(&registry.snapshot(), "a").unwrap();
+            let number: u32 = found.parse().unwrap();
+            assert!(number >= last, "{number} came after {last}");
+            last = number;
+        }
+    };
+    std::thread::scope(|scope| {
+        let readers = [scope.spawn(read), scope.spawn(read)];
+        for number in 1..=10 {
+            edit(number);
+            followed.until("the edit", |snapshot| {
+                description(snapshot, "a") == Some(number.to_string())
+            });
+        }
+        for reader in readers {
+            reader.join().unwrap();
+        }
+    });
+    assert_eq!(description(&kept, "a").as_deref(), Some("0"));
 }

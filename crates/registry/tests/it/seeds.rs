@@ -71,6 +71,7 @@ fn intercepts_help_commands_correctly() {
 
 // S2, 14.1, Skills.Registry (S2.70)
 
+/// S2.14.
 #[test]
 fn discovers_all_skill_files_in_directory_tree() {
     let snapshot = world().load();
@@ -111,6 +112,7 @@ fn derives_domain_from_directory_path() {
     assert_eq!(ids, ["email.draft", "email.send"]);
 }
 
+/// S2.15.
 #[test]
 fn builds_lookup_by_skill_name() {
     let snapshot = world().load();
@@ -178,7 +180,7 @@ fn created_skills_are_discoverable_by_registry() {
 
 // S4: the loader
 
-/// S4.3, S4.5: id is the folder, name and description are the frontmatter's.
+/// S4.3, S4.5, S4.17: id is the folder, name and description are the frontmatter's.
 #[test]
 fn discover_skills_returns_valid_metadata() {
     let world = World::new();
@@ -214,7 +216,7 @@ fn load_skill_returns_the_content() {
     );
 }
 
-/// S4.13: what is not there is said to the model, not thrown.
+/// S4.13, S4.17: what is not there is said to the model, not thrown.
 #[test]
 fn skill_not_found_comes_back_as_text() {
     let text = load_skill(&world().load(), "nope");

@@ -464,6 +464,7 @@ fn a_file_in_the_making_is_waited_for() {
 }
 
 /// A file edited behind a link makes no event here; the rescan makes up for it.
+/// S0.12.
 #[test]
 fn the_rescan_sees_what_events_do_not() {
     let world = World::new();
