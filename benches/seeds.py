@@ -20,7 +20,7 @@ STORE = {
     "name": "Drink water",
     "trigger_config": {"in_minutes": 5},
     "instructions": "Send a reminder to drink water",
-    "execution_plan": [{"id": "s", "toolName": "notify", "parameters": {"text": "Drink water!"}}],
+    "execution_plan": [{"id": "s", "toolName": "notify", "parameters": {"message": "Drink water!"}}],
 }
 NEWS = {
     "name": "AI news",
@@ -46,7 +46,7 @@ def call(name, args):
 # What is said or run, what the model answers, and what the seeds expect in tokens.
 EXAMPLES = [
     ("remind me in 5 minutes to drink water", ["chat", "-p", "Remind me in 5 minutes to drink water"],
-     [call("get_tool_catalog", {}), call("memory_store_skill", STORE), {"text": "Done! In 5 minutes."}], "-"),
+     [call("memory_store_skill", STORE), {"text": "Done! In 5 minutes."}], "-"),
     ("search AI news every 3 hours, summarize", ["chat", "-p", "Search AI news every 3 hours and summarize them"],
      [call("get_tool_catalog", {}), call("memory_store_skill", NEWS), {"text": "Done! Every 3 hours."}], "-"),
     ("what is the capital of France?", ["chat", "-p", "What is the capital of France?"],
@@ -54,7 +54,7 @@ EXAMPLES = [
     ("what do you know about me?", ["chat", "-p", "What do you know about me?"],
      [{"text": "Nothing yet."}], "500 to 2,000"),
     ("a fired briefing of three steps", ["run", "briefing"],
-     [call("time_now", {}), call("notify", {"text": "Good morning"}), {"text": "Sent."}], "2,000 to 5,000"),
+     [call("time_now", {}), call("notify", {"message": "Good morning"}), {"text": "Sent."}], "2,000 to 5,000"),
 ]
 
 

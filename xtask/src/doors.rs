@@ -37,6 +37,10 @@ const READERS: &[(&str, &str)] = &[
     ),
     ("crates/engine/src/owner.rs", "the boot id of the kernel"),
     (
+        "crates/store/src/sqlite/overwrite.rs",
+        "the index of the log, through a handle that is never closed",
+    ),
+    (
         "crates/cli/src/config/edit.rs",
         "the folder of the home, as a lock",
     ),

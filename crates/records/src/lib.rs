@@ -59,6 +59,7 @@ pub use filter::{Filter, filter};
 pub use job::job;
 pub use merge::merge;
 pub use normalise::{Normalised, normalise};
+pub use phrase::read_schedule;
 pub use refusal::{Problem, Refusal};
 pub use schemas::{ToolSchema, tool_schemas};
 pub use target::{Target, target};

@@ -23,12 +23,11 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
     vec![
         ToolSchema {
             name: "memory_store_skill",
-            description: "Store a skill: something to be done once at a time, again and again, \
-                          when a message mentions a word, or on demand. For a fixed call give \
-                          `execution_plan` with one step (no model, no tokens). For anything that \
-                          needs reading, judging or writing give `instructions` and \
-                          `required_tools`. Look tool names up with `get_tool_catalog` first. The \
-                          answer says what was stored: check that it is what was asked for.",
+            description: "Store a skill that runs at a time, again and again, on a keyword or on \
+                          demand. For a fixed call give `execution_plan` with one step. For \
+                          anything that is read, judged or written then give `instructions` and \
+                          `required_tools`. Look tools of other servers up with \
+                          `get_tool_catalog` first. Check the answer: it says what was stored.",
             input: object(&skill_fields(), &["name", "instructions"]),
         },
         ToolSchema {
@@ -36,7 +35,7 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
             description: "Change a skill. Give its `id` or its `name`, and only the fields that \
                           change; null removes a field. A new time replaces the old one entirely. \
                           To rename a skill give its `id` and the new `name`.",
-            input: object(&with_id(short_fields()), &[]),
+            input: object(&with_id(changed_fields()), &[]),
         },
         ToolSchema {
             name: "memory_list_skills",
@@ -100,92 +99,64 @@ fn filters() -> Value {
     })
 }
 
+/// What a new skill is made of. Every question pays for every word: a field that is seldom needed is
+/// taken without being shown.
 fn skill_fields() -> Value {
     let mut fields = short_fields();
-    fields["trigger_config"]["description"] = json!(
-        "When it fires: exactly one of these. \"IN 5 minutes\" is ONCE: {\"in_minutes\": 5}. \"EVERY 5 minutes\" is AGAIN AND AGAIN: {\"interval_minutes\": 5}. Never calculate a time yourself."
-    );
-    fields["trigger_config"]["properties"] = trigger_fields();
-    fields["execution_plan"]["items"] = step();
-    fields["execution_plan"]["description"] = json!(
-        "Calls with fixed arguments. One step runs directly, without a model. Several run as a workflow only if a later one uses an earlier one, as in {{ step1.result }}; otherwise leave the plan out and write instructions."
-    );
+    fields["execution_plan"]["items"] = json!({
+        "type": ["object", "string"],
+        "properties": {
+            "id": {"type": ["string", "integer", "null"], "description": "Such as `step1`."},
+            "toolName": {"type": "string", "description": "Its exact name."},
+            "parameters": {"type": ["object", "string", "null"], "description": "Its arguments."},
+        },
+    });
     fields
 }
 
-/// The same fields for whoever changes a skill: what is nested is said in a line, because nothing
-/// is looked up twice and every question pays for every word.
+/// The fields of a skill that is changed.
+fn changed_fields() -> Value {
+    let mut fields = short_fields();
+    fields["enabled"] = json!({
+        "type": ["boolean", "string", "null"],
+        "description": "False switches it off.",
+    });
+    fields
+}
+
 fn short_fields() -> Value {
     json!({
         "name": {"type": "string", "description": "A few words."},
-        "description": {"type": ["string", "null"], "description": "One line for listings."},
         "instructions": {
             "type": "string",
-            "description": "What is to be done, complete enough for somebody who has not seen this conversation.",
+            "description": "What to do, for a reader who has not seen this conversation.",
         },
         "trigger_type": {
             "enum": ["cron", "event", "manual", null],
-            "description": "`cron` for times, `event` for keywords in messages, `manual` for on demand. May be left out.",
+            "description": "`cron` for times, `event` for keywords in messages, `manual` for on demand.",
         },
         "trigger_config": {
             "type": ["object", "string", "null"],
-            "description": "When it fires: one of {\"in_minutes\": 5}, {\"in\": \"1h30m\"}, {\"at\": \"tomorrow at 9:00\"} for ONCE, {\"interval_minutes\": 5}, {\"schedule\": \"0 9 * * 1-5\"} for AGAIN AND AGAIN. Never calculate a time yourself.",
+            "description": "When it fires, exactly one of: ONCE {\"in_minutes\": 5}, {\"in_hours\": 2}, {\"at\": \"15:00\"}, {\"at\": \"tomorrow at 9:00\"}; AGAIN AND AGAIN {\"interval_minutes\": 5}, {\"schedule\": \"0 9 * * 1-5\"}. Never calculate a time yourself. `timezone` only if the user names one.",
         },
         "required_tools": {
             "type": ["array", "string", "null"],
             "items": {"type": "string"},
-            "description": "Exact names from `get_tool_catalog`: the only tools that an agent skill can use.",
+            "description": "Exact names of the only tools that an agent skill can use.",
         },
         "execution_plan": {
             "type": ["array", "object", "string", "null"],
-            "description": "Calls with fixed arguments, in order: {id, toolName, parameters}.",
+            "description": "Calls with fixed arguments, in order: {id, toolName, parameters}. One step needs no model; several only if a later one uses {{ step1.result }}.",
         },
         "keywords": {
             "type": ["array", "string", "null"],
             "items": {"type": "string"},
-            "description": "For `event`: words in a message that call for the skill.",
+            "description": "For `event`: words that call for the skill.",
         },
-        "max_steps": {"type": ["integer", "string", "null"], "description": "The most turns of a model; usually 10."},
+        "max_steps": {"type": ["integer", "string", "null"], "description": "Most turns of a model (10)."},
         "notify_on_completion": {
             "type": ["boolean", "string", "null"],
-            "description": "Whether a finished run is reported; usually true. False when the skill itself sends a message.",
-        },
-        "notify_interval_minutes": {"type": ["integer", "string", "null"], "description": "The least time between reports."},
-        "agent_id": {"type": ["string", "null"], "description": "Who owns it; usually `thinker`."},
-        "enabled": {
-            "type": ["boolean", "string", "null"],
-            "description": "False stores it asleep; it wakes up when all its tools are there.",
-        },
-    })
-}
-
-fn trigger_fields() -> Value {
-    json!({
-        "in_minutes": {"type": ["number", "string", "null"], "description": "ONCE, so many minutes from now."},
-        "in_hours": {"type": ["number", "string", "null"], "description": "ONCE, so many hours from now."},
-        "in": {"type": ["string", "null"], "description": "ONCE, after a length of time such as `1h30m`."},
-        "at": {
-            "type": ["string", "number", "null"],
-            "description": "ONCE, at `15:00`, `tomorrow at 9:00` or `2026-02-14T15:00:00`. Without an offset it is the user's time; do not add `Z`.",
-        },
-        "interval_minutes": {"type": ["number", "string", "null"], "description": "AGAIN AND AGAIN, every so many minutes."},
-        "schedule": {
-            "type": ["string", "null"],
-            "description": "AGAIN AND AGAIN, by the clock: cron of 5 fields such as `0 9 * * 1-5`, or `every monday at 9:00`.",
-        },
-        "timezone": {"type": ["string", "null"], "description": "Leave it out unless the user names one; then its IANA name."},
-    })
-}
-
-fn step() -> Value {
-    json!({
-        "type": ["object", "string"],
-        "properties": {
-            "id": {"type": ["string", "integer", "null"], "description": "Names its result, such as `step1`."},
-            "toolName": {"type": "string", "description": "The exact name of the tool."},
-            "parameters": {"type": ["object", "string", "null"], "description": "Its arguments."},
-            "on_error": {"type": ["string", "null"], "description": "`fail`, `continue` or `retry:3`."},
-            "timeout": {"type": ["string", "number", "null"], "description": "Such as `30s`."},
+            "description": "False when the skill itself sends a message.",
         },
     })
 }

@@ -5,7 +5,7 @@
 //!
 //! Not here: where playbooks come from, their texts, a model's opinion about what is meant.
 
-mod numbers;
+mod placeholders;
 mod words;
 
 use std::cmp::Reverse;
@@ -15,12 +15,18 @@ use std::fmt;
 use aho_corasick::AhoCorasick;
 use deft_model::{Role, Skill};
 
-use numbers::{Numbered, pattern};
+use placeholders::{General, pattern};
 pub(crate) use words::{fold, in_word};
 
 /// The longest stretch of a message that is looked at, in bytes: what calls for a playbook is said
 /// by a person, and what is longer than this was pasted.
 const MAX_LOOKED_AT: usize = 20_000;
+
+/// How a keyword says that a few words may stand between its parts: `send * at <time>`.
+const GAP: &str = " * ";
+
+/// The most text that may stand there, in bytes.
+const LONGEST_GAP: usize = 120;
 
 /// What has to be known of a playbook to match it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,17 +133,28 @@ pub struct TooManyKeywords(String);
 pub struct Classifier {
     playbooks: Vec<Playbook>,
     automaton: AhoCorasick,
-    /// For each pattern, which playbooks have it, with the place in their list.
-    owners: Vec<Vec<(usize, usize)>>,
-    /// For each pattern, whether a number may stand in it.
-    numbered: Vec<bool>,
+    keywords: Vec<Keyword>,
+    /// For each pattern, whether a placeholder stands in it.
+    general: Vec<bool>,
 }
+
+/// A keyword of a playbook.
+struct Keyword {
+    owner: usize,
+    /// Its place in the list of the playbook.
+    place: usize,
+    /// The patterns that a message must have, in this order, in one sentence.
+    parts: Vec<usize>,
+}
+
+/// Where patterns are in a message.
+type Hits = HashMap<usize, Vec<(usize, usize)>>;
 
 impl fmt::Debug for Classifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Classifier")
             .field("playbooks", &self.playbooks.len())
-            .field("keywords", &self.owners.len())
+            .field("keywords", &self.keywords.len())
             .finish_non_exhaustive()
     }
 }
@@ -148,22 +165,31 @@ impl Classifier {
         let playbooks: Vec<Playbook> = playbooks.into_iter().collect();
         let mut patterns: Vec<String> = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
-        let mut owners: Vec<Vec<(usize, usize)>> = Vec::new();
-        let mut numbered: Vec<bool> = Vec::new();
+        let mut general: Vec<bool> = Vec::new();
+        let mut keywords = Vec::new();
         for (owner, playbook) in playbooks.iter().enumerate() {
             for (place, keyword) in playbook.keywords.iter().enumerate() {
                 let folded = fold(keyword);
-                if folded.is_empty() {
-                    continue;
+                let parts = folded.split(GAP).map(str::trim);
+                let mut part = |text: &str| {
+                    let (text, has_placeholder) = pattern(text);
+                    *known.entry(text).or_insert_with_key(|text| {
+                        patterns.push(text.clone());
+                        general.push(has_placeholder);
+                        patterns.len() - 1
+                    })
+                };
+                let parts: Vec<usize> = parts
+                    .filter(|text| !text.is_empty())
+                    .map(&mut part)
+                    .collect();
+                if !parts.is_empty() {
+                    keywords.push(Keyword {
+                        owner,
+                        place,
+                        parts,
+                    });
                 }
-                let (folded, number) = pattern(folded);
-                let pattern = *known.entry(folded).or_insert_with_key(|folded| {
-                    patterns.push(folded.clone());
-                    numbered.push(number);
-                    owners.push(Vec::new());
-                    patterns.len() - 1
-                });
-                owners[pattern].push((owner, place));
             }
         }
         // The standard kind of match is the one that can report overlaps.
@@ -172,8 +198,8 @@ impl Classifier {
         Ok(Self {
             playbooks,
             automaton,
-            owners,
-            numbered,
+            keywords,
+            general,
         })
     }
 
@@ -191,11 +217,9 @@ impl Classifier {
     pub fn classify(&self, message: &str, limits: &MatchLimits) -> Classified {
         let text = fold(&message[..message.floor_char_boundary(MAX_LOOKED_AT)]);
         let mut found: HashMap<usize, Vec<&str>> = HashMap::new();
-        for pattern in self.found(&text) {
-            for (owner, place) in &self.owners[pattern] {
-                let keyword = self.playbooks[*owner].keywords[*place].trim();
-                found.entry(*owner).or_default().push(keyword);
-            }
+        for Keyword { owner, place, .. } in self.found(&text) {
+            let keyword = self.playbooks[*owner].keywords[*place].trim();
+            found.entry(*owner).or_default().push(keyword);
         }
         let mut matches: Vec<Match> = found
             .into_iter()
@@ -205,34 +229,38 @@ impl Classifier {
         divide(matches, limits)
     }
 
-    /// The patterns in a text, each once, in the order in which they begin there.
-    fn found(&self, text: &str) -> Vec<usize> {
-        let mut seen: HashMap<usize, (usize, usize)> = HashMap::new();
+    /// The keywords in a text, in the order in which they begin there.
+    fn found(&self, text: &str) -> Vec<&Keyword> {
+        let mut hits = Hits::new();
         for (pattern, start, end) in self.hits(text, false) {
-            seen.entry(pattern).or_insert((start, end));
+            hits.entry(pattern).or_default().push((start, end));
         }
-        if self.numbered.contains(&true) {
-            let numbers = Numbered::of(text);
-            for (pattern, start, end) in self.hits(&numbers.text, true) {
-                let place = (numbers.original(start), numbers.original(end));
-                seen.entry(pattern).or_insert(place);
+        if self.general.contains(&true) {
+            let general = General::from_text(text);
+            for (pattern, start, end) in self.hits(&general.text, true) {
+                let place = (general.original(start), general.original(end));
+                hits.entry(pattern).or_default().push(place);
             }
         }
-        let mut patterns: Vec<usize> = seen.keys().copied().collect();
-        patterns.sort_by_key(|pattern| (seen[pattern], *pattern));
-        patterns
+        let placed = self.keywords.iter().filter_map(|keyword| {
+            let place = keyword.find(text, &hits)?;
+            Some((place, keyword.parts[0], keyword))
+        });
+        let mut placed: Vec<_> = placed.collect();
+        placed.sort_by_key(|(place, pattern, _)| (*place, *pattern));
+        placed.into_iter().map(|(.., keyword)| keyword).collect()
     }
 
-    /// Where patterns are in a text as words of their own: those with a number, or those without.
+    /// Where patterns are in a text as words of their own: those with a placeholder, or those without.
     fn hits<'a>(
         &'a self,
         text: &'a str,
-        numbered: bool,
+        general: bool,
     ) -> impl Iterator<Item = (usize, usize, usize)> + 'a {
         let hits = self.automaton.find_overlapping_iter(text);
         let hits = hits.map(|hit| (hit.pattern().as_usize(), hit.start(), hit.end()));
         hits.filter(move |(pattern, start, end)| {
-            self.numbered[*pattern] == numbered && words::is_whole(text, *start, *end)
+            self.general[*pattern] == general && words::is_whole(text, *start, *end)
         })
     }
 
@@ -246,6 +274,31 @@ impl Classifier {
             chars: playbook.chars,
         }
     }
+}
+
+impl Keyword {
+    /// Where it stands in a text: the first place at which all its parts follow each other closely.
+    fn find(&self, text: &str, hits: &Hits) -> Option<(usize, usize)> {
+        let (first, rest) = self.parts.split_first()?;
+        hits.get(first)?.iter().find_map(|(start, end)| {
+            let end = rest.iter().try_fold(*end, |end, part| {
+                let mut next = hits.get(part)?.iter();
+                let next = next.find(|(start, _)| is_gap(text, end, *start))?;
+                Some(next.1)
+            })?;
+            Some((*start, end))
+        })
+    }
+}
+
+/// Whether what lies between two parts of a keyword may be anything: it is short, and part of their
+/// sentence.
+fn is_gap(text: &str, from: usize, to: usize) -> bool {
+    let Some(between) = text.get(from..to) else {
+        return false;
+    };
+    let ends = [". ", "! ", "? ", "; "];
+    between.len() <= LONGEST_GAP && !ends.iter().any(|end| between.contains(end))
 }
 
 /// The higher priority comes first, then more keywords, then the id.

@@ -75,7 +75,7 @@ pub(super) fn others(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) 
     let entry = |name: &String| PromptEntry {
         name: name.as_str().into(),
         about: "".into(),
-        text: format!("  {name}\n").into(),
+        text: format!("{name} ").into(),
         priority: 0,
     };
     let entries: Vec<PromptEntry> = input.others.iter().map(entry).collect();
@@ -83,12 +83,12 @@ pub(super) fn others(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) 
         section: Section::Others,
         head: match input.mode {
             Mode::Tools if !is_reachable(input, "get_tool_catalog") => {
-                "Further tools. One that you call by its name is offered to you then:\n"
+                "Further tools, offered once you call them by name: "
             }
             Mode::Tools => {
-                "Further tools. Those that you are not offered yet are offered when you search for them with `get_tool_catalog`; names will do:\n"
+                "Further tools, offered once you search for their names with `get_tool_catalog`: "
             }
-            Mode::Cmd => "Further tools, called as commands; NAME --help shows the flags:\n",
+            Mode::Cmd => "Further tools, called as commands; NAME --help shows the flags: ",
         },
         tail: "",
         what: ("tool", "tools"),
@@ -129,7 +129,7 @@ pub(super) fn skills<'a>(
         return all.filter(|entry| unnamed.contains(&entry.name)).collect();
     };
     let list = List {
-        head: "Skills with instructions for special work. The `skill` tool says what they are for and loads one:\n<available_skills>\n",
+        head: "Skills. The `skill` tool says what they are for and loads one:\n<available_skills>\n",
         ..list
     };
     let loadable: HashSet<&str> = loadable.iter().map(String::as_str).collect();

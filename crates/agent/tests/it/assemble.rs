@@ -221,7 +221,7 @@ fn texts_end_at_a_line() {
     };
     let prompt = assemble(&input, &caps);
     let expected = format!(
-        "{}\n… (2139 more characters were cut here)\n\nTo perform",
+        "{}\n… (2139 more characters were cut here)\n\nAct by",
         ["A line of twenty chars"; 7].join("\n")
     );
     assert!(prompt.text().starts_with(&expected), "{}", prompt.text());
@@ -356,10 +356,10 @@ fn skills_of_the_tool_are_named_only() {
         ..PromptInput::default()
     };
     let text = assemble(&input, &Caps::default()).text();
-    let at = text.find("Skills with").unwrap();
+    let at = text.find("Skills. ").unwrap();
     let end = text.find("A person").unwrap();
     assert_snapshot!(&text[at..end], @r#"
-    Skills with instructions for special work. The `skill` tool says what they are for and loads one:
+    Skills. The `skill` tool says what they are for and loads one:
     <available_skills>
     <skill name="alpha"/>
     <skill name="gamma"/>

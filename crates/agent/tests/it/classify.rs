@@ -105,13 +105,29 @@ fn messages_call_for_the_default_playbooks() {
     assert_eq!(differences, Vec::<String>::new());
 }
 
+/// S0.30, S0.31: whatever a person wants done later or again finds the playbook, and nothing else does.
+#[test]
+fn scheduling_intent_is_found() {
+    let classifier = defaults();
+    let mut wrong = Vec::new();
+    for row in rows("scheduling.txt") {
+        let (expected, message) = row.split_once(" | ").unwrap();
+        let found = classifier.classify(message, &MatchLimits::default());
+        let scheduling = (found.matched.iter()).find(|found| found.id == "cron-scheduling");
+        if scheduling.is_some() != (expected == "yes") {
+            wrong.push(format!("{row}: {:?}", scheduling.map(Match::why)));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
 #[test]
 fn a_reminder_brings_the_tools_that_store_it() {
     let found = defaults().classify(
         "Remind me in 5 minutes to drink water",
         &MatchLimits::default(),
     );
-    assert_eq!(found.tools(), ["get_tool_catalog", "memory_store_skill"]);
+    assert_eq!(found.tools(), ["memory_store_skill", "notify"]);
     assert_eq!(
         found.matched[0].why(),
         "matched \"remind me\", \"in <n> minutes\""

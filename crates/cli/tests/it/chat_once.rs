@@ -50,7 +50,7 @@ fn the_answer_is_all_that_goes_to_stdout() {
         let said = messages(&asked[0]);
         let question = ("user".to_owned(), "What time is it?".to_owned());
         assert_eq!(said.last(), Some(&question));
-        assert!(said[0].1.contains("Nobody reads along"), "{said:?}");
+        assert!(said[0].1.contains("No person is waiting"), "{said:?}");
         assert!(tools(&asked[0]).contains(&"time_now".to_owned()));
         let (role, result) = messages(&asked[1]).pop().unwrap();
         assert_eq!(role, "tool");

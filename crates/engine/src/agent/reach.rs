@@ -4,7 +4,7 @@
 //! tools of a fired skill (`prepare.rs`).
 
 use deft_agent::{Classified, Mode, Offer};
-use deft_model::{Agent, Message, fits};
+use deft_model::{Agent, Message, Skill, fits};
 use deft_registry::{Snapshot, discovery};
 use deft_tools::ToolInfo;
 
@@ -88,7 +88,7 @@ impl Inner {
         };
         let mut choice = offers::matching(all, &wish);
         let chars = voice.skill_chars(SKILL_TOOL_CHARS);
-        offer_skill_tool(&mut choice.tools, snapshot, agent, chars);
+        offer_skill_tool(&mut choice.tools, snapshot, agent, occasion.entries, chars);
         let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
         // The `skill` tool is made for its agent, whose skills it lists; nobody could make it again.
@@ -197,11 +197,22 @@ fn skills_of(agent: &Agent, snapshot: &Snapshot) -> Option<Vec<String>> {
 }
 
 /// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
-fn offer_skill_tool(tools: &mut Vec<Offer>, snapshot: &Snapshot, agent: &Agent, chars: usize) {
+/// Skills that are switched off or wait for their tools are left out, playbooks are matched.
+fn offer_skill_tool(
+    tools: &mut Vec<Offer>,
+    snapshot: &Snapshot,
+    agent: &Agent,
+    entries: &Entries,
+    chars: usize,
+) {
     let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
         return;
     };
-    match discovery::skill_tool_spec(snapshot, agent, chars) {
+    let is_available = |skill: &Skill| {
+        let mut listed = entries.skills.iter();
+        !skill.keywords.is_empty() || listed.any(|entry| *entry.name == *skill.id.as_str())
+    };
+    match discovery::skill_tool_spec(snapshot, agent, is_available, chars) {
         Some(spec) => tools[at].spec = spec,
         None => drop(tools.remove(at)),
     }

@@ -9,7 +9,8 @@ mod once;
 mod recurring;
 mod token;
 
-use deft_schedule::{Cron, parse_at, parse_duration};
+use deft_schedule::{Cron, Schedule, parse_at, parse_duration};
+use deft_skillfile::Moment;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -127,6 +128,33 @@ fn unreadable(text: &str) -> Refused {
         format!("`{text}` cannot be read without guessing"),
         "write a cron expression such as `0 9 * * 1-5`, or `every 30 minutes`, `every monday at 09:00`, `in 5 minutes`",
     )
+}
+
+/// Reads when something fires, in the words that records understand: a cron expression, a timestamp, or
+/// prose such as `at 3pm`, `tomorrow at 9:00`, `in an hour` and `every weekday at 9`.
+pub fn read_schedule(text: &str, moment: &Moment) -> Result<Schedule, deft_schedule::Error> {
+    let clock = Clock {
+        now: moment.now,
+        zone: &moment.zone,
+    };
+    let parse = |text: &str| Schedule::parse(text, &moment.zone, moment.now);
+    let parsed = parse(text);
+    if parsed.is_ok() {
+        return parsed;
+    }
+    match read(text, Field::At, &clock) {
+        Ok(None) => parsed,
+        Ok(Some(Time::Cron(cron))) => parse(&cron),
+        Ok(Some(Time::Minutes(minutes))) => parse(&format!("every {minutes}m")),
+        Ok(Some(Time::At(at))) => Ok(Schedule::At(at)),
+        // What begins with a number or a star is a cron expression with a mistake.
+        Err(_) if !text.trim_start().starts_with(char::is_alphabetic) => parsed,
+        Err(Refused { message, hint }) => Err(deft_schedule::Error {
+            message,
+            span: None,
+            hint: Some(hint),
+        }),
+    }
 }
 
 /// Days and a time of day that stand in two fields, as a cron expression.

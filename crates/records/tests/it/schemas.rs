@@ -48,13 +48,8 @@ fn optional_values_may_be_null_and_numbers_may_be_texts() {
         json!(["integer", "string", "null"])
     );
     assert_eq!(
-        store["enabled"]["type"],
+        store["notify_on_completion"]["type"],
         json!(["boolean", "string", "null"])
-    );
-    let config = &store["trigger_config"]["properties"];
-    assert_eq!(
-        config["in_minutes"]["type"],
-        json!(["number", "string", "null"])
     );
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use deft_model::{Agent, Body, Dialect, PromptEntry, Skill};
 use deft_skillfile::sections;
 
-use super::listing::{Listed, listed, xml};
+use super::listing::{escape, listed, xml};
 use super::{is_hidden, offered, one_line};
 use crate::snapshot::Snapshot;
 
@@ -32,8 +32,8 @@ pub fn skill_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
         .collect()
 }
 
-/// Workflows that an agent may run, in the same form. They are run, not loaded, and each says so,
-/// because it stands among skills that are.
+/// Workflows that an agent may run, each in a line. They are run, not loaded, and each says so, because
+/// it stands among skills that are; where its file is does not matter.
 pub fn workflow_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
     let fits = |skill: &Skill| {
         skill.dialect == Dialect::Workflow && !is_hidden(skill) && may_use(agent, skill)
@@ -44,13 +44,10 @@ pub fn workflow_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> 
         .map(|loaded| {
             let skill = &loaded.skill;
             let about = format!("{} (a workflow: `skill_run` runs it)", skill.description);
-            let entry = Listed {
-                description: &about,
-                ..listed(loaded)
-            };
+            let (name, line) = (escape(skill.id.as_str()), escape(&one_line(&about)));
             PromptEntry {
                 name: skill.id.as_str().into(),
-                text: xml(&entry).into(),
+                text: format!("<skill name=\"{name}\">{line}</skill>\n").into(),
                 about: about.as_str().into(),
                 priority: skill.priority,
             }

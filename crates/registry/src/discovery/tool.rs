@@ -23,16 +23,18 @@ pub fn skill_tool(snapshot: &Snapshot) -> Option<Value> {
     }))
 }
 
-/// The tool as an agent is offered it: with the skills it may use, the most important ones first
-/// in line where `max_chars` is too little for all, and playbooks by name. `None` when there are none
-/// (S4.14).
-pub fn skill_tool_spec(snapshot: &Snapshot, agent: &Agent, max_chars: usize) -> Option<ToolSpec> {
+/// The tool as an agent is offered it: with the skills it may use and that `is_available`, the most
+/// important ones first in line where `max_chars` is too little for all, and playbooks by name. `None`
+/// when there are none (S4.14).
+pub fn skill_tool_spec(
+    snapshot: &Snapshot,
+    agent: &Agent,
+    is_available: impl Fn(&Skill) -> bool,
+    max_chars: usize,
+) -> Option<ToolSpec> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill);
-    spec(
-        skills.filter(|skill| may_use(agent, skill)).collect(),
-        short_line,
-        max_chars,
-    )
+    let skills = skills.filter(|skill| may_use(agent, skill) && is_available(skill));
+    spec(skills.collect(), short_line, max_chars)
 }
 
 /// What a model is shown is what it may pass, so names that are not listed are not in the
@@ -49,8 +51,8 @@ fn spec(mut skills: Vec<&Skill>, line: Line, max_chars: usize) -> Option<ToolSpe
         1 => " 1 more skill is not listed; use get_skill to find it.".to_owned(),
         many => format!(" {many} more skills are not listed; use get_skill to find them."),
     };
-    if list.contains("\"/>\n") {
-        note.push_str(" Those without a text come by themselves when a message calls for them.");
+    if skills.iter().any(|skill| line(skill).is_empty()) {
+        note.push_str(" The other names are playbooks, which load by themselves.");
     }
     Some(ToolSpec {
         name: "skill".to_owned(),
@@ -84,12 +86,12 @@ fn line(skill: &Skill) -> String {
 }
 
 /// The line where every question pays for it: a playbook comes by itself when a message calls for it,
-/// so its name is enough.
+/// so that its name in the enumeration is enough.
 fn short_line(skill: &Skill) -> String {
     if skill.keywords.is_empty() {
         return line(skill);
     }
-    format!("  <skill name=\"{}\"/>\n", escape(skill.id.as_str()))
+    String::new()
 }
 
 /// Keeps the most important skills that fit, by id, and at least one; says how many are gone.

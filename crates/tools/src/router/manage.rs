@@ -67,7 +67,7 @@ impl Router {
     pub(super) fn install_catalog_tool(&self) {
         let definition = Definition::new(
             "get_tool_catalog",
-            "List all tools with a short description, grouped by server. With `search`: only those \
+            "List all tools by server. With `search`: only those \
              that fit, which you can call then.",
             Effects::None,
             json!({"type": "object", "properties": {"search": {

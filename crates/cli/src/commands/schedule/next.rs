@@ -43,7 +43,11 @@ pub(super) fn preview(args: &Preview, global: &Global, output: &Output) -> Done 
     let moment = moment(global, args)?;
     let from = instant_or(args.from.as_ref(), &moment.zone, moment.now)?;
     let text = args.words.join(" ");
-    let schedule = Schedule::parse(&text, &moment.zone, from).map_err(refused)?;
+    let moment = Moment {
+        now: from,
+        ..moment
+    };
+    let schedule = deft_records::read_schedule(&text, &moment).map_err(refused)?;
     let fires = schedule.next(from, many(args.n));
     if output.json {
         output.document(&document(&schedule, &moment.zone, &fires))?;
