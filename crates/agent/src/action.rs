@@ -80,6 +80,8 @@ pub enum Resolved {
     Text(String),
     /// It makes no sense, and the model is told why.
     Mistaken(String),
+    /// It is a command with problems; the text says each of them with its code.
+    Problem(String),
     /// It is not allowed, and the model is told so.
     Refused(String),
     /// It calls a tool that it was not offered when it was asked, and is told how that is called.

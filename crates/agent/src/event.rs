@@ -260,6 +260,8 @@ pub enum Interpretation {
     Refused,
     /// It made no sense: arguments that cannot be read, a flag that does not exist.
     Mistaken,
+    /// It is a command with problems; the text says each of them with its code.
+    Problem,
     /// A person said no.
     Declined,
     /// It called a tool that it had not been offered yet. Nothing was done; it is told how the tool

@@ -9,6 +9,7 @@ use std::time::Duration;
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
+use deft_model::{Choice, ProblemCode};
 use deft_registry::{Registry, Snapshot, State};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
@@ -25,6 +26,7 @@ use crate::doorbell;
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library, create_folder};
 use crate::logging;
+use crate::output::Output;
 use crate::secrets;
 
 /// How long a command that is done waits for its messages to be sent.
@@ -51,12 +53,24 @@ impl App {
     /// Opens the home with its skills, or with those of `--root`.
     pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
         let home = Home::open(global)?;
-        let library = if roots.roots.is_empty() {
-            Library::of(&home)
-        } else {
-            Library::open(global, roots)?
-        };
-        Self::with(&home, Arc::new(library.load()))
+        if !roots.roots.is_empty() {
+            let library = Library::open(global, roots)?;
+            return Self::with(&home, Arc::new(library.load()));
+        }
+        let app = Self::with(&home, Arc::new(load_kept(&home, &Library::of(&home))))?;
+        // What cannot be stored now is stored by the next command; this one has its skills.
+        if let Err(error) = app.block_on_only(app.engine.keep_good_files()) {
+            tracing::warn!(%error, "a broken edit of a skill would not be survived");
+        }
+        Ok(app)
+    }
+
+    /// Says which skills are used as they were before, because their files are broken now: this one,
+    /// or all of them.
+    pub(crate) fn warn_of_broken(&self, skill: Option<&str>, output: &Output) {
+        if let Some(warning) = broken_warning(&self.engine.snapshot(), skill) {
+            output.complain(&warning);
+        }
     }
 
     /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
@@ -230,8 +244,45 @@ impl App {
     }
 }
 
-/// The skills of a home, with the last good state of timed ones whose file is broken (X14). What the
-/// store cannot tell stays unknown, and is told as broken.
+/// Which skills are used as they were before their files broke, in one line: one of them, or all.
+pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
+    let wanted = skill.map(|name| snapshot.find(name).map(|loaded| loaded.skill.id.clone()));
+    let kept: Vec<_> = snapshot
+        .files()
+        .iter()
+        .filter_map(|file| match &file.state {
+            State::Broken { kept: Some(id) } => Some((id, &file.path)),
+            _ => None,
+        })
+        .filter(|(id, _)| match &wanted {
+            Some(wanted) => wanted.as_ref() == Some(id),
+            None => true,
+        })
+        .filter(|(_, path)| !path.ends_with("AGENT.md"))
+        .collect();
+    let (what, path) = match kept.as_slice() {
+        [] => return None,
+        [(id, path)] => (
+            format!("`{id}` is used as it was before its file broke"),
+            path,
+        ),
+        [(_, path), ..] => {
+            let ids: Vec<String> = kept.iter().map(|(id, _)| format!("`{id}`")).collect();
+            let ids = ids.join(", ");
+            (
+                format!("{ids} are used as they were before their files broke"),
+                path,
+            )
+        }
+    };
+    let path = path.display();
+    Some(format!(
+        "warning: {what}; hint: `deft skills validate {path}` says what is wrong"
+    ))
+}
+
+/// The skills of a home, with the last good state of those whose file is broken (X14, S2.18). What
+/// the store cannot tell stays unknown, and is told as broken.
 pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
     let snapshot = library.load();
     let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
@@ -378,7 +429,10 @@ pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
         Error::NameTaken { .. } => "name_taken",
         Error::NotARecord { .. } => "not_a_record",
         Error::NotEnabled { .. } => "not_enabled",
-        Error::Inputs(_) | Error::Flags(_) => "invalid_input",
+        Error::Inputs(_) => "invalid_input",
+        Error::Flags(_) => error
+            .problem_code()
+            .map_or("invalid_input", ProblemCode::word),
         Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
         Error::UnknownStep { .. } => "unknown_step",
         Error::NotResumable { .. } => "not_resumable",

@@ -180,8 +180,8 @@ impl Library {
         }
     }
 
-    /// Loads everything as `deft up` has it: timed skills of the home whose file is broken are what
-    /// they were before.
+    /// Loads everything as `deft up` has it: skills of the home whose file is broken are what they
+    /// were before.
     pub(crate) fn load_kept(&self, global: &Global, roots: &Roots) -> Snapshot {
         match Home::to_read(global) {
             Ok(home) if roots.roots.is_empty() => crate::app::load_kept(&home, self),

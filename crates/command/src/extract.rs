@@ -1,8 +1,9 @@
 //! Finds the `cmd` blocks in the reply of a model (S2.36, S2.37).
 //!
-//! Only fences at the top level count: not those in a quotation, a list, a longer fence or an
-//! indented block (X22), where a block is shown and not meant. A block that is never closed was cut
-//! off, and half a command is never run.
+//! Fences at the top level and in list items count, whatever the case of their tag: a model that
+//! numbers its steps means what it writes there. Those in a quotation, a longer fence or an indented
+//! block are shown and not meant (X22). A block that is never closed was cut off, and half a command
+//! is never run.
 //!
 //! Not here: tool results and messages of people; the caller passes the model's own text only.
 
@@ -36,6 +37,7 @@ pub struct Block {
 /// The `cmd` blocks of a reply, and the rest of it.
 pub fn extract(reply: &str) -> Extracted {
     let mut out = Extracted::default();
+    // How many quotations, paragraphs and blocks are open; lists do not count.
     let mut depth = 0_usize;
     let mut open: Option<Block> = None;
     for (event, span) in Parser::new(reply).into_offset_iter() {
@@ -45,10 +47,11 @@ pub fn extract(reply: &str) -> Extracted {
                     let commands = String::new();
                     open = Some(Block { commands, span });
                 }
-                depth += 1;
+                depth += usize::from(!matches!(tag, Tag::List(_) | Tag::Item));
             }
             Event::End(end) => {
-                depth = depth.saturating_sub(1);
+                let in_list = matches!(end, TagEnd::List(_) | TagEnd::Item);
+                depth = depth.saturating_sub(usize::from(!in_list));
                 if end == TagEnd::CodeBlock
                     && let Some(block) = open.take()
                 {
@@ -68,7 +71,7 @@ pub fn extract(reply: &str) -> Extracted {
 }
 
 fn is_cmd(tag: &Tag<'_>) -> bool {
-    matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(info)) if info.trim() == "cmd")
+    matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(info)) if info.trim().eq_ignore_ascii_case("cmd"))
 }
 
 impl Extracted {

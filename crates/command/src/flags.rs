@@ -52,9 +52,11 @@ pub(crate) fn is_flag_name(name: &str) -> bool {
             .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// Whether a word asks for help rather than giving a value.
+/// Whether a word asks for help rather than giving a value. `--help=true` does too: no page has a
+/// flag of this name, so whatever is assigned to it, nothing is to be run.
 pub(crate) fn is_help(word: &Word) -> bool {
-    !word.literal && word.text == "--help"
+    let flag = word.text.split('=').next().unwrap_or_default();
+    !word.literal && flag.eq_ignore_ascii_case("--help")
 }
 
 /// Whether flags end at this word.

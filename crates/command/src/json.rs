@@ -37,6 +37,10 @@ fn write_down(call: &Value) -> Result<String, Problem> {
     let mut line = quote(skill.trim());
     for (name, value) in flags(call)? {
         let name = name.trim_start_matches("--");
+        // A program that does not want help may say so.
+        if name.eq_ignore_ascii_case("help") && is_off(value) {
+            continue;
+        }
         if !is_flag_name(name) {
             let word = format!("--{name}");
             return Err(ProblemKind::InvalidFlag { word }.into());
@@ -57,6 +61,14 @@ fn flags(call: &Object) -> Result<impl Iterator<Item = (&String, &Value)>, Probl
         Value::Object(flags) => Ok(Some(flags).into_iter().flatten()),
         Value::Null => Ok(None.into_iter().flatten()),
         _ => wrong("the `flags` of the call are not an object"),
+    }
+}
+
+fn is_off(value: &Value) -> bool {
+    match value {
+        Value::Bool(on) => !on,
+        Value::String(text) => truth(text) == Some(false),
+        _ => false,
     }
 }
 

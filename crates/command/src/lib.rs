@@ -29,7 +29,7 @@ pub use extract::{Block, Extracted, extract};
 pub use flags::parse_flags;
 pub use handler::reads_only;
 pub use json::from_json;
-pub use placeholders::{fill, fill_flags};
+pub use placeholders::{fill, fill_flags, fill_page};
 pub use problem::{Problem, ProblemKind, Stray};
 pub use quote::{join, quote};
 pub use result::{CommandResult, CommandStatus};

@@ -1,9 +1,10 @@
-//! `{today}`, `{yesterday}` and `{now}` in flags and pages (S2.9).
+//! `{today}`, `{yesterday}` and `{now}` in flags and pages, and `{recipient}` in pages (S2.9).
 //!
-//! They are read off the recorded start of the run, so a replay gives the same text. All other
-//! braces stay: `{compiled_digest}` is for a model to fill in, and `{{ … }}` is a template.
+//! Dates are read off the recorded start of the run, so a replay gives the same text; other names
+//! are flags of the command. What is neither stays: `{compiled_digest}` is for a model to fill in,
+//! and `{{ … }}` is a template.
 //!
-//! Not here: a clock, and the flags of the command.
+//! Not here: a clock, and what a page describes.
 
 use std::borrow::Cow;
 
@@ -11,15 +12,44 @@ use deft_model::Object;
 use jiff::Zoned;
 use serde_json::Value;
 
+use crate::flags::alike;
+use crate::validate::text;
+
 /// The text with its dates filled in.
 pub fn fill<'t>(text: &'t str, start: &Zoned) -> Cow<'t, str> {
+    replace(text, |name| date(name, start))
+}
+
+/// A page with the dates and the flags of its command filled in. A flag counts before a date, and
+/// one that was not given leaves its braces.
+pub fn fill_page<'t>(page: &'t str, start: &Zoned, flags: &Object) -> Cow<'t, str> {
+    let flag = |name: &str| {
+        let exact = flags.get(name);
+        let found = exact.or_else(|| {
+            let mut same = flags.iter().filter(|(flag, _)| alike(flag, name));
+            same.next().map(|(_, value)| value)
+        });
+        found.map(words)
+    };
+    replace(page, |name| flag(name).or_else(|| date(name, start)))
+}
+
+/// A value as a page reads it: the items of a list with commas.
+fn words(value: &Value) -> String {
+    match value {
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+        other => text(other),
+    }
+}
+
+fn replace(text: &str, value: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
     for (open, _) in text.match_indices('{') {
         let Some((name, end)) = placeholder(text, open) else {
             continue;
         };
-        if let Some(value) = value(name, start) {
+        if let Some(value) = value(name) {
             out.push_str(&text[copied..open]);
             out.push_str(&value);
             copied = end;
@@ -62,7 +92,7 @@ fn placeholder(text: &str, open: usize) -> Option<(&str, usize)> {
     (closed && !doubled).then_some((&inner[..length], end))
 }
 
-fn value(name: &str, start: &Zoned) -> Option<String> {
+fn date(name: &str, start: &Zoned) -> Option<String> {
     match name {
         "today" => Some(start.date().to_string()),
         "yesterday" => Some(start.date().yesterday().ok()?.to_string()),

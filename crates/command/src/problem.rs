@@ -6,6 +6,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use deft_model::{Choice, ProblemCode};
+
 /// One thing that is wrong with a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -128,6 +130,13 @@ pub enum ProblemKind {
         /// The first word too many.
         word: String,
     },
+    /// deft has no such handler in this version, so the command cannot be run.
+    MissingHandler {
+        /// The skill.
+        skill: String,
+        /// Its handler.
+        handler: String,
+    },
     /// A call in JSON that is not `{skill, flags}`.
     InvalidCall {
         /// What is wrong with it.
@@ -172,6 +181,11 @@ impl Problem {
 
     /// A word for programs, which never changes.
     pub fn code(&self) -> &'static str {
+        self.problem_code().word()
+    }
+
+    /// The same, to decide on.
+    pub fn problem_code(&self) -> ProblemCode {
         self.kind.code()
     }
 
@@ -190,28 +204,29 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 impl ProblemKind {
-    fn code(&self) -> &'static str {
+    fn code(&self) -> ProblemCode {
         match self {
-            Self::MissingFlags { .. } => "missing_flags",
-            Self::InvalidValue { .. } => "invalid_value",
-            Self::InvalidValues { .. } => "invalid_values",
-            Self::InvalidType { .. } => "invalid_type",
-            Self::UnknownSkill { .. } => "unknown_skill",
-            Self::MissingValue { .. } => "missing_value",
-            Self::TooManyValues { .. } => "too_many_values",
-            Self::UnknownFlag { .. } => "unknown_flag",
-            Self::StrayPositional { .. } => "stray_positional",
-            Self::ShortFlag { .. } => "short_flag",
-            Self::InvalidFlag { .. } => "invalid_flag",
-            Self::UnclosedQuote { .. } => "unclosed_quote",
-            Self::UnfinishedEscape => "unfinished_escape",
-            Self::CurlyQuote { .. } => "curly_quote",
-            Self::ShellSyntax { .. } => "shell_syntax",
-            Self::UnclosedBlock => "unclosed_block",
-            Self::Empty => "empty_command",
-            Self::NoSkill { .. } => "no_skill",
-            Self::ExtraTopic { .. } => "extra_topic",
-            Self::InvalidCall { .. } => "invalid_call",
+            Self::MissingFlags { .. } => ProblemCode::MissingFlags,
+            Self::InvalidValue { .. } => ProblemCode::InvalidValue,
+            Self::InvalidValues { .. } => ProblemCode::InvalidValues,
+            Self::InvalidType { .. } => ProblemCode::InvalidType,
+            Self::UnknownSkill { .. } => ProblemCode::UnknownSkill,
+            Self::MissingValue { .. } => ProblemCode::MissingValue,
+            Self::TooManyValues { .. } => ProblemCode::TooManyValues,
+            Self::UnknownFlag { .. } => ProblemCode::UnknownFlag,
+            Self::StrayPositional { .. } => ProblemCode::StrayPositional,
+            Self::ShortFlag { .. } => ProblemCode::ShortFlag,
+            Self::InvalidFlag { .. } => ProblemCode::InvalidFlag,
+            Self::UnclosedQuote { .. } => ProblemCode::UnclosedQuote,
+            Self::UnfinishedEscape => ProblemCode::UnfinishedEscape,
+            Self::CurlyQuote { .. } => ProblemCode::CurlyQuote,
+            Self::ShellSyntax { .. } => ProblemCode::ShellSyntax,
+            Self::UnclosedBlock => ProblemCode::UnclosedBlock,
+            Self::Empty => ProblemCode::Empty,
+            Self::NoSkill { .. } => ProblemCode::NoSkill,
+            Self::ExtraTopic { .. } => ProblemCode::ExtraTopic,
+            Self::InvalidCall { .. } => ProblemCode::InvalidCall,
+            Self::MissingHandler { .. } => ProblemCode::MissingHandler,
         }
     }
 }

@@ -62,8 +62,8 @@ impl CommandResult {
     /// to write it better.
     pub fn refused(problems: &[Problem]) -> Self {
         let sentence = |problem: &Problem| match problem.hint() {
-            Some(hint) => format!("error: {problem}\nhint: {hint}"),
-            None => format!("error: {problem}"),
+            Some(hint) => format!("error ({}): {problem}\nhint: {hint}", problem.code()),
+            None => format!("error ({}): {problem}", problem.code()),
         };
         let sentences: Vec<String> = problems.iter().map(sentence).collect();
         let entry = |problem: &Problem| json!({"code": problem.code(), "message": problem.to_string(), "hint": problem.hint()});
@@ -76,9 +76,24 @@ impl CommandResult {
         result
     }
 
-    /// True for a page that a model is to follow.
-    pub fn is_template(&self) -> bool {
-        self.metadata.get("requires_interpretation") == Some(&Value::Bool(true))
+    /// What a handler gave. One that answers in the form of a result is taken at its word; anything
+    /// else is the content of a command that worked.
+    pub fn from_output(output: &Value) -> Self {
+        Self::from_contract(output).unwrap_or_else(|| {
+            Self::ok(match output {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            })
+        })
+    }
+
+    fn from_contract(output: &Value) -> Option<Self> {
+        const KEYS: [&str; 4] = ["status", "content", "side_effects", "metadata"];
+        let mut keys = output.as_object()?.keys();
+        let known = keys.all(|key| KEYS.contains(&key.as_str()));
+        let read = || serde_json::from_value(output.clone()).ok();
+        known.then(read).flatten()
     }
 }
 

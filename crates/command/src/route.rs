@@ -29,7 +29,7 @@ pub struct Command {
 pub enum Routed {
     /// `get_skill`, with what stands behind it, or nothing for all domains.
     GetSkill {
-        /// A domain, a skill, or a domain with `.all`.
+        /// A domain, a skill, a domain with `.all`, or a tag behind `tag:`.
         topic: String,
     },
     /// A skill.
@@ -77,7 +77,7 @@ fn asks_for_help(rest: &[Word]) -> bool {
     rest.iter().take_while(|word| !is_end(word)).any(is_help)
 }
 
-/// The topic of `get_skill`, `get_skill: X`, `get_skill:X` and `get_skill X`.
+/// The topic of `get_skill`, `get_skill: X`, `get_skill:X`, `get_skill X` and `get_skill --tag X`.
 fn get_skill(first: &Word, rest: &[Word]) -> Option<Result<String, Problem>> {
     let behind = first.text.strip_prefix("get_skill")?;
     let behind = match behind.strip_prefix(':') {
@@ -85,6 +85,13 @@ fn get_skill(first: &Word, rest: &[Word]) -> Option<Result<String, Problem>> {
         None if behind.is_empty() => "",
         None => return None,
     };
+    if behind.is_empty()
+        && let [flag, tag] = rest
+        && !flag.literal
+        && flag.text == "--tag"
+    {
+        return Some(Ok(format!("tag:{}", tag.text.trim())));
+    }
     let words = rest.iter().filter(|word| !is_help(word));
     let mut topics = words.map(|word| (word.text.as_str(), Some(word)));
     let attached = (!behind.is_empty()).then_some((behind, None));

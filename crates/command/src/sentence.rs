@@ -45,6 +45,9 @@ impl ProblemKind {
             Self::Empty => "`get_skill` lists what there is".to_owned(),
             Self::NoSkill { .. } => "write `domain.action --flag value`".to_owned(),
             Self::ExtraTopic { .. } => "ask for one domain or skill at a time".to_owned(),
+            Self::MissingHandler { .. } => {
+                "a page can name a tool instead: `handler: tool:NAME`".to_owned()
+            }
             Self::InvalidCall { .. } => {
                 r#"write `{"skill": "domain.action", "flags": {}}`"#.to_owned()
             }
@@ -118,6 +121,12 @@ impl fmt::Display for ProblemKind {
                 let word = shown(word);
                 write!(f, "`{word}` is one word too many for `get_skill`")
             }
+            Self::MissingHandler { skill, handler } => write!(
+                f,
+                "`{}` cannot be run: the handler `{}` is not available in this version",
+                shown(skill),
+                shown(handler)
+            ),
             Self::InvalidCall { reason } => f.write_str(reason),
         }
     }

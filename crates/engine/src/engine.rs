@@ -7,6 +7,7 @@ use std::time::Duration;
 use deft_compute::Compute;
 use deft_llm::Models;
 use deft_model::{RunId, RunStatus};
+use deft_registry::Snapshot;
 use deft_skillfile::Moment;
 use deft_store::{CancelState, Lease, RunRow, Store};
 use deft_tools::{Router, SecretSource};
@@ -198,6 +199,11 @@ impl Engine {
     /// Where runs are kept.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.parts.store
+    }
+
+    /// The skills of files that there are now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.parts.skills.snapshot()
     }
 
     /// The tool router.

@@ -1,6 +1,7 @@
 //! Why a fire did not become a run, or a run could not be driven.
 
 use deft_command::Problem;
+use deft_model::ProblemCode;
 use deft_workflow::InputProblem;
 
 /// The engine could not do what it was asked.
@@ -194,6 +195,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// A word for programs that says which problem of a command it is (S2.44).
+    pub fn problem_code(&self) -> Option<ProblemCode> {
+        match self {
+            Self::Flags(problems) => problems.first().map(Problem::problem_code),
+            Self::UnknownSkill { .. } => Some(ProblemCode::UnknownSkill),
+            Self::BrokenSkill { .. } => Some(ProblemCode::BrokenSkill),
+            Self::Inputs(_) => Some(ProblemCode::InvalidInput),
+            _ => None,
+        }
+    }
+
     /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {

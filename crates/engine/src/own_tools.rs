@@ -92,6 +92,7 @@ pub(crate) fn failure(error: &Error) -> Failure {
     };
     let mut failure = Failure::new(class, error.to_string());
     failure.hint = error.hint();
+    failure.code = error.problem_code();
     failure
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deft_model::{Authority, Dialect, Skill, SkillId, nearest};
+use deft_model::{Authority, Dialect, Skill, SkillId, nearest_name};
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
 use deft_workflow::Plan;
@@ -72,7 +72,7 @@ impl Plans {
             let names = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
             return Err(Error::UnknownSkill {
                 name: name.to_owned(),
-                near: nearest(name, names).map(str::to_owned),
+                near: nearest_name(name, names).map(str::to_owned),
             });
         };
         self.pin(loaded)

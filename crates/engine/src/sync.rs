@@ -3,11 +3,12 @@
 //!
 //! Not here: how a skill stands after a change, which is decided in `standing.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use deft_model::DisabledReason;
-use deft_registry::Snapshot;
+use deft_registry::{Snapshot, State};
 use deft_store::{Put, SkillFilter, SkillOrigin, SkillRow};
 use jiff::Timestamp;
 
@@ -80,6 +81,11 @@ impl Engine {
             }
         }
         // First, so that there is no row without something to go on with.
+        self.keep_good_files().await?;
+        let broken = snapshot.files().iter();
+        let broken = broken.filter(|file| matches!(file.state, State::Broken { .. }));
+        let broken: HashSet<&Path> = broken.map(|file| &*file.path).collect();
+        fresh.retain(|loaded| broken.contains(&*loaded.path));
         self.keep_contents(fresh).await?;
         for some in puts.chunks(TOGETHER) {
             let put = self.store().put_skills(some.to_vec()).await?;

@@ -82,3 +82,103 @@ fn distance(word: &str, candidate: &str) -> Option<usize> {
     let alike = || same_start && strsim::jaro_winkler(word, candidate) > 0.8;
     (slip || alike()).then_some(distance)
 }
+
+/// Words that actions go by (S2.58). One of them is never a slip for another.
+const ACTIONS: [&str; 8] = [
+    "search", "get", "list", "read", "create", "update", "delete", "send",
+];
+
+/// The skill, command or tool that is most likely meant by a mistyped name.
+///
+/// Stricter than [`nearest`]: what is suggested may be called without another thought. Every part of
+/// the name is the same or misspelt, and a part that is a word of its own among the names is not a
+/// slip for another one: `tasks.get` never suggests `tasks.set`, nor `gmail_read` `gmail_send`.
+pub fn nearest_name<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let name = name.trim().to_lowercase();
+    let is_word = |part: &str| {
+        let mut known = names.iter().flat_map(|name| parts(name));
+        ACTIONS.contains(&part) || known.any(|known| known.eq_ignore_ascii_case(part))
+    };
+    let slips: Vec<(&str, bool)> = parts(&name).map(|part| (part, is_word(part))).collect();
+    names
+        .iter()
+        .filter_map(|candidate| Some((misspelt(&name, &slips, candidate)?, *candidate)))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    name.split(['.', '_', '-', '/', ' '])
+        .filter(|part| !part.is_empty())
+}
+
+/// How many letters differ between a name, given with its parts, and one that it may stand for.
+fn misspelt(name: &str, slips: &[(&str, bool)], candidate: &str) -> Option<usize> {
+    let candidate = candidate.to_lowercase();
+    let joined = |name: &str| parts(name).collect::<String>();
+    if joined(name) == joined(&candidate) {
+        return Some(0);
+    }
+    if parts(&candidate).count() != slips.len() {
+        return None;
+    }
+    let mut total = 0;
+    for ((part, is_word), other) in slips.iter().zip(parts(&candidate)) {
+        let distance = strsim::osa_distance(part, other);
+        let slip = !is_word && distance <= (part.chars().count() / 3).max(1);
+        if distance > 0 && !slip {
+            return None;
+        }
+        total += distance;
+    }
+    Some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest_name;
+
+    /// S2.44: suggestions are near spellings, and never one action for another.
+    #[test]
+    fn only_slips_are_suggested() {
+        let skills = [
+            "email.search",
+            "email.send",
+            "tasks.create",
+            "tasks.set",
+            "tasks.delete",
+            "gmail_send",
+            "gmail_list_events",
+            "notes.add",
+            "report",
+            "weekly-report",
+        ];
+        for (typed, meant) in [
+            ("email.serach", Some("email.search")),
+            ("email.sent", Some("email.send")),
+            ("mail.send", Some("email.send")),
+            ("Email.Send", Some("email.send")),
+            ("email_send", Some("email.send")),
+            ("gmail_list_event", Some("gmail_list_events")),
+            ("reprot", Some("report")),
+            ("weekly_report", Some("weekly-report")),
+            // Words of their own, which are no slips for others.
+            ("tasks.get", None),
+            ("tasks.update", None),
+            ("tasks.send", None),
+            ("email.delete", None),
+            ("email.add", None),
+            ("gmail_read", None),
+            ("notes.send", None),
+            // Too far away.
+            ("email.forward", None),
+            ("tasks.remove", None),
+            ("calendar.send", None),
+            ("email", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest_name(typed, skills), meant, "{typed}");
+        }
+    }
+}

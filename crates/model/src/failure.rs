@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::FailureClass;
+use crate::{FailureClass, ProblemCode};
 
 /// A failure with everything that policy and people need to know of it.
 ///
@@ -11,6 +11,9 @@ use crate::FailureClass;
 pub struct Failure {
     /// What kind of failure it is.
     pub class: FailureClass,
+    /// A word for programs that says more than the class, such as `missing_flags`; it never changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ProblemCode>,
     /// What happened, in a sentence.
     pub message: String,
     /// What a person can do about it.
@@ -37,11 +40,19 @@ impl Failure {
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         Self {
             class,
+            code: None,
             message: message.into(),
             hint: None,
             in_doubt: false,
             blocked: false,
         }
+    }
+
+    /// The same failure with a code.
+    #[must_use]
+    pub fn code(mut self, code: ProblemCode) -> Self {
+        self.code = Some(code);
+        self
     }
 
     /// The same failure with a remedy.

@@ -16,6 +16,7 @@ mod handler;
 mod ids;
 mod money;
 mod policy;
+mod problem;
 mod run;
 mod scatter;
 mod skill;
@@ -30,7 +31,7 @@ pub use chat::{
     CallArgs, Message, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage, ToolCall,
     ToolChoice, ToolSpec, estimate_tokens,
 };
-pub use choice::{Choice, nearest};
+pub use choice::{Choice, nearest, nearest_name};
 pub use entry::PromptEntry;
 pub use failure::Failure;
 pub use flag::{Flag, FlagValue};
@@ -41,6 +42,7 @@ pub use policy::{
     Budget, BudgetPeriod, DisabledReason, Effects, Exhausted, Expect, FailureClass, Heal, Misfire,
     Overlap, Policy,
 };
+pub use problem::ProblemCode;
 pub use run::{Outcome, RunId, RunStatus};
 pub use scatter::scatter;
 pub use skill::{

@@ -1,7 +1,7 @@
 //! Everything that is loaded, at one instant.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -211,19 +211,28 @@ impl Snapshot {
         &self.files
     }
 
-    /// Decides what counts: roots in their order, files by path.
+    /// Decides what counts: roots in their order; in a root, files whose path says their name before
+    /// those whose name is another (S2.12), and then files by path.
     pub(crate) fn index(tree: Tree, options: &Options) -> Self {
         let mut snapshot = Self::default();
         let mut indexes = BTreeMap::new();
         for root in options.followed() {
             let root: &Arc<Path> = &Arc::from(root.as_path());
             // A root inside a root is a root of its own.
-            for folder in tree.below(root).filter(|folder| folder.visit.root == *root) {
+            let folders = || tree.below(root).filter(|folder| folder.visit.root == *root);
+            let units = || folders().flat_map(|folder| &folder.units);
+            let (misnamed, named): (Vec<&Unit>, Vec<&Unit>) =
+                units().partition(|unit| unit.is_misnamed());
+            let mut reports: HashMap<&Path, FileReport> = HashMap::new();
+            for unit in named.into_iter().chain(misnamed) {
+                let report = snapshot.add(unit, root, &mut indexes);
+                reports.insert(&unit.path, report);
+            }
+            for folder in folders() {
                 snapshot.add_problems(folder, root);
-                for unit in &folder.units {
-                    let report = snapshot.add(unit, root, &mut indexes);
-                    snapshot.files.push(report);
-                }
+                let units = folder.units.iter();
+                let reports = units.filter_map(|unit| reports.remove(&*unit.path));
+                snapshot.files.extend(reports);
             }
             if options.roots.iter().any(|one| **one == **root) {
                 snapshot.files.extend(empty_folders(&tree, root));

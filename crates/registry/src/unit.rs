@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_model::{DomainIndex, Revision, SiblingFile, Skill};
+use deft_model::{Dialect, DomainIndex, Revision, SiblingFile, Skill};
 use deft_skillfile::Diagnostic;
 
 use crate::agents::LoadedAgent;
@@ -66,4 +66,19 @@ pub(crate) struct Unit {
     pub(crate) stamp: Option<Stamp>,
     pub(crate) domain: Option<Arc<str>>,
     pub(crate) sibling_stamps: Arc<[(String, Stamp)]>,
+}
+
+impl Unit {
+    /// Whether it defines a command whose name is not the one that its path stands for.
+    pub(crate) fn is_misnamed(&self) -> bool {
+        let Some(Defines::Skill(loaded)) = self.outcome.live() else {
+            return false;
+        };
+        let stem = self.path.file_stem().and_then(|stem| stem.to_str());
+        let (Some(domain), Some(stem)) = (&self.domain, stem) else {
+            return false;
+        };
+        let skill = &loaded.skill;
+        skill.dialect == Dialect::ManPage && skill.id.as_str() != format!("{domain}.{stem}")
+    }
 }

@@ -37,7 +37,11 @@ pub(crate) fn read(
         return None;
     }
     let split = split(source, sink)?;
-    let root = repaired_tree(source.file, split, sink)?;
+    let root = repaired_tree(source.file, split, sink);
+    // The open format forgives what its hosts forgive; a page that has to be guessed at is not loaded
+    // (S2.19), so that a broken edit leaves the last good one in use.
+    sink.escalate(Rule::RepairedYaml);
+    let root = root?;
     let Some(map) = root.as_mapping() else {
         sink.report(
             Rule::NotAMapping,

@@ -213,6 +213,7 @@ fn lower(
     };
     let text = &file[split.body.start()..split.body.end()];
     if is_index(root) {
+        sink.escalate(Rule::RepairedYaml);
         return domain(&fields, text, sink).map(Document::Domain);
     }
     let skill = agentskills::skill(&fields, text, place, moment, sink);

@@ -144,6 +144,13 @@ pub trait Store: Records + Outbox + Conversations + Ledger + Send + Sync + 'stat
     /// The content of a revision.
     fn revision(&self, revision: &str) -> Answer<'_, Option<String>>;
 
+    /// Remembers what these files define, with the contents of their revisions, and forgets the
+    /// paths of files that are gone, in one transaction.
+    fn keep_good_files(&self, files: Vec<(GoodFile, String)>, gone: Vec<String>) -> Answer<'_, ()>;
+
+    /// What each file defined when it could last be read, by path.
+    fn good_files(&self) -> Answer<'_, Vec<GoodFile>>;
+
     /// A cached result that is still good.
     fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>>;
 

@@ -291,6 +291,17 @@ pub enum Decided {
     Unknown,
 }
 
+/// What a skill file defined when it could last be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoodFile {
+    /// The file.
+    pub path: String,
+    /// The skill.
+    pub skill: String,
+    /// Its revision, whose content is stored.
+    pub revision: String,
+}
+
 /// A standing permission (`approvals approve --always`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grant {

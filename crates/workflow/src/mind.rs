@@ -128,6 +128,7 @@ fn told(how: Interpretation) -> &'static str {
         Interpretation::Text | Interpretation::Made => "tool_answered",
         Interpretation::Refused
         | Interpretation::Mistaken
+        | Interpretation::Problem
         | Interpretation::Declined
         | Interpretation::Described => "tool_refused",
     }

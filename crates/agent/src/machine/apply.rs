@@ -5,6 +5,7 @@ use deft_model::{Failure, FailureClass, ModelReply};
 use serde_json::Value;
 
 use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
+use super::turn::wrote_commands;
 use super::{Diverged, Machine, Place};
 use crate::event::{Address, Event, What, Written};
 use crate::setup::{Offer, Setup};
@@ -238,6 +239,7 @@ impl Machine {
         let place = self.living(address)?;
         let agent = &self.agents[place];
         let required = !agent.reminded_of_calls && !self.missing(agent).is_empty();
+        let of_commands = !required && wrote_commands(agent);
         let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
         self.turn(address, turn, replied)?.reminder = Some(Reminder {
             text: text.to_owned(),
@@ -246,7 +248,8 @@ impl Machine {
         });
         let agent = &mut self.agents[place];
         agent.reminded_of_calls |= required;
-        agent.reminded_to_speak |= !required;
+        agent.told_of_commands |= of_commands;
+        agent.reminded_to_speak |= !required && !of_commands;
         Ok(())
     }
 

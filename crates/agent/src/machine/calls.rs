@@ -125,6 +125,7 @@ impl Calls<'_> {
             (_, None) => match self.resolve(index, facts) {
                 Resolved::Text(text) => Some(self.told(index, Interpretation::Text, text)),
                 Resolved::Mistaken(text) => Some(self.told(index, Interpretation::Mistaken, text)),
+                Resolved::Problem(text) => Some(self.told(index, Interpretation::Problem, text)),
                 Resolved::Refused(text) => Some(self.told(index, Interpretation::Refused, text)),
                 Resolved::Described(text) => {
                     Some(self.told(index, Interpretation::Described, text))
@@ -268,7 +269,7 @@ impl Calls<'_> {
         let setup = &self.agent.setup;
         match self.turn.want(index, setup.mode) {
             Some(Want::Command(written)) => match &written.problem {
-                Some(problem) => Resolved::Mistaken(problem.clone()),
+                Some(problem) => Resolved::Problem(problem.clone()),
                 None => looked_up::described(self.agent, &written.line)
                     .or_else(|| commands::allowed(setup, &written.line))
                     .unwrap_or_else(|| facts.resolve(setup, Wanted::Command(&written.line))),

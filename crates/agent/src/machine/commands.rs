@@ -14,7 +14,9 @@ use crate::setup::{Offer, Setup};
 pub(super) fn allowed(setup: &Setup, line: &str) -> Option<Resolved> {
     let skills = setup.skills.as_deref()?;
     let name = match named(line) {
-        Named::Skill(name) => name,
+        // Which of its skills have a tag is for the resolver to say.
+        Named::Topic(topic) if topic.starts_with("tag:") || topic.starts_with('#') => return None,
+        Named::Skill(name) | Named::Topic(name) => name,
         Named::All => return Some(Resolved::Text(words::skills(&names(setup, skills)))),
         Named::Unreadable => return None,
     };
@@ -30,6 +32,8 @@ fn names<'a>(setup: &'a Setup, skills: &'a [String]) -> Vec<&'a str> {
 
 enum Named {
     Skill(String),
+    /// What `get_skill` is asked for.
+    Topic(String),
     /// `get_skill` alone.
     All,
     /// Whoever resolves it says what is wrong.
@@ -50,7 +54,7 @@ fn named(line: &str) -> Named {
         route(&name_only, |_| Ok(Vec::new())),
     ) {
         (Ok(Routed::GetSkill { topic }), _) if topic.is_empty() => Named::All,
-        (Ok(Routed::GetSkill { topic }), _) => Named::Skill(topic),
+        (Ok(Routed::GetSkill { topic }), _) => Named::Topic(topic),
         (_, Ok(Routed::Command(command))) => Named::Skill(command.skill_name),
         _ => Named::Unreadable,
     }

@@ -1,6 +1,6 @@
 //! Events for what came of actions. Making one changes nothing; it is stored, then applied.
 
-use deft_command::extract;
+use deft_command::{CommandResult, extract};
 use deft_model::{Effects, Failure, ModelReply, Usd};
 use serde_json::Value;
 
@@ -139,10 +139,7 @@ fn commands(reply: &str) -> Vec<Written> {
     let written = extract(reply).written().into_iter();
     let written = written.map(|(line, problem)| Written {
         line,
-        problem: problem.map(|problem| match problem.hint() {
-            Some(hint) => format!("{problem}\nhint: {hint}"),
-            None => problem.to_string(),
-        }),
+        problem: problem.map(|problem| CommandResult::refused(&[problem]).content),
     });
     written.collect()
 }

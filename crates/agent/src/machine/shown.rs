@@ -7,7 +7,8 @@
 //!
 //! Not here: who says what the frame means (the prompt), secrets (they are gone before).
 
-use deft_model::Failure;
+use deft_command::{CommandResult, CommandStatus};
+use deft_model::{Choice, Failure, ProblemCode};
 use serde_json::Value;
 
 use super::state::{Call, End, Target};
@@ -41,13 +42,27 @@ pub(super) fn shown(name: &str, call: &Call, end: &End, most: usize) -> (String,
             (format!("{result}\n{MADE}"), false)
         }
         End::Told { how, text } => (framed(name, &told(*how, text), true, most), true),
-        End::Value(value) => (framed(name, &plain(value), false, most), false),
+        End::Value(value) => match command_result(call, value) {
+            Some(result) => {
+                let failed = result.status == CommandStatus::Error;
+                (framed(name, &result.to_string(), failed, most), failed)
+            }
+            None => (framed(name, &plain(value), false, most), false),
+        },
         End::Failed(failure) => (framed(name, &failed(failure), true, most), true),
     }
 }
 
 fn is_page(call: &Call) -> bool {
     matches!(&call.target, Some(Target::Tool { tool, .. }) if PAGE_TOOLS.contains(&tool.as_str()))
+}
+
+/// The result of a command, which is read as a head and a text and not as JSON (S2.46).
+fn command_result(call: &Call, value: &Value) -> Option<CommandResult> {
+    match &call.target {
+        Some(Target::Tool { skill: Some(_), .. }) => serde_json::from_value(value.clone()).ok(),
+        _ => None,
+    }
 }
 
 /// The frame of a call that was not made.
@@ -57,7 +72,7 @@ pub(super) fn not_made(name: &str) -> String {
 
 fn told(how: Interpretation, text: &str) -> String {
     match how {
-        Interpretation::Text | Interpretation::Made => text.to_owned(),
+        Interpretation::Text | Interpretation::Made | Interpretation::Problem => text.to_owned(),
         Interpretation::Refused => format!("refused: {text}"),
         Interpretation::Mistaken => format!("error (invalid): {text}"),
         Interpretation::Declined => format!("declined: {text}"),
@@ -73,7 +88,8 @@ pub(super) fn plain(value: &Value) -> String {
 }
 
 fn failed(failure: &Failure) -> String {
-    let said = format!("error ({}): {}", failure.class, failure.message);
+    let code = failure.code.map_or(failure.class.word(), ProblemCode::word);
+    let said = format!("error ({code}): {}", failure.message);
     match &failure.hint {
         Some(hint) => format!("{said}\nhint: {hint}"),
         None => said,

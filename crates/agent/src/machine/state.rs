@@ -26,6 +26,8 @@ pub(crate) struct Agent {
     pub reminded_of_calls: bool,
     /// It was reminded to say something.
     pub reminded_to_speak: bool,
+    /// It was told that commands are not run where tools are called.
+    pub told_of_commands: bool,
     /// Turns that do not count for the limit, because it was told to go on behind them.
     pub steps_from: usize,
     /// Calls before this place do not count for the loop breaker: turn and call.
@@ -161,6 +163,7 @@ impl Agent {
             opened: Vec::new(),
             reminded_of_calls: false,
             reminded_to_speak: false,
+            told_of_commands: false,
             steps_from: 0,
             watched_from: (0, 0),
             rejected_at: 0,

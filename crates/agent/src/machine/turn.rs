@@ -41,6 +41,10 @@ impl Machine {
             let text = words::must_call(&agent.setup, &missing);
             return What::Reminded { turn, text };
         }
+        if agent.may_ask() && wrote_commands(agent) {
+            let text = words::not_run(&agent.setup);
+            return What::Reminded { turn, text };
+        }
         let text = spoken(agent, reply);
         if !text.is_empty() {
             return What::Finished(Finished { text, error: None });
@@ -64,6 +68,14 @@ impl Machine {
         let mut family = self.agents.iter().filter(below);
         family.any(|one| one.called().any(|called| called == tool))
     }
+}
+
+/// Whether an agent that calls tools wrote commands, of which it was not told yet that nothing runs
+/// them: it would say that they were done.
+pub(super) fn wrote_commands(agent: &Agent) -> bool {
+    let replies = || agent.turns.iter().filter_map(Turn::reply);
+    let written = |reply: &ModelReply| !extract(&reply.text).written().is_empty();
+    agent.setup.mode == Mode::Tools && !agent.told_of_commands && replies().any(written)
 }
 
 /// Whether an agent is another one, or was sent out by it or by one below it.

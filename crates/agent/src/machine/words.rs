@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use deft_model::{CallArgs, Failure, FailureClass, ModelReply, Object, StopReason, nearest};
+use deft_model::{CallArgs, Failure, FailureClass, ModelReply, Object, StopReason, nearest_name};
 
 use super::breaker::Made;
 use super::state::{Target, Want};
@@ -15,6 +15,20 @@ pub(super) const SPEAK: &str = "Your last reply was empty. Say what came of the 
 
 /// Stands behind a text that the model could not end.
 pub(super) const CUT_OFF: &str = "[cut off: the model reached its limit of tokens]";
+
+/// Said to a model that calls tools and wrote commands instead.
+pub(super) fn not_run(setup: &Setup) -> String {
+    let mut offers = setup.tools.iter().map(|offer| offer.tool.as_str());
+    let how = if offers.any(|tool| tool == "use_skill") {
+        "call `use_skill` with `skill` and `arguments`, or the tool that does it"
+    } else {
+        "call the tool that does it"
+    };
+    format!(
+        "Your reply has a ```cmd block. Nothing in it was run: here you act by calling tools.\nhint: {how}; \
+         if it was only an example, answer again"
+    )
+}
 
 /// How many names are listed before the rest is only counted.
 const MOST_NAMES: usize = 50;
@@ -49,7 +63,7 @@ pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
     // What is on the shelf and is called all the same is gone: it is no help to name it.
     let shelf = setup.shelf.iter().map(|shelved| shelved.name.as_str());
     let shelf = shelf.filter(|shelved| *shelved != name);
-    let near = known.or_else(|| nearest(name, offered(setup).chain(shelf)));
+    let near = known.or_else(|| nearest_name(name, offered(setup).chain(shelf)));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = clip(name);
     match offered(setup).len() {
@@ -96,7 +110,7 @@ pub(super) fn skills(names: &[&str]) -> String {
 }
 
 pub(super) fn not_allowed(name: &str, names: &[&str]) -> String {
-    let near = nearest(name, names.iter().copied());
+    let near = nearest_name(name, names.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = clip(name);
     match names {

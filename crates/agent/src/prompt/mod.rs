@@ -201,14 +201,14 @@ impl Assembled {
 pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Assembled {
     let mut writer = Writer::default();
     let rules = match input.mode {
-        Mode::Tools => rules::TOOLS,
-        Mode::Cmd => rules::COMMANDS,
+        Mode::Tools => rules::TOOLS.to_owned(),
+        Mode::Cmd => command_rules(input),
     };
     sections::text(&mut writer, Section::Own, "", input.own, caps.own);
     let delegates = input.tools.iter().any(|tool| tool.name == specs::DISPATCH);
     match (delegates, input.domains.is_empty()) {
         (true, false) => writer.add(Section::Rules, &format!("{rules}\n{}", rules::DELEGATE)),
-        _ => writer.add(Section::Rules, rules),
+        _ => writer.add(Section::Rules, &rules),
     }
     writer.add(Section::Untrusted, &rules::untrusted());
     writer.end_part(true);
@@ -226,6 +226,25 @@ pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Assembled {
     sections::now(&mut writer, input.now, input.attended);
     writer.end_part(false);
     writer.assembled
+}
+
+/// How to act by commands, with examples among those that there are: one that only reads, because
+/// others may have to be delegated.
+fn command_rules(input: &PromptInput<'_>) -> String {
+    let reads = |entry: &&PromptEntry| deft_command::reads_only(&entry.name);
+    let command = input.commands.iter().find(reads);
+    let command = command.or(input.commands.first());
+    let tool = || input.tools.first().map(usage::tool_example);
+    let example = match command {
+        Some(entry) => usage::example(entry.text.trim()),
+        None => tool().unwrap_or_else(|| "domain.action --flag \"a value\"".to_owned()),
+    };
+    let name = command.map(|entry| &*entry.name);
+    let of_command = name.and_then(|name| name.split('.').next());
+    let listed = |name: &&str| input.domains.iter().any(|domain| *domain.name == **name);
+    let first = input.domains.first().map(|domain| &*domain.name);
+    let domain = of_command.filter(listed).or(first);
+    rules::commands(&example, name, domain)
 }
 
 /// Collects sections into parts.

@@ -5,38 +5,37 @@ use super::untrusted::TAG;
 /// The tag that the machine puts around results.
 const RESULT: &str = crate::RESULT_TAG;
 
-/// How to act by commands (S2.49), in the words of the seeds.
-pub(super) const COMMANDS: &str = r#"To perform actions, output commands inside ```cmd code blocks:
+/// How to act by commands (S2.49), in the words of the seeds. The examples are commands and domains
+/// that there are: a model repeats what it is shown.
+pub(super) fn commands(example: &str, command: Option<&str>, domain: Option<&str>) -> String {
+    let block = |head: &str, line: &str| format!("{head}:\n```cmd\n{line}\n```\n\n");
+    let mut text = block(
+        "To perform actions, output commands inside ```cmd code blocks",
+        example,
+    );
+    text.push_str(&block("To explore available skills", "get_skill"));
+    if let Some(domain) = domain {
+        let line = format!("get_skill: {domain}");
+        text.push_str(&block("To see skills in a specific domain", &line));
+    }
+    if let Some(command) = command {
+        let line = format!("get_skill: {command}");
+        text.push_str(&block("To see details about a specific skill", &line));
+    }
+    if let Some(domain) = domain {
+        let line = format!("get_skill: {domain}.all");
+        text.push_str(&block("To load all skills in a domain at once", &line));
+    }
+    text.push_str(COMMAND_RULES);
+    text
+}
 
-```cmd
-email.send --to bob@co.com --subject "Hello" --body "Hi Bob!"
-```
-
-To explore available skills:
-```cmd
-get_skill
-```
-
-To see skills in a specific domain:
-```cmd
-get_skill: email
-```
-
-To see details about a specific skill:
-```cmd
-get_skill: email.send
-```
-
-To load all skills in a domain at once:
-```cmd
-get_skill: email.all
-```
-
-Rules:
+const COMMAND_RULES: &str = r#"Rules:
 - Each command goes on its own line inside a ```cmd block
 - Arguments with spaces must be quoted: --subject "Q1 Report"
 - Flags with multiple values are space-separated: --to alice@co.com bob@co.com
 - Boolean flags are true by presence: --overdue
+- Skills have tags: `get_skill: tag:NAME` lists those with one
 - You can output multiple commands to accomplish multi-step tasks
 - Text outside ```cmd blocks is your response to the user
 - Only skills and tools that you were told of exist; look at a skill before you guess its flags

@@ -15,13 +15,13 @@ const MAX_NAMED: usize = 50;
 pub fn get_skill() -> ToolSpec {
     ToolSpec {
         name: "get_skill".to_owned(),
-        description: "Look at the skills there are. Without `topic`: all domains. With a domain (`email`): its skills. With a skill (`email.send`): its full page with flags and examples. With `.all` behind a domain (`email.all`): every page of the domain.".to_owned(),
+        description: "Look at the skills there are. Without `topic`: all domains. With a domain: its skills. With a skill (`domain.action`): its full page with flags and examples. With `.all` behind a domain: every page of the domain. With `tag:NAME`: the skills with a tag.".to_owned(),
         schema: json!({
             "type": "object",
             "properties": {
                 "topic": {
                     "type": "string",
-                    "description": "A domain, a skill, or a domain with `.all`",
+                    "description": "A domain, a skill, a domain with `.all`, or `tag:NAME`",
                 },
             },
             "additionalProperties": false,
@@ -41,7 +41,7 @@ pub fn use_skill() -> ToolSpec {
             "properties": {
                 "skill": {
                     "type": "string",
-                    "description": "The skill, such as `email.send`",
+                    "description": "The skill, `domain.action`",
                 },
                 "arguments": {
                     "type": "object",
@@ -95,7 +95,7 @@ pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) 
                 "skills": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": "The skills and tools it may use, such as `tasks.search`",
+                    "description": "The skills and tools it may use, by name",
                 },
                 "context": {
                     "type": "string",

@@ -61,11 +61,63 @@ fn value(schema: &Value) -> String {
     }
 }
 
+/// A command as an example: the name of a usage line with the flags that must be given.
+pub(super) fn example(usage: &str) -> String {
+    let mut words = usage.split_whitespace();
+    let mut line = words.next().unwrap_or_default().to_owned();
+    let mut optional = 0_usize;
+    let mut flagged = false;
+    for word in words {
+        let inside = optional > 0 || word.starts_with('[');
+        optional += word.matches('[').count();
+        optional = optional.saturating_sub(word.matches(']').count());
+        if inside {
+            flagged = false;
+        } else if word.starts_with("--") {
+            line.push_str(&format!(" {word}"));
+            flagged = true;
+        } else if std::mem::take(&mut flagged) {
+            line.push_str(" \"...\"");
+        }
+    }
+    line
+}
+
+/// The line of a tool as an example.
+pub(super) fn tool_example(tool: &ToolSpec) -> String {
+    example(&line(tool))
+}
+
 /// Up to the first full stop that ends a sentence, or the first line.
 fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim();
     match line.find(". ") {
         Some(at) => &line[..=at],
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::example;
+
+    /// S2.49: an example has what must be given, and nothing else.
+    #[test]
+    fn examples_have_the_flags_that_must_be_given() {
+        for (usage, shown) in [
+            (
+                "email.send --to <addresses> --subject <text> [--priority <level>] [--dry-run]",
+                "email.send --to \"...\" --subject \"...\"",
+            ),
+            (
+                "tasks.search [--status <a b>] --overdue",
+                "tasks.search --overdue",
+            ),
+            ("a.b <x> --to <two words>", "a.b --to \"...\""),
+            ("a.b", "a.b"),
+            ("", ""),
+        ] {
+            assert_eq!(example(usage), shown);
+        }
     }
 }

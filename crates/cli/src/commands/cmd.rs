@@ -3,85 +3,137 @@
 use std::cell::Cell;
 use std::process::ExitCode;
 
-use deft_command::{
-    Command, CommandResult, CommandStatus, Line, Problem, ProblemKind, Routed, route, split,
-};
-use deft_engine::Fire;
-use deft_model::{Body, Outcome};
+use deft_command::{CommandResult, CommandStatus, Line, Problem, ProblemKind, split};
+use deft_engine::{Command, Commands, Fire};
+use deft_model::{Choice, Object, Outcome, Skill};
 use deft_registry::Snapshot;
-use deft_registry::discovery::{Topic, Unknown, get_skill, help};
+use deft_registry::discovery::{Topic, Unknown, get_skill_with};
+use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::run::{INTERRUPTED, Watch};
-use super::skills::stored::join;
-use crate::app::{self, App};
+use super::skills::stored::join_with;
+use crate::app::{self, App, broken_warning};
 use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
 use crate::home::Library;
 use crate::output::Output;
 
 pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
-    let lines = split(text);
     let library = Library::open(global, roots)?;
+    let snapshot = library.load_kept(global, roots);
+    let home = if roots.roots.is_empty() {
+        Some(App::to_read(global)?)
+    } else {
+        None
+    };
     let shell = Shell {
-        snapshot: join(library.load(), global, roots)?,
+        snapshot: match &home {
+            Some(home) => join_with(snapshot, home)?,
+            None => snapshot,
+        },
+        home,
+        start: library.moment.now.to_zoned(library.moment.zone.clone()),
         global,
         roots,
         interrupted: Cell::new(false),
     };
-    match lines.as_slice() {
+    if text.trim_start().starts_with('{') {
+        return shell.call(text, output);
+    }
+    match split(text).as_slice() {
         [] => Err(
             Failure::input("invalid_command", "the command line is empty")
                 .hint("try `deft cmd get_skill`"),
         ),
         [Ok(only)] => shell.single(only, output),
         [Err(problem)] => Err(refusal(std::slice::from_ref(problem))),
-        several => shell.several(several, output),
+        several => shell.several(text, several, output),
     }
 }
 
 /// Where command lines find their skills.
 struct Shell<'a> {
     snapshot: Snapshot,
+    /// The home with what is known of its tools; nothing is started in it.
+    home: Option<App>,
+    start: Zoned,
     global: &'a Global,
     roots: &'a Roots,
     /// Somebody wanted the program to end.
     interrupted: Cell<bool>,
 }
 
+/// A command and its result.
+type Answered = (String, CommandResult);
+
 impl Shell<'_> {
+    fn commands(&self) -> Commands<'_> {
+        let router = self.home.as_ref().map(|home| home.engine.router());
+        Commands::new(&self.snapshot, router, self.start.clone())
+    }
+
     /// One line: its answer is the output, its failure is the failure of the command.
     fn single(&self, line: &Line, output: &Output) -> Done {
-        let result = self.answer(line)?;
-        self.print(&[result], output)
+        let result = self.answer(self.commands().line(line), output)?;
+        self.print(&[(line.raw.clone(), result)], output)
+    }
+
+    /// A call in JSON, as older programs have it (S2.50).
+    fn call(&self, text: &str, output: &Output) -> Done {
+        let call: Value = serde_json::from_str(text).map_err(|error| {
+            let message = format!("the call is not JSON: {error}");
+            Failure::input("invalid_call", message)
+                .hint(r#"write `{"skill": "domain.action", "flags": {}}`"#)
+        })?;
+        let result = self.answer(self.commands().json(&call), output)?;
+        self.print(&[(text.trim().to_owned(), result)], output)
     }
 
     /// Several lines, in order; one that fails does not hide the others (S2.48).
-    fn several(&self, lines: &[Result<Line, Problem>], output: &Output) -> Done {
-        let results: Vec<CommandResult> = lines
+    fn several(&self, text: &str, lines: &[Result<Line, Problem>], output: &Output) -> Done {
+        let results: Vec<Answered> = lines
             .iter()
             // Whoever wants the program to end does not want the rest.
             .take_while(|_| !self.interrupted.get())
             .map(|line| match line {
-                Ok(line) => self.answer(line).unwrap_or_else(|failure| failed(&failure)),
-                Err(problem) => CommandResult::refused(std::slice::from_ref(problem)),
+                Ok(line) => {
+                    let answer = self.answer(self.commands().line(line), output);
+                    let result = answer.unwrap_or_else(|failure| failed(&failure));
+                    (line.raw.clone(), result)
+                }
+                Err(problem) => {
+                    let result = CommandResult::refused(std::slice::from_ref(problem));
+                    (written(text, problem), result)
+                }
             })
             .collect();
         self.print(&results, output)
     }
 
-    fn answer(&self, line: &Line) -> Done<CommandResult> {
-        let routed = route(line, |name| self.flags(name));
-        let routed = routed
+    fn answer(
+        &self,
+        resolved: Result<Command, Vec<Problem>>,
+        output: &Output,
+    ) -> Done<CommandResult> {
+        let command = resolved
             .map_err(|problems| self.broken(&problems).unwrap_or_else(|| refusal(&problems)))?;
-        match routed {
-            Routed::GetSkill { topic } => get_skill(&self.snapshot, &Topic::parse(&topic))
-                .map(CommandResult::ok)
-                .map_err(|problem| unknown(&problem)),
-            Routed::Command(command) if command.help => help(&self.snapshot, &command.skill_name)
-                .map(CommandResult::ok)
-                .map_err(|problem| unknown(&problem)),
-            Routed::Command(command) => self.perform(command),
+        match command {
+            Command::Page { topic } => {
+                let commands = self.commands();
+                let unavailable = |skill: &Skill| commands.unavailable(skill, true);
+                let page = get_skill_with(&self.snapshot, &Topic::parse(&topic), &unavailable);
+                page.map(CommandResult::ok)
+                    .map_err(|problem| unknown(&problem))
+            }
+            Command::Template(result) => Ok(result),
+            Command::Run { skill, inputs } => {
+                let id = skill.skill.id.as_str();
+                if let Some(warning) = broken_warning(&self.snapshot, Some(id)) {
+                    output.complain(&warning);
+                }
+                self.perform(&skill.skill, inputs)
+            }
         }
     }
 
@@ -98,36 +150,13 @@ impl Shell<'_> {
         }))
     }
 
-    /// The flags of a skill's page, so that a line can be read.
-    fn flags(&self, name: &str) -> Result<Vec<deft_model::Flag>, Problem> {
-        match self.snapshot.find(name) {
-            Some(loaded) => Ok(match &loaded.skill.body {
-                Body::Manual { text, .. } => deft_skillfile::flags(&text.read()),
-                _ => Vec::new(),
-            }),
-            None => {
-                let near = help(&self.snapshot, name).err();
-                let near = near.and_then(|unknown| unknown.near().map(str::to_owned));
-                Err(Problem::unknown_skill(name, near))
-            }
-        }
-    }
-
-    fn perform(&self, command: Command) -> Done<CommandResult> {
-        let loaded = self.snapshot.find(&command.skill_name);
-        if let Some(Body::Manual {
-            handler: None,
-            text,
-        }) = loaded.map(|loaded| &loaded.skill.body)
-        {
-            return Ok(CommandResult::template(text.read()));
-        }
+    fn perform(&self, skill: &Skill, inputs: Object) -> Done<CommandResult> {
         let app = App::open(self.global, self.roots)?;
-        let plan = app.block_on(app.engine.plan(&command.skill_name));
+        let plan = app.block_on(app.engine.plan(skill.id.as_str()));
         let plan = plan.map_err(|error| app::failure(&error))?;
         let fire = Fire {
-            skill: command.skill_name,
-            inputs: deft_engine::typed(command.flags, plan.inputs()),
+            skill: skill.id.to_string(),
+            inputs,
             cause: "cmd".to_owned(),
             ..Fire::default()
         };
@@ -150,20 +179,21 @@ impl Shell<'_> {
         self.interrupted.set(driven.interrupted);
         let shown = app.block_on(app.engine.show(&driven.row));
         let shown = shown.map_err(|error| app::failure(&error))?;
+        let result = app.engine.command_result(skill, &shown["outputs"]);
         app.close_unless(driven.ends);
-        Ok(result(&shown, driven.row.outcome))
+        Ok(as_result(&shown, driven.row.outcome, result))
     }
 
-    fn print(&self, results: &[CommandResult], output: &Output) -> Done {
-        let worked = results
-            .iter()
-            .all(|result| result.status == CommandStatus::Ok);
+    fn print(&self, results: &[Answered], output: &Output) -> Done {
+        let is_ok = |result: &CommandResult| result.status == CommandStatus::Ok;
+        let worked = results.iter().all(|(_, result)| is_ok(result));
         if output.json {
             let shown: Vec<Value> = results
                 .iter()
-                .map(|result| {
+                .map(|(command, result)| {
                     let mut shown = json!(result);
-                    shown["ok"] = json!(result.status == CommandStatus::Ok);
+                    shown["ok"] = json!(is_ok(result));
+                    shown["command"] = json!(command);
                     shown
                 })
                 .collect();
@@ -172,12 +202,13 @@ impl Shell<'_> {
                 several => output.document(&json!({ "ok": worked, "results": several }))?,
             }
         } else {
-            for result in results {
-                say(result, output)?;
+            for (command, result) in results {
+                let command = (results.len() > 1).then_some(command.as_str());
+                say(command, result, output)?;
             }
         }
         let waits =
-            |result: &CommandResult| result.metadata.get("status") == Some(&json!("waiting"));
+            |(_, result): &Answered| result.metadata.get("status") == Some(&json!("waiting"));
         Ok(match results {
             _ if self.interrupted.get() => ExitCode::from(INTERRUPTED),
             _ if worked => ExitCode::SUCCESS,
@@ -187,59 +218,79 @@ impl Shell<'_> {
     }
 }
 
-/// What a command answered is data; why it did not is not.
-fn say(result: &CommandResult, output: &Output) -> Done<()> {
+/// What a command answered is data; why it did not is not. Among several, each result stands below its
+/// command.
+fn say(command: Option<&str>, result: &CommandResult, output: &Output) -> Done<()> {
+    let head = command.map_or(String::new(), |command| format!("command: {command}\n"));
     if result.status == CommandStatus::Ok {
-        return output.data(&result.content);
+        return output.data(format!("{head}{}", result.content));
     }
     let message = result.content.strip_prefix("error: ");
     let message = message.unwrap_or(&result.content);
-    output.complain(&format!("error: {message}"));
+    output.complain(&format!("{head}error: {message}"));
     Ok(())
 }
 
+/// The line in which the reading stopped.
+fn written(text: &str, problem: &Problem) -> String {
+    let at = problem.span.as_ref().map_or(0, |span| span.start);
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[start..].lines().next().unwrap_or_default();
+    line.trim().to_owned()
+}
+
 /// A run as the result of a command.
-fn result(run: &Value, outcome: Option<Outcome>) -> CommandResult {
-    let content = match (&run["outputs"], &run["error"]["message"]) {
+fn as_result(run: &Value, outcome: Option<Outcome>, given: CommandResult) -> CommandResult {
+    let mut result = given;
+    match (&run["outputs"], &run["error"]["message"]) {
         (_, Value::String(message)) => {
-            let hint = run["error"]["hint"].as_str();
-            hint.map_or_else(
-                || message.clone(),
-                |hint| format!("{message}\nhint: {hint}"),
-            )
+            let (code, hint) = (error_code(&run["error"]), run["error"]["hint"].as_str());
+            result = error_result(&code, message, hint);
         }
-        (Value::String(text), _) => text.clone(),
         _ if outcome.is_none() => {
             let what = run["waiting_for"].as_str().unwrap_or("its turn");
             let id = run["id"].as_str().unwrap_or_default();
-            format!(
-                "run {id} waits for {what}\nhint: `deft approvals list` shows what waits, `deft runs resume {id}` goes on"
-            )
+            let hint = format!(
+                "`deft approvals list` shows what waits, `deft runs resume {id}` continues it"
+            );
+            let message = format!("run {id} waits for {what}");
+            result = error_result("waiting", &message, Some(&hint));
         }
-        (Value::Null, _) => "done".to_owned(),
-        (other, _) => format!("{other:#}"),
-    };
-    let mut result = CommandResult::ok(content);
+        (Value::Null, _) => "done".clone_into(&mut result.content),
+        // People read it too.
+        (outputs, _) if serde_json::from_str(&result.content).ok().as_ref() == Some(outputs) => {
+            result.content = format!("{outputs:#}");
+        }
+        _ => {}
+    }
     if !matches!(outcome, Some(Outcome::Success | Outcome::Skipped)) {
         result.status = CommandStatus::Error;
     }
-    result.metadata.insert("run".to_owned(), run["id"].clone());
-    result
-        .metadata
-        .insert("outcome".to_owned(), run["outcome"].clone());
-    result
-        .metadata
-        .insert("status".to_owned(), run["status"].clone());
+    for (name, from) in [("run", "id"), ("outcome", "outcome"), ("status", "status")] {
+        result.metadata.insert(name.to_owned(), run[from].clone());
+    }
     result
 }
 
+fn error_code(error: &Value) -> String {
+    let code = error["code"].as_str().or_else(|| error["class"].as_str());
+    code.unwrap_or("error").to_owned()
+}
+
 fn failed(failure: &Failure) -> CommandResult {
-    let hint = failure.hint.as_ref();
-    let hint = hint.map_or(String::new(), |hint| format!("\nhint: {hint}"));
-    CommandResult {
+    error_result(failure.code, &failure.message, failure.hint.as_deref())
+}
+
+/// A command that did not work, with the code that programs read (S2.44).
+fn error_result(code: &str, message: &str, hint: Option<&str>) -> CommandResult {
+    let below = hint.map_or(String::new(), |hint| format!("\nhint: {hint}"));
+    let mut result = CommandResult {
         status: CommandStatus::Error,
-        ..CommandResult::ok(format!("error: {}{hint}", failure.message))
-    }
+        ..CommandResult::ok(format!("error: {message}{below}"))
+    };
+    let error = json!({ "code": code, "message": message, "hint": hint });
+    result.metadata.insert("errors".to_owned(), json!([error]));
+    result
 }
 
 fn refusal(problems: &[Problem]) -> Failure {
@@ -254,5 +305,5 @@ fn unknown(problem: &Unknown) -> Failure {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`deft cmd get_skill` lists what there is".to_owned(),
     };
-    Failure::input(problem.code(), problem.to_string()).hint(hint)
+    Failure::input(problem.code().word(), problem.to_string()).hint(hint)
 }

@@ -34,6 +34,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open(global, &args.roots)?;
+    app.warn_of_broken(Some(&args.name), output);
     let plan = app
         .block_on(app.engine.plan(&args.name))
         .map_err(|error| app::failure(&error))?;

@@ -155,12 +155,13 @@ impl News {
                 // What costs nothing is not worth a line; a tool that was looked up by calling
                 // it is called again.
                 Interpretation::Text | Interpretation::Made | Interpretation::Described => None,
-                Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
-                    Some(Live::Refused {
-                        tool: name.clone(),
-                        reason: text.lines().next().unwrap_or_default().to_owned(),
-                    })
-                }
+                Interpretation::Refused
+                | Interpretation::Mistaken
+                | Interpretation::Problem
+                | Interpretation::Declined => Some(Live::Refused {
+                    tool: name.clone(),
+                    reason: text.lines().next().unwrap_or_default().to_owned(),
+                }),
             },
             What::Dispatched {
                 turn,

@@ -114,3 +114,25 @@ fn a_tool_that_was_not_named_is_refused() {
     assert!(story.contains("memory_list_skills"), "{story}");
     assert!(story.contains("refused"), "{story}");
 }
+
+/// S2.18: a chat uses skills as they were before their files broke, and says so in one line.
+#[test]
+fn a_broken_skill_is_used_as_it_was() {
+    let hello = || ModelAnswer::text("Hello.");
+    let server = model([hello(), hello()]);
+    let world = home(&server, "");
+    let skill = "---\nname: greet\ndescription: Greets people.\n---\n\nSay hello.\n";
+    world.write("home/skills/greet/SKILL.md", skill);
+    assert_eq!(deft(&world, &["chat", "-p", "Hi"]).stderr, "");
+    world.write(
+        "home/skills/greet/SKILL.md",
+        skill.replace("people.\n---", "people.\n"),
+    );
+    let came = deft(&world, &["chat", "-p", "Hi"]);
+    assert_eq!(came.code, 0, "{came:?}");
+    let warning = "warning: `greet` is used as it was before its file broke; hint: ";
+    assert!(came.stderr.starts_with(warning), "{came:?}");
+    assert_eq!(came.stderr.lines().count(), 1, "{came:?}");
+    let prompt = deft(&world, &["chat", "--show-prompt", "-p", "Hi", "--json"]);
+    assert!(prompt.stdout.contains("Greets people."), "{prompt:?}");
+}

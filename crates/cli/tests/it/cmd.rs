@@ -83,7 +83,229 @@ fn errors_are_not_data() {
         data.contains("email.send") && !data.contains("missing"),
         "{data}"
     );
-    assert!(error.starts_with("error: `--to` is missing"), "{error}");
+    assert!(data.starts_with("command: get_skill: email\n"), "{data}");
+    assert!(
+        error.starts_with("command: notes.add\nerror: `--to` is missing"),
+        "{error}"
+    );
+}
+
+const ECHO: &str = "---\nname: notes.search\ndescription: Looks\nhandler: skill:look\n---\n\n# notes.search\n\n## Flags\n\n--n      How many (required)\n--sort   Sort by: date, name (default: date)\n";
+const LOOK: &str = "name: look\ndescription: Looks\ninputs:\n  - {name: n, type: integer, required: true}\n  - {name: sort, type: string, required: true}\nsteps:\n  - id: a\n    compute: |\n      result = {'n': inputs['n'] + 1, 'sort': inputs['sort']}\noutputs:\n  n: \"{{ a.n }}\"\n  sort: \"{{ a.sort }}\"\n";
+
+fn looking() -> World {
+    let world = World::new();
+    world
+        .write("home/skills/notes/search.md", ECHO)
+        .write("home/skills/look.yaml", LOOK);
+    world
+}
+
+/// S2.44, S2.48: codes survive in batches, and each result has its command beside it.
+#[test]
+fn a_batch_has_codes_and_commands() {
+    let world = looking();
+    let lines = "notes.search\nnotes.search --n many\nnotes.search --n 1 --sort size\n\
+                 notes.search --m 1\nnotes.serch --n 1\nnotes.search --n 1 | cat\nnotes.search --n 1";
+    let document = world.json(&["cmd", lines, "--json"]);
+    assert_eq!(document["ok"], false);
+    let results = document["results"].as_array().unwrap();
+    let codes: Vec<(&str, &str)> = results
+        .iter()
+        .map(|result| {
+            let code = result["metadata"]["errors"][0]["code"].as_str();
+            (result["command"].as_str().unwrap(), code.unwrap_or("ok"))
+        })
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            ("notes.search", "missing_flags"),
+            ("notes.search --n many", "invalid_type"),
+            ("notes.search --n 1 --sort size", "invalid_value"),
+            ("notes.search --m 1", "unknown_flag"),
+            ("notes.serch --n 1", "unknown_skill"),
+            ("notes.search --n 1 | cat", "shell_syntax"),
+            ("notes.search --n 1", "ok"),
+        ]
+    );
+    // S2.43, S2.46: the text became a number once, the default was applied, the result is whole.
+    let last = &results[6];
+    assert_eq!(last["status"], "ok");
+    assert_eq!(last["side_effects"], serde_json::json!([]));
+    assert_eq!(last["metadata"]["handler"], "skill:look");
+    let content: serde_json::Value =
+        serde_json::from_str(last["content"].as_str().unwrap()).unwrap();
+    assert_eq!(content, serde_json::json!({"n": 2, "sort": "date"}));
+}
+
+/// S2.50: a call in JSON is the command that it stands for, and help runs nothing.
+#[test]
+fn a_call_in_json_is_a_command() {
+    let world = looking();
+    let by_line = world.json(&["cmd", "notes.search --n 1", "--json"]);
+    let call = r#"{"skill": "notes.search", "arguments": {"n": 1}}"#;
+    let by_call = world.json(&["cmd", call, "--json"]);
+    assert_eq!(by_call["content"], by_line["content"]);
+    assert_eq!(by_call["command"], call);
+    let page = world.run(&["cmd", "get_skill: notes.search"]);
+    for help in [
+        "notes.search --help=true",
+        "notes.search --n 1 --HELP",
+        r#"{"skill": "notes.search", "flags": {"n": 1, "help": "yes"}}"#,
+    ] {
+        assert_eq!(world.run(&["cmd", help]), page, "{help}");
+    }
+    let wrong = world.json(&["cmd", r#"{"skill": "notes.search"}"#, "--json"]);
+    assert_eq!(wrong["error"]["code"], "missing_flags");
+    let broken = world.json(&["cmd", r#"{"skill": "#, "--json"]);
+    assert_eq!(broken["error"]["code"], "invalid_call");
+    assert_eq!(
+        world.json(&["runs", "list", "--json"])["runs"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+}
+
+/// S2.50: the tools that workflows and programs call resolve commands as `deft cmd` does.
+#[test]
+fn tools_resolve_commands_alike() {
+    let world = looking();
+    let call = |tool: &str, args: serde_json::Value| {
+        world.json(&["tools", "call", tool, "--args", &args.to_string(), "--json"])
+    };
+    let page = world.json(&["cmd", "notes.search --help", "--json"])["content"].clone();
+    for (tool, given) in [("use_skill", "arguments"), ("skill_run", "inputs")] {
+        let ask = |inputs: serde_json::Value| {
+            call(
+                tool,
+                serde_json::json!({"skill": "notes.search", given: inputs}),
+            )
+        };
+        let help = ask(serde_json::json!({"n": 1, "help": true}));
+        assert_eq!(help["value"], page, "{help:#}");
+        for (inputs, code) in [
+            (serde_json::json!({}), "missing_flags"),
+            (serde_json::json!({"n": "many"}), "invalid_type"),
+            (serde_json::json!({"n": 1, "sort": "size"}), "invalid_value"),
+            (serde_json::json!({"n": 1, "m": 2}), "unknown_flag"),
+        ] {
+            let refused = ask(inputs);
+            assert_eq!(refused["error"]["code"], code, "{refused:#}");
+        }
+        let runs = || {
+            world.json(&["runs", "list", "--json"])["runs"]
+                .as_array()
+                .map(Vec::len)
+        };
+        let before = runs().unwrap();
+        let done = ask(serde_json::json!({"n": "1"}));
+        let expected = serde_json::json!({
+            "status": "ok", "content": r#"{"n":2,"sort":"date"}"#, "side_effects": [],
+            "metadata": {"handler": "skill:look"},
+        });
+        assert_eq!(done["value"], expected, "{done:#}");
+        assert_eq!(runs(), Some(before + 1));
+    }
+}
+
+/// S2.9: dates and flags are filled into a page without a handler.
+#[test]
+fn a_page_is_filled() {
+    let world = World::new();
+    world.write(
+        "home/skills/flows/digest.md",
+        "---\nname: flows.digest\ndescription: Digest\n---\n\n# flows.digest\n\nTo {recipient} since {yesterday}: {digest}\n\n## Flags\n\n--recipient  Who (required)\n",
+    );
+    let shown = world.json(&["cmd", "flows.digest --recipient bob@co.com", "--json"]);
+    let content = shown["content"].as_str().unwrap();
+    assert!(content.contains("To bob@co.com since 20"), "{content}");
+    assert!(content.contains(": {digest}"), "{content}");
+    assert_eq!(shown["metadata"]["requires_interpretation"], true);
+}
+
+/// S2.31: a page with a missing handler says so, and its command is refused with a code.
+#[test]
+fn a_missing_handler_is_told() {
+    let world = World::new();
+    let page = |handler: &str| PAGE.replace("tags:", &format!("handler: {handler}\ntags:"));
+    world
+        .write("home/skills/email/send.md", page("email.send"))
+        .write(
+            "home/skills/notes/add.md",
+            page("tool:nothing.here").replace("email.send", "notes.add"),
+        );
+    for (name, why) in [
+        (
+            "email.send",
+            "the handler `email.send` is not available in this version",
+        ),
+        ("notes.add", "no connected server provides `nothing.here`"),
+    ] {
+        let shown = world.json(&["cmd", &format!("{name} --help"), "--json"]);
+        let content = shown["content"].as_str().unwrap();
+        assert!(
+            content.ends_with(&format!("Not available now: {why}")),
+            "{content}"
+        );
+        let shown = world.json(&["skills", "show", name, "--json"]);
+        assert_eq!(shown["skill"]["unavailable"], why, "{shown:#}");
+    }
+    let refused = world.json(&["cmd", "email.send --to bob", "--json"]);
+    assert_eq!(refused["error"]["code"], "missing_handler");
+}
+
+/// S2.18: a broken edit leaves the last good revision in use for commands that start and end, which
+/// say so; `validate` shows what is wrong.
+#[test]
+fn a_broken_edit_leaves_the_last_good_revision() {
+    let world = looking();
+    let good = world.json(&["cmd", "notes.search --n 1", "--json"]);
+    world
+        .write("home/skills/look.yaml", LOOK.replace("steps:", "stps:"))
+        .write(
+            "home/skills/notes/search.md",
+            ECHO.replace("description: Looks", "description: [Looks"),
+        );
+    let line = world.output(&["cmd", "notes.search --n 1"]);
+    let error = String::from_utf8(line.stderr).unwrap();
+    assert!(line.status.success(), "{error}");
+    let path = world.path("home/skills/notes/search.md");
+    assert_eq!(
+        error,
+        format!(
+            "warning: `notes.search` is used as it was before its file broke; hint: `deft skills validate {}` says what is wrong\n",
+            path.display()
+        )
+    );
+    let again = world.json(&["cmd", "notes.search --n 1", "--json"]);
+    assert_eq!(again["content"], good["content"]);
+    let run = world.output(&["run", "look", "--n", "1", "--sort", "x", "--quiet"]);
+    let error = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.success(), "{error}");
+    assert!(
+        error.starts_with("warning: `look` is used as it was before its file broke; hint: "),
+        "{error}"
+    );
+    let page = world.json(&["cmd", "notes.search --help", "--json"]);
+    assert!(
+        page["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("# notes.search")
+    );
+    for file in ["home/skills/look.yaml", "home/skills/notes/search.md"] {
+        let file = world.path(file).display().to_string();
+        assert_eq!(world.code(&["skills", "validate", &file]), 1);
+    }
+    // A file that is mended counts again, and one that is gone leaves nothing behind.
+    world.write("home/skills/look.yaml", LOOK.replace("+ 1", "+ 2"));
+    let mended = world.json(&["run", "look", "--n", "1", "--sort", "x", "--json"]);
+    assert_eq!(mended["outputs"]["n"], 3);
+    std::fs::remove_file(path).unwrap();
+    let gone = world.json(&["cmd", "notes.search --n 1", "--json"]);
+    assert_eq!(gone["error"]["code"], "unknown_skill");
 }
 
 #[test]

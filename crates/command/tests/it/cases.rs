@@ -112,10 +112,13 @@ fn extracted(case: &str) -> String {
     for block in &found.blocks {
         writeln!(out, "  block {:?}", block.commands).expect("a string");
     }
-    for line in found.lines() {
-        match line {
-            Ok(line) => writeln!(out, "  command {:?}", line.raw).expect("a string"),
-            Err(problem) => writeln!(out, "  {}: {problem}", problem.code()).expect("a string"),
+    for (written, problem) in found.written() {
+        match problem {
+            None => writeln!(out, "  command {written:?}").expect("a string"),
+            Some(problem) if found.unclosed.as_ref() == Some(&problem) => {}
+            Some(problem) => {
+                writeln!(out, "  {}: {problem} in {written:?}", problem.code()).expect("a string");
+            }
         }
     }
     if let Some(problem) = &found.unclosed {

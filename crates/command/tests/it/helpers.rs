@@ -1,8 +1,8 @@
 //! The helpers of handlers, and results.
 
 use deft_command::{
-    CommandResult, ProblemKind, apply_defaults, cast_date, cast_integer, fill_flags, reads_only,
-    require, validate_enum,
+    CommandResult, CommandStatus, ProblemKind, apply_defaults, cast_date, cast_integer, check,
+    fill_flags, fill_page, reads_only, require, validate_enum,
 };
 use deft_model::Object;
 use serde_json::{Value, json};
@@ -121,7 +121,6 @@ fn dates_are_filled_in_everywhere() {
 #[test]
 fn a_page_without_a_handler_is_a_template() {
     let result = CommandResult::template("# workflows.daily_digest\n\nDo it.");
-    assert!(result.is_template());
     let value = serde_json::to_value(&result).expect("JSON");
     assert_eq!(
         value,
@@ -166,5 +165,82 @@ fn names_say_who_only_reads() {
         "",
     ] {
         assert!(!reads_only(name), "{name}");
+    }
+}
+
+const PAGE: &str = "## Flags\n\n--sort  Sort by: a, b\n--late  Late ones (boolean flag)\n";
+
+/// S2.43: a program gives values that no line could, and the page holds them to the same rules.
+#[test]
+fn values_of_programs_are_checked_by_the_page() {
+    let table = deft_skillfile::flags(PAGE);
+    let checked = |given: Value| check(&table, flags(given));
+    let code = |given: Value| checked(given).expect_err("refused")[0].code();
+    let one = json!({"sort": ["a"]});
+    assert_eq!(checked(one.clone()), Ok(flags(one)));
+    assert_eq!(code(json!({"sort": ["a", "b"]})), "too_many_values");
+    assert_eq!(code(json!({"sort": ["c"]})), "invalid_values");
+    for (given, read) in [
+        (json!(true), true),
+        (json!(false), false),
+        (json!("off"), false),
+    ] {
+        let expected = flags(json!({"late": read}));
+        assert_eq!(checked(json!({"late": given})), Ok(expected));
+    }
+    for wrong in [json!("late"), json!(7), json!([true])] {
+        assert_eq!(code(json!({"late": wrong})), "invalid_value");
+    }
+}
+
+/// S2.9: dates and flags are filled into a page; what a model is to fill in stays.
+#[test]
+fn pages_are_filled() {
+    let page = "To {recipient} on {today}: {compiled_digest} {{ today }} {due_by} {tags} {late}";
+    let given = flags(json!({
+        "recipient": "bob@co.com", "due-by": 5, "tags": ["a", "b c"], "late": true,
+        "today": "never",
+    }));
+    assert_eq!(
+        fill_page(page, &start(), &given),
+        "To bob@co.com on never: {compiled_digest} {{ today }} 5 a, b c true"
+    );
+    assert_eq!(
+        fill_page("{today} {yesterday} {recipient}", &start(), &Object::new()),
+        "2026-03-01 2026-02-28 {recipient}"
+    );
+}
+
+/// S2.45, S2.46: a handler that answers in the form of a result is taken at its word.
+#[test]
+fn outputs_become_results() {
+    let result = CommandResult::from_output(&json!({
+        "status": "error", "content": "no such folder", "metadata": {"folder": "x"},
+    }));
+    assert_eq!(
+        result,
+        CommandResult {
+            status: CommandStatus::Error,
+            metadata: flags(json!({"folder": "x"})),
+            ..CommandResult::ok("no such folder")
+        }
+    );
+    for (output, content) in [
+        (json!("text"), "text"),
+        (json!({"id": 1}), r#"{"id":1}"#),
+        (
+            json!({"status": "ok", "content": "x", "id": 1}),
+            r#"{"status":"ok","content":"x","id":1}"#,
+        ),
+        (
+            json!({"status": "done", "content": "x"}),
+            r#"{"status":"done","content":"x"}"#,
+        ),
+        (Value::Null, ""),
+    ] {
+        assert_eq!(
+            CommandResult::from_output(&output),
+            CommandResult::ok(content)
+        );
     }
 }

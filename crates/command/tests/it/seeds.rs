@@ -112,7 +112,7 @@ fn a_missing_flag_is_told_clearly() {
     assert_eq!(
         CommandResult::refused(&problems).to_string(),
         "status: error\n\n\
-         error: `--subject` and `--body` are missing\n\
+         error (missing_flags): `--subject` and `--body` are missing\n\
          hint: `--help` shows what each flag takes"
     );
 }

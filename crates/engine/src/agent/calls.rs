@@ -86,7 +86,11 @@ impl Seen {
                 turn,
                 call,
                 name,
-                how: Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined,
+                how:
+                    Interpretation::Refused
+                    | Interpretation::Mistaken
+                    | Interpretation::Problem
+                    | Interpretation::Declined,
                 text,
             } => {
                 let view = self.call(place(turn, call), name);

@@ -61,12 +61,12 @@ impl Engine {
         let known = self.all_skills().await;
         let snapshot = &known.all;
         let classified = known.playbooks(message);
-        let entries = known.entries(&voice.agent);
         let budget = inner.options.agent.history_tokens;
         let history = inner.history(conversation, run.map(|run| &run.id), budget);
         let (reference, history) = history.await.map_err(|error| failed(&error))?;
         // A server that has not been asked yet may have what is needed.
         drop(inner.parts.router.listed().await);
+        let entries = known.entries(&voice.agent, &inner.commands(&known.all));
         let occasion = Occasion {
             message,
             playbooks: &classified,

@@ -1,21 +1,24 @@
-//! What the calls and commands of a model come down to.
+//! What the calls and commands of a model come down to, and whether its agent may make them.
 //!
 //! A command is a run of its skill under the key of the call (`skill_run`): the same checks, the
-//! same approvals and the same journal as anywhere else, and never twice.
+//! same approvals and the same journal as anywhere else, and never twice. What a command means is
+//! decided in `commands.rs`.
 
 use std::sync::Arc;
 
 use deft_agent::{Consent, Dispatch, Facts, Offer, Resolved, Setup, Shelved, Wanted};
 use deft_command::{
-    CommandResult, Line, Problem, Routed, cast_by_schema, from_json, reads_only, route, split,
+    CommandResult, Line, Problem, ProblemKind, Routed, cast_by_schema, route, split,
 };
-use deft_model::{Body, CallArgs, Effects, Flag, Handler, Object, Skill, ToolSpec, nearest};
-use deft_registry::{Snapshot, discovery};
+use deft_model::{CallArgs, Effects, Object, Skill, ToolSpec};
+use deft_registry::discovery::Topic;
+use deft_registry::{Loaded, Snapshot, discovery};
 use serde_json::{Value, json};
 
 use super::offers;
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use crate::authority::{Verdict, absent};
+use crate::commands::{Command, CommandSkills, handler, handler_tool, is_read_only};
 use crate::engine::Inner;
 
 pub(crate) struct AgentFacts<'a> {
@@ -84,7 +87,7 @@ impl<'a> AgentFacts<'a> {
                 Some(first) if let Some(offer) = offered(setup, &first.text) => {
                     self.tool_line(setup, offer, &line)
                 }
-                _ => self.routed(setup, route(&line, |name| self.flags(name)), false),
+                _ => self.commanded(setup, self.engine.commands(self).line(&line), false),
             },
             (Some(Err(problem)), _) => refused(&[problem]),
             (None, _) => Resolved::Mistaken("the command is empty".to_owned()),
@@ -120,13 +123,13 @@ impl<'a> AgentFacts<'a> {
                 refusal
             }
             USE_SKILL => {
-                let call = Value::Object(args);
-                let routed = from_json(&call, |name| self.flags(name));
-                self.routed(setup, routed, offer.approve)
+                let resolved = self.engine.commands(self).json(&Value::Object(args));
+                self.commanded(setup, resolved, offer.approve)
             }
             SKILL_RUN => self.skill_run(setup, offer, args),
             GET_SKILL => match (&setup.skills, text("topic")) {
                 (Some(scope), "") => Resolved::Text(format!("skills: {}", scope.join(", "))),
+                (Some(scope), topic) if let Some(tag) = tag_of(topic) => self.tagged(scope, &tag),
                 (_, topic) => out_of_scope(setup, topic)
                     .unwrap_or_else(|| self.tool(setup, GET_SKILL, args.clone(), offer.approve)),
             },
@@ -134,41 +137,88 @@ impl<'a> AgentFacts<'a> {
                 &Snapshot::default(),
                 text("skill_name"),
             )),
-            tool => self.tool(setup, tool, args, offer.approve),
+            tool => match self.behind_skill(setup, tool) {
+                Some(refusal) => refusal,
+                None => self.tool(setup, tool, args, offer.approve),
+            },
         }
     }
 
     /// A skill that is run by its name: a command is one however it is called.
     fn skill_run(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolved {
         let name = args.get("skill").and_then(Value::as_str);
-        let found = name.and_then(|name| self.snapshot.find(name));
-        let Some(skill) = found.map(|loaded| &loaded.skill) else {
-            return self.tool(setup, SKILL_RUN, args, offer.approve);
-        };
-        if !matches!(
-            skill.body,
-            Body::Manual {
-                handler: Some(_),
-                ..
-            }
-        ) {
-            return self.tool(setup, SKILL_RUN, args, offer.approve);
-        }
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
-        let inputs = inputs.unwrap_or_default();
-        self.command(setup, skill.id.as_str(), inputs, offer.approve)
+        let resolved = name.map(|name| {
+            let commands = self.engine.commands(self);
+            commands.named(name, inputs.unwrap_or_default())
+        });
+        match resolved {
+            // It may be a record that was stored a moment ago, which the store knows.
+            Some(Err(problems)) if problems.iter().any(is_unknown) => {
+                self.tool(setup, SKILL_RUN, args, offer.approve)
+            }
+            Some(resolved) => self.commanded(setup, resolved, offer.approve),
+            None => self.tool(setup, SKILL_RUN, args, offer.approve),
+        }
     }
 
     /// A command; `asked` if the tool that carries it needs an approval itself.
-    fn routed(&self, setup: &Setup, routed: Result<Routed, Vec<Problem>>, asked: bool) -> Resolved {
-        match routed {
+    fn commanded(
+        &self,
+        setup: &Setup,
+        resolved: Result<Command, Vec<Problem>>,
+        asked: bool,
+    ) -> Resolved {
+        match resolved {
             Err(problems) => refused(&problems),
-            Ok(Routed::GetSkill { topic }) => self.page(&topic),
-            Ok(Routed::Command(command)) if command.help => self.page(&command.skill_name),
-            Ok(Routed::Command(command)) => {
-                self.command(setup, &command.skill_name, command.flags, asked)
-            }
+            Ok(Command::Page { topic }) => match (&setup.skills, tag_of(&topic)) {
+                (Some(scope), Some(tag)) => self.tagged(scope, &tag),
+                _ => self.page(&topic),
+            },
+            Ok(Command::Template(result)) => Resolved::Text(result.to_string()),
+            Ok(Command::Run { skill, inputs }) => self.run(setup, &skill.skill, inputs, asked),
         }
+    }
+
+    /// The skills with a tag among the few that an agent has.
+    fn tagged(&self, scope: &[String], tag: &str) -> Resolved {
+        let found = scope.iter().filter(|name| {
+            let skill = self.find(name);
+            let mut tags = skill.iter().flat_map(|loaded| &loaded.skill.tags);
+            tags.any(|known| known.eq_ignore_ascii_case(tag))
+        });
+        let found: Vec<&str> = found.map(String::as_str).collect();
+        Resolved::Text(match found.as_slice() {
+            [] => format!("none of your skills has the tag `{tag}`"),
+            found => format!("skills: {}", found.join(", ")),
+        })
+    }
+
+    /// Why a tool may not be called directly: it is what a skill does that has to be delegated (S2.58).
+    fn behind_skill(&self, setup: &Setup, tool: &str) -> Option<Resolved> {
+        if !may_delegate(setup) {
+            return None;
+        }
+        let in_scope = |id: &str| match &setup.skills {
+            Some(scope) => scope.iter().any(|allowed| allowed == id),
+            None => true,
+        };
+        let router = &self.engine.parts.router;
+        let full = |name: &str| match router.find(name) {
+            deft_tools::Found::Tool(info) => info.name,
+            _ => name.to_owned(),
+        };
+        let called = full(tool);
+        let is_behind = |skill: &Skill| {
+            let same = handler_tool(skill).is_some_and(|own| full(&own) == called);
+            same && in_scope(skill.id.as_str()) && !is_read_only(skill, router)
+        };
+        let snapshot = self.engine.parts.skills.snapshot();
+        let behind = snapshot.skills().find(|loaded| is_behind(&loaded.skill))?;
+        let id = &behind.skill.id;
+        Some(Resolved::Refused(format!(
+            "`{tool}` is what `{id}` calls, and changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{id}\"]"
+        )))
     }
 
     /// A text about skills, read when the call is made.
@@ -182,58 +232,21 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    fn command(&self, setup: &Setup, name: &str, flags: Object, asked: bool) -> Resolved {
-        let Some(loaded) = self.snapshot.find(name) else {
-            return refused(&[self.unknown(name)]);
-        };
-        let skill = &loaded.skill;
-        if let Body::Manual {
-            handler: None,
-            text,
-        } = &skill.body
-        {
-            return Resolved::Text(CommandResult::template(text.read()).to_string());
-        }
-        if may_delegate(setup) && !self.is_read_only(skill) {
+    fn run(&self, setup: &Setup, skill: &Skill, inputs: Object, asked: bool) -> Resolved {
+        let name = &skill.id;
+        let delegated = handler(skill).is_some() && !is_read_only(skill, &self.engine.parts.router);
+        if delegated && may_delegate(setup) {
             return Resolved::Refused(format!(
                 "`{name}` changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{name}\"]"
             ));
         }
         let args = Object::from_iter([
-            ("skill".to_owned(), json!(skill.id.as_str())),
-            ("inputs".to_owned(), Value::Object(flags)),
+            ("skill".to_owned(), json!(name.as_str())),
+            ("inputs".to_owned(), Value::Object(inputs)),
         ]);
         // The key of the call is the key of the run, which never runs twice.
-        let (effects, name) = (Effects::Idempotent, Some(skill.id.to_string()));
+        let (effects, name) = (Effects::Idempotent, Some(name.to_string()));
         self.judged(setup, SKILL_RUN, args, effects, asked, name)
-    }
-
-    /// Whether a skill only reads: as it says, as its tool says, else by its name (S2.58).
-    fn is_read_only(&self, skill: &Skill) -> bool {
-        let said = skill.policy.effects.or_else(|| {
-            let tool = handler_tool(skill)?;
-            self.engine.parts.router.effects(&tool)
-        });
-        said.map_or_else(
-            || reads_only(skill.id.as_str()),
-            |effects| effects == Effects::None,
-        )
-    }
-
-    fn flags(&self, name: &str) -> Result<Vec<Flag>, Problem> {
-        let loaded = self.snapshot.find(name).ok_or_else(|| self.unknown(name))?;
-        Ok(match &loaded.skill.body {
-            Body::Manual { text, .. } => deft_skillfile::flags(&text.read()),
-            _ => Vec::new(),
-        })
-    }
-
-    fn unknown(&self, name: &str) -> Problem {
-        let names = self
-            .snapshot
-            .skills()
-            .map(|loaded| loaded.skill.id.as_str());
-        Problem::unknown_skill(name, nearest(name, names).map(str::to_owned))
     }
 
     fn dispatch_line(&self, setup: &Setup, line: &Line) -> Resolved {
@@ -255,6 +268,16 @@ impl<'a> AgentFacts<'a> {
             Ok(Routed::GetSkill { topic }) => self.page(&topic),
             Err(problems) => refused(&problems),
         }
+    }
+}
+
+impl CommandSkills for AgentFacts<'_> {
+    fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+        self.engine.named_skill(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.snapshot.names()
     }
 }
 
@@ -312,19 +335,16 @@ fn may_delegate(setup: &Setup) -> bool {
     setup.tools.iter().any(|offer| offer.tool == DISPATCH_AGENT)
 }
 
-/// The tool that carries a command out, if one does.
-fn handler_tool(skill: &Skill) -> Option<String> {
-    let Body::Manual {
-        handler: Some(handler),
-        ..
-    } = &skill.body
-    else {
-        return None;
-    };
-    match Handler::from_text(handler) {
-        Handler::Tool(tool) | Handler::BuiltIn(tool) => Some(tool),
-        Handler::Skill(_) => None,
+/// The tag that a topic of `get_skill` asks for.
+fn tag_of(topic: &str) -> Option<String> {
+    match Topic::parse(topic) {
+        Topic::Tag(tag) => Some(tag),
+        Topic::All | Topic::Name(_) | Topic::Whole(_) => None,
     }
+}
+
+fn is_unknown(problem: &Problem) -> bool {
+    matches!(problem.kind, ProblemKind::UnknownSkill { .. })
 }
 
 fn dispatch(mut args: Object) -> Resolved {
@@ -346,11 +366,7 @@ fn dispatch(mut args: Object) -> Resolved {
     }
 }
 
-/// What is wrong with a command, in the words of the router; that it is an error is said around it.
+/// What is wrong with a command: each problem with its code and its remedy.
 fn refused(problems: &[Problem]) -> Resolved {
-    let text = CommandResult::refused(problems).content;
-    Resolved::Mistaken(match text.strip_prefix("error: ") {
-        Some(text) => text.to_owned(),
-        None => text,
-    })
+    Resolved::Problem(CommandResult::refused(problems).content)
 }

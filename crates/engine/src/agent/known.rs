@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deft_agent::{Classified, Classifier, MatchLimits, Playbook};
-use deft_model::{Agent, PromptEntry};
+use deft_model::{Agent, PromptEntry, Skill, SkillId};
 use deft_registry::{Loaded, Snapshot, discovery};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 
 use crate::Engine;
+use crate::commands::Commands;
 
 /// How many records are shown with the skills of files.
 const MOST_RECORDS: u32 = 500;
@@ -31,7 +32,15 @@ pub(crate) struct Skills {
     /// All of them.
     pub(crate) all: Snapshot,
     classifier: Option<Classifier>,
-    entries: Mutex<HashMap<String, (Agent, Arc<Entries>)>>,
+    entries: Mutex<HashMap<String, (Usable, Arc<Entries>)>>,
+}
+
+/// What the entries of an agent depend on beside the skills: what it may use, and the commands that
+/// cannot be run now.
+#[derive(Clone, PartialEq)]
+struct Usable {
+    agent: Agent,
+    unavailable: Vec<SkillId>,
 }
 
 /// What of a record changes the set.
@@ -167,13 +176,21 @@ impl Skills {
         self.standing.get(id).copied().unwrap_or_else(written)
     }
 
-    /// What an agent may use. Pages are read for this, so it is kept.
-    pub(crate) fn entries(&self, agent: &Agent) -> Arc<Entries> {
+    /// What an agent may use, without commands that cannot be run now. Pages are read for this, so
+    /// it is kept.
+    pub(crate) fn entries(&self, agent: &Agent, commands: &Commands<'_>) -> Arc<Entries> {
+        let all = self.all.skills().map(|loaded| &loaded.skill);
+        let missing = all.filter(|skill| commands.unavailable(skill, false).is_some());
+        let usable = Usable {
+            agent: agent.clone(),
+            unavailable: missing.map(|skill| skill.id.clone()).collect(),
+        };
         if let Some((known, entries)) = lock(&self.entries).get(&agent.id)
-            && known == agent
+            && *known == usable
         {
             return Arc::clone(entries);
         }
+        let unavailable = |skill: &Skill| commands.unavailable(skill, false);
         let mut skills = discovery::skill_entries(&self.all, agent);
         let mut workflows = discovery::workflow_entries(&self.all, agent);
         for entries in [&mut skills, &mut workflows] {
@@ -181,11 +198,11 @@ impl Skills {
         }
         let entries = Arc::new(Entries {
             domains: discovery::domain_entries(&self.all, agent),
-            commands: discovery::command_entries(&self.all, agent, &BTreeMap::new()),
+            commands: discovery::command_entries(&self.all, agent, &BTreeMap::new(), &unavailable),
             skills,
             workflows,
         });
-        let kept = (agent.clone(), Arc::clone(&entries));
+        let kept = (usable, Arc::clone(&entries));
         lock(&self.entries).insert(agent.id.clone(), kept);
         entries
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
-use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId};
+use deft_command::fill_page;
+use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId, Skill};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
@@ -126,7 +127,7 @@ impl Engine {
             system: prompt.parts.into(),
             conversation: Some(conversation),
             history: Arc::default(),
-            task: brief.instructions.clone(),
+            task: inner.task_of(brief, &pinned.skill),
             tools: reach.tools,
             shelf: reach.shelf,
             skills: reach.skills,
@@ -153,6 +154,19 @@ impl Inner {
             max_calls: self.options.agent.max_calls,
             ..Limits::default()
         }
+    }
+
+    /// What an agent is told to do. A page has its dates and the inputs of its run filled in (S2.9).
+    fn task_of(&self, brief: &Brief, skill: &Skill) -> String {
+        let text = &brief.instructions;
+        if !matches!(skill.body, Body::Manual { .. }) {
+            return text.clone();
+        }
+        let run = &brief.run;
+        let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
+        let start = run.started_at.unwrap_or(run.admitted_at);
+        let start = start.to_zoned(self.host_zone());
+        fill_page(text, &start, &inputs).into_owned()
     }
 
     /// Exactly the tools of a step, and the skills that a page refers to.

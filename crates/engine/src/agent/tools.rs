@@ -4,16 +4,17 @@
 use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
-use deft_command::{CommandResult, Routed, from_json};
+use deft_command::{CommandResult, Problem};
 use deft_model::{
-    Authority, Body, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, ToolSpec,
+    Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, Skill, ToolSpec,
 };
-use deft_registry::discovery::{Topic, get_skill, load_skill};
+use deft_registry::discovery::{Topic, get_skill_with, load_skill};
 use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
 use crate::authority::{denied, inside};
+use crate::commands::{Command, handler};
 use crate::engine::Inner;
 use crate::own_tools::failure;
 use crate::skills::Pinned;
@@ -113,24 +114,13 @@ async fn call(
         SKILL_RUN => {
             let inputs = args.get("inputs").and_then(Value::as_object).cloned();
             let inputs = inputs.unwrap_or_default();
-            engine.run_for_agent(text("skill"), inputs, &context).await
+            engine.skill_run(text("skill"), inputs, &context).await
         }
         SKILL => {
             let skills = engine.all_skills().await;
             Ok(Value::String(load_skill(&skills.all, text("skill_name"))))
         }
-        GET_SKILL => {
-            let skills = engine.all_skills().await;
-            let topic = Topic::parse(text("topic"));
-            let page = get_skill(&skills.all, &topic);
-            page.map(Value::String).map_err(|unknown| {
-                let failure = Failure::new(FailureClass::NotFound, unknown.to_string());
-                match unknown.near() {
-                    Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                    None => failure,
-                }
-            })
-        }
+        GET_SKILL => engine.page(text("topic")).await,
         USE_SKILL => engine.use_skill(&Value::Object(args), &context).await,
         _ => Err(Failure::new(
             FailureClass::Invalid,
@@ -140,35 +130,55 @@ async fn call(
 }
 
 impl Engine {
+    /// A text about skills, with what is known of the tools behind them.
+    async fn page(&self, topic: &str) -> Result<Value, Failure> {
+        let skills = self.all_skills().await;
+        let commands = self.inner.commands(&skills.all);
+        let unavailable = |skill: &Skill| commands.unavailable(skill, false);
+        let page = get_skill_with(&skills.all, &Topic::parse(topic), &unavailable);
+        page.map(Value::String).map_err(|unknown| {
+            let failure = Failure::new(FailureClass::NotFound, unknown.to_string());
+            let failure = failure.code(unknown.code());
+            match unknown.near() {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure,
+            }
+        })
+    }
+
     async fn use_skill(&self, call: &Value, context: &Context) -> Result<Value, Failure> {
-        let snapshot = self.inner.parts.skills.snapshot();
-        let flags = |name: &str| match snapshot.find(name).map(|loaded| &loaded.skill.body) {
-            Some(Body::Manual { text, .. }) => Ok(deft_skillfile::flags(&text.read())),
-            Some(_) => Ok(Vec::new()),
-            None => Err(deft_command::Problem::unknown_skill(name, None)),
+        let skills = self.all_skills().await;
+        let resolved = self.inner.commands(&skills.all).json(call);
+        match resolved.map_err(|problems| invalid(&problems))? {
+            Command::Page { topic } => self.page(&topic).await,
+            Command::Template(result) => Ok(json!(result)),
+            Command::Run { skill, inputs } => {
+                let skill = skill.skill.id.as_str();
+                self.run_for_agent(skill, inputs, context).await
+            }
+        }
+    }
+
+    /// A skill by its name. Here no model reads the answer, so that a page without a handler is run
+    /// like any other skill.
+    async fn skill_run(
+        &self,
+        name: &str,
+        inputs: Object,
+        context: &Context,
+    ) -> Result<Value, Failure> {
+        let skills = self.all_skills().await;
+        let resolved = match skills.all.find(name) {
+            Some(_) => self.inner.commands(&skills.all).named(name, inputs.clone()),
+            // What the store knows by its number.
+            None => return self.run_for_agent(name, inputs, context).await,
         };
-        match from_json(call, flags) {
-            Err(problems) => {
-                let text = CommandResult::refused(&problems).content;
-                Err(Failure::new(FailureClass::Invalid, text))
-            }
-            Ok(Routed::GetSkill { topic }) => {
-                let page = get_skill(&snapshot, &Topic::parse(&topic));
-                page.map(Value::String)
-                    .map_err(|unknown| Failure::new(FailureClass::NotFound, unknown.to_string()))
-            }
-            Ok(Routed::Command(command)) => {
-                let body = snapshot.find(&command.skill_name);
-                match body.map(|loaded| &loaded.skill.body) {
-                    Some(Body::Manual {
-                        handler: None,
-                        text,
-                    }) => Ok(Value::String(text.read().into_owned())),
-                    _ => {
-                        self.run_for_agent(&command.skill_name, command.flags, context)
-                            .await
-                    }
-                }
+        match resolved.map_err(|problems| invalid(&problems))? {
+            Command::Page { topic } => self.page(&topic).await,
+            Command::Template(_) => self.run_for_agent(name, inputs, context).await,
+            Command::Run { skill, inputs } => {
+                let skill = skill.skill.id.as_str();
+                self.run_for_agent(skill, inputs, context).await
             }
         }
     }
@@ -190,7 +200,7 @@ impl Engine {
         let fire = Fire {
             skill: skill.to_owned(),
             authority,
-            inputs: crate::inputs::typed(inputs, found.plan.inputs()),
+            inputs,
             cause: BY_AGENT.to_owned(),
             key: (!context.key.is_empty()).then(|| context.key.clone()),
             ..Fire::default()
@@ -209,7 +219,31 @@ impl Engine {
                 row.map_err(|error| failure(&error))?.run().clone()
             }
         };
-        outcome(&row)
+        let value = outcome(&row)?;
+        let worked = row.outcome == Some(Outcome::Success);
+        Ok(if worked && handler(&found.skill).is_some() {
+            json!(self.command_result(&found.skill, &value))
+        } else {
+            value
+        })
+    }
+}
+
+/// Why a command was not run: all problems, under the code of the first.
+fn invalid(problems: &[Problem]) -> Failure {
+    let code = problems.first().map(Problem::problem_code);
+    let text = match problems {
+        [only] => only.to_string(),
+        several => CommandResult::refused(several).content,
+    };
+    let failure = Failure::new(FailureClass::Invalid, text);
+    let failure = Failure { code, ..failure };
+    match problems {
+        [only] => match only.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        },
+        _ => failure,
     }
 }
 

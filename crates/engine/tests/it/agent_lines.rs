@@ -188,6 +188,7 @@ fn word(how: Interpretation) -> &'static str {
         Interpretation::Text => "text",
         Interpretation::Refused => "REFUSED",
         Interpretation::Mistaken => "mistaken",
+        Interpretation::Problem => "problem",
         Interpretation::Declined => "declined",
         Interpretation::Described => "described",
         Interpretation::Made => "made before",

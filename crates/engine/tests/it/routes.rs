@@ -51,10 +51,12 @@ fn list(value: &Value) -> Vec<Value> {
 
 /// What the model says: its calls, and after the last one the calls of agents it sends out or runs.
 fn script(route: &Value) -> Vec<Value> {
-    let calls = list(&route["calls"])
-        .into_iter()
-        .chain(list(&route["below"]));
-    let calls = calls.map(|call| json!({ "calls": [call] }));
+    let call = |call: Value| json!({ "calls": [call] });
+    let calls = list(&route["calls"]).into_iter().map(call);
+    // The agent ends before those below begin, where they begin later.
+    let between = (route["later"] == true).then(|| json!({ "text": "Done." }));
+    let below = list(&route["below"]).into_iter().map(call);
+    let calls = calls.chain(between).chain(below);
     let ends = (0..6).map(|_| json!({ "text": "Done." }));
     calls.chain(ends).collect()
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use deft_model::{Agent, Body, Dialect, PromptEntry, Skill};
 use deft_skillfile::sections;
 
+use super::help::Unavailable;
 use super::listing::{escape, listed, xml};
 use super::{is_hidden, offered, one_line};
 use crate::snapshot::Snapshot;
@@ -77,12 +78,13 @@ pub fn domain_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
 }
 
 /// Usage lines of the most common commands (S2.32): those that were used, by how often, and the
-/// first ones of each domain. Pages are read for this, so the result is worth keeping as long as
+/// first ones of each domain, all of which can be run. Pages are read for this, so the result is worth keeping as long as
 /// the snapshot is.
 pub fn command_entries(
     snapshot: &Snapshot,
     agent: &Agent,
     uses: &BTreeMap<String, u64>,
+    unavailable: Unavailable<'_>,
 ) -> Vec<PromptEntry> {
     let mut of_domain: BTreeMap<&str, usize> = BTreeMap::new();
     let mut entries = Vec::new();
@@ -91,7 +93,7 @@ pub fn command_entries(
         let (Body::Manual { text, .. }, Some(domain)) = (&skill.body, &skill.domain) else {
             continue;
         };
-        if is_hidden(skill) || !may_use(agent, skill) {
+        if is_hidden(skill) || !may_use(agent, skill) || unavailable(skill).is_some() {
             continue;
         }
         let place = of_domain.entry(domain).or_default();

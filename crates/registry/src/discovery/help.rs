@@ -1,11 +1,12 @@
-//! `get_skill` in its four levels, and `--help` (S2.24 to S2.31).
+//! `get_skill` in its four levels, by tag, and `--help` (S2.24 to S2.33).
 
 use std::sync::Arc;
 
-use deft_model::nearest;
+use deft_model::{ProblemCode, Skill, nearest, nearest_name};
 use deft_skillfile::render;
 
-use super::one_line;
+use super::search::{Query, search};
+use super::{missing_handler, one_line};
 use crate::snapshot::Snapshot;
 use crate::unit::Loaded;
 
@@ -18,6 +19,8 @@ pub enum Topic {
     Name(String),
     /// Every skill of a domain.
     Whole(String),
+    /// The skills with a tag.
+    Tag(String),
 }
 
 impl Topic {
@@ -26,6 +29,9 @@ impl Topic {
         let path = path.trim();
         if path.is_empty() {
             return Self::All;
+        }
+        if let Some(tag) = path.strip_prefix("tag:").or(path.strip_prefix('#')) {
+            return Self::Tag(tag.trim().to_owned());
         }
         match path.strip_suffix(".all") {
             Some(domain) if !domain.is_empty() => Self::Whole(domain.to_owned()),
@@ -61,14 +67,23 @@ pub enum Unknown {
         /// What was probably meant.
         near: Option<String>,
     },
+    /// No skill has this tag.
+    #[error("Unknown tag: {name}")]
+    Tag {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant.
+        near: Option<String>,
+    },
 }
 
 impl Unknown {
     /// The stable code of the error (S2.44).
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ProblemCode {
         match self {
-            Self::Domain { .. } | Self::EmptyDomain { .. } => "unknown_domain",
-            Self::Skill { .. } => "unknown_skill",
+            Self::Domain { .. } | Self::EmptyDomain { .. } => ProblemCode::UnknownDomain,
+            Self::Skill { .. } => ProblemCode::UnknownSkill,
+            Self::Tag { .. } => ProblemCode::UnknownTag,
         }
     }
 
@@ -77,42 +92,112 @@ impl Unknown {
         match self {
             Self::Domain { near, .. }
             | Self::EmptyDomain { near, .. }
-            | Self::Skill { near, .. } => near.as_deref(),
+            | Self::Skill { near, .. }
+            | Self::Tag { near, .. } => near.as_deref(),
         }
     }
 }
 
-/// The answer to `get_skill`.
+/// Why a command cannot be run, if that is known. Pages say so wherever they are shown.
+pub type Unavailable<'a> = &'a dyn Fn(&Skill) -> Option<String>;
+
+/// The answer to `get_skill`, as far as skills alone tell what is available.
 pub fn get_skill(snapshot: &Snapshot, topic: &Topic) -> Result<String, Unknown> {
+    get_skill_with(snapshot, topic, &missing_handler)
+}
+
+/// The answer to `get_skill` with what is known of tools.
+pub fn get_skill_with(
+    snapshot: &Snapshot,
+    topic: &Topic,
+    unavailable: Unavailable<'_>,
+) -> Result<String, Unknown> {
     match topic {
         Topic::All => Ok(top(snapshot)),
-        Topic::Whole(domain) => whole(snapshot, domain),
+        Topic::Whole(domain) => whole(snapshot, domain, unavailable),
+        Topic::Tag(tag) => tagged(snapshot, tag, unavailable),
         Topic::Name(name) => match snapshot.domain(name) {
-            Some(domain) => Ok(domain.index.text.read().into_owned()),
-            None => help(snapshot, name),
+            Some(domain) => {
+                let skills = domain.skills.iter();
+                let skills = skills.filter_map(|id| snapshot.skill(id.as_str()));
+                let mut text = domain.index.text.read().into_owned();
+                let why = |loaded: &Arc<Loaded>| {
+                    let why = unavailable(&loaded.skill)?;
+                    Some(format!("\n- `{}`: {why}", loaded.skill.id))
+                };
+                let missing: String = skills.filter_map(why).collect();
+                if !missing.is_empty() {
+                    text = format!("{}\n\nNot available now:\n{missing}", text.trim_end());
+                }
+                Ok(text)
+            }
+            None => help_with(snapshot, name, unavailable),
         },
     }
 }
 
-/// The page of a skill, the same for `get_skill` and `--help` (S2.28).
+/// The page of a skill, as far as skills alone tell what is available.
 pub fn help(snapshot: &Snapshot, name: &str) -> Result<String, Unknown> {
+    help_with(snapshot, name, &missing_handler)
+}
+
+/// The page of a skill, the same for `get_skill` and `--help` (S2.28).
+pub fn help_with(
+    snapshot: &Snapshot,
+    name: &str,
+    unavailable: Unavailable<'_>,
+) -> Result<String, Unknown> {
     if let Some(loaded) = snapshot.find(name) {
-        return Ok(page(loaded));
+        return Ok(page(loaded, unavailable));
     }
     let skills = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
     let domains = snapshot.domains().map(|(name, _)| name);
     let name = name.to_owned();
     // A name with a dot can only be a skill.
     if name.contains('.') {
-        let near = nearest(&name, skills).map(str::to_owned);
+        let near = nearest_name(&name, skills).map(str::to_owned);
         return Err(Unknown::Skill { name, near });
     }
-    let near = nearest(&name, domains.chain(skills)).map(str::to_owned);
+    // A word that is no name may be a tag.
+    if let Ok(list) = tagged(snapshot, &name, unavailable) {
+        return Ok(list);
+    }
+    let near = nearest_name(&name, domains.chain(skills)).map(str::to_owned);
     Err(Unknown::Domain { name, near })
 }
 
-fn page(loaded: &Loaded) -> String {
-    render::manual(&loaded.skill)
+fn page(loaded: &Loaded, unavailable: Unavailable<'_>) -> String {
+    let page = render::manual(&loaded.skill);
+    match unavailable(&loaded.skill) {
+        Some(why) => format!("{}\n\nNot available now: {why}", page.trim_end()),
+        None => page,
+    }
+}
+
+/// The skills with a tag, one to a line (S2.33).
+fn tagged(snapshot: &Snapshot, tag: &str, unavailable: Unavailable<'_>) -> Result<String, Unknown> {
+    let query = Query {
+        tag: Some(tag.to_owned()),
+        ..Query::default()
+    };
+    let mut found = search(snapshot, &query);
+    found.retain(|loaded| !super::is_hidden(&loaded.skill));
+    if found.is_empty() {
+        let tags = snapshot.skills().flat_map(|loaded| &loaded.skill.tags);
+        return Err(Unknown::Tag {
+            near: nearest(tag, tags.map(String::as_str)).map(str::to_owned),
+            name: tag.to_owned(),
+        });
+    }
+    let mut out = format!("Skills with the tag {}:\n\n", one_line(tag));
+    for loaded in found {
+        let about = one_line(&loaded.skill.description);
+        let why = unavailable(&loaded.skill);
+        let why = why.map_or(String::new(), |why| format!(" (not available now: {why})"));
+        out.push_str(&format!("  {:12} {about}{why}\n", loaded.skill.id));
+    }
+    out.push_str("\nUse: get_skill: <domain>.<command> for specific skill details\n");
+    Ok(out)
 }
 
 fn top(snapshot: &Snapshot) -> String {
@@ -139,7 +224,7 @@ fn top(snapshot: &Snapshot) -> String {
     out
 }
 
-fn whole(snapshot: &Snapshot, name: &str) -> Result<String, Unknown> {
+fn whole(snapshot: &Snapshot, name: &str, unavailable: Unavailable<'_>) -> Result<String, Unknown> {
     let skills = snapshot
         .domain(name)
         .map(|domain| domain.skills.as_slice())
@@ -155,7 +240,7 @@ fn whole(snapshot: &Snapshot, name: &str) -> Result<String, Unknown> {
     }
     let pages = skills.iter().filter_map(|id| snapshot.skill(id.as_str()));
     let pages: Vec<String> = pages
-        .map(|loaded| format!("# {}\n\n{}", loaded.skill.id, page(loaded)))
+        .map(|loaded| format!("# {}\n\n{}", loaded.skill.id, page(loaded, unavailable)))
         .collect();
     Ok(pages.join("\n\n---\n\n"))
 }

@@ -11,12 +11,12 @@ mod search;
 mod tool;
 
 pub use entries::{command_entries, domain_entries, may_use, skill_entries, workflow_entries};
-pub use help::{Topic, Unknown, get_skill, help};
+pub use help::{Topic, Unavailable, Unknown, get_skill, get_skill_with, help, help_with};
 pub use listing::{Listed, Listing, available_skills, listing};
 pub use search::{Query, search};
 pub use tool::{load_failure, load_skill, load_skill_as, skill_tool, skill_tool_spec};
 
-use deft_model::{Dialect, Skill};
+use deft_model::{Body, Dialect, Handler, Skill};
 use serde_json::Value;
 
 use crate::snapshot::Snapshot;
@@ -25,6 +25,19 @@ use crate::unit::Loaded;
 /// Whether a skill asks not to be offered to models.
 pub fn is_hidden(skill: &Skill) -> bool {
     skill.extra.get("disable-model-invocation") == Some(&Value::Bool(true))
+}
+
+/// Why a command cannot be run by what its page says alone: deft has no such handler in this version.
+pub fn missing_handler(skill: &Skill) -> Option<String> {
+    let Body::Manual { handler, .. } = &skill.body else {
+        return None;
+    };
+    match Handler::from_text(handler.as_ref()?) {
+        Handler::BuiltIn(name) if !Handler::is_there(&name) => Some(format!(
+            "the handler `{name}` is not available in this version"
+        )),
+        Handler::BuiltIn(_) | Handler::Tool(_) | Handler::Skill(_) => None,
+    }
 }
 
 /// What a model may load by name: skills of the open format and records.

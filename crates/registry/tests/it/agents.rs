@@ -138,14 +138,19 @@ fn an_agent_is_shown_what_it_may_use() {
         ["email", "tasks"]
     );
     let uses = BTreeMap::from([("email.send".to_owned(), 7)]);
-    let commands = command_entries(&snapshot, &agent, &uses);
+    let commands = command_entries(&snapshot, &agent, &uses, &|_| None);
     // The first two of a domain, and what was used.
     assert_eq!(
         names(&commands),
         ["email.draft", "email.read", "email.send", "tasks.list"]
     );
     assert_eq!(
-        names(&command_entries(&snapshot, &agent, &BTreeMap::new())),
+        names(&command_entries(
+            &snapshot,
+            &agent,
+            &BTreeMap::new(),
+            &|_| None
+        )),
         ["email.draft", "email.read", "tasks.list"]
     );
     assert_eq!(&*commands[2].text, "  email.send --to ADDR --body TEXT\n");

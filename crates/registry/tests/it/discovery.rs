@@ -168,3 +168,50 @@ fn search_ranks() {
     assert_eq!(find(&["inbox"]), ["triage"]);
     assert!(find(&["nothing-like-it"]).is_empty());
 }
+
+/// S2.33: skills are found by their tags, whatever the case; a tag nobody has is told.
+#[test]
+fn get_skill_by_tag() {
+    let world = world();
+    let snapshot = world.load();
+    let found = "Skills with the tag todo:\n\n  tasks.search Search tasks\n\n\
+                 Use: get_skill: <domain>.<command> for specific skill details\n";
+    assert_eq!(ask(&snapshot, "tag:todo"), found);
+    assert_eq!(ask(&snapshot, "#todo"), found);
+    assert_eq!(ask(&snapshot, "todo"), found);
+    assert_eq!(
+        ask(&snapshot, "tag: WORK"),
+        found.replace("the tag todo", "the tag WORK")
+    );
+    assert_eq!(
+        ask(&snapshot, "tag:tood"),
+        "Unknown tag: tood (unknown_tag, near Some(\"todo\"))"
+    );
+}
+
+/// S2.31, S2.45: a page whose handler is missing says so wherever it is shown.
+#[test]
+fn pages_with_missing_handlers_say_so() {
+    let world = World::new();
+    let missing = page("drive.list", "List files")
+        .replace("---\n\n#", "handler: drive.list\ntags: [files]\n---\n\n#");
+    world.write("skills/drive/list.md", missing);
+    world.write("skills/drive/read.md", page("drive.read", "Read a file"));
+    let snapshot = world.load();
+    let why = "the handler `drive.list` is not available in this version";
+    let note = format!("\n\nNot available now: {why}");
+    let single = ask(&snapshot, "drive.list");
+    assert!(single.ends_with(&note), "{single}");
+    assert_eq!(help(&snapshot, "drive.list").unwrap(), single);
+    let whole = ask(&snapshot, "drive.all");
+    assert_eq!(whole.matches(&note).count(), 1, "{whole}");
+    let domain = ask(&snapshot, "drive");
+    let listed = format!("\n\nNot available now:\n\n- `drive.list`: {why}");
+    assert!(domain.ends_with(&listed), "{domain}");
+    let tagged = ask(&snapshot, "tag:files");
+    assert!(
+        tagged.contains(&format!("(not available now: {why})")),
+        "{tagged}"
+    );
+    assert!(!ask(&snapshot, "drive.read").contains("Not available"));
+}

@@ -298,3 +298,40 @@ fn readers_do_not_wait_for_a_reload() {
     });
     assert_eq!(description(&kept, "a").as_deref(), Some("0"));
 }
+
+/// S2.12: the file at the path that says its name counts, wherever a mis-named one lies.
+#[test]
+fn the_file_at_the_right_path_wins() {
+    for misnamed in [
+        "skills/aaa/other.md",
+        "skills/email/a.md",
+        "skills/zzz/other.md",
+    ] {
+        let world = World::new();
+        world.write(misnamed, page("email.send", "mis-named"));
+        world.write("skills/email/send.md", page("email.send", "at its path"));
+        let snapshot = world.load();
+        let loaded = snapshot.skill("email.send").unwrap();
+        assert_eq!(loaded.skill.description, "at its path", "{misnamed}");
+        let states: Vec<(bool, String)> = snapshot
+            .files()
+            .iter()
+            .map(|file| {
+                let shadowed = matches!(file.state, deft_registry::State::Shadowed { .. });
+                (shadowed, file.path.display().to_string())
+            })
+            .collect();
+        let paths: Vec<&String> = states.iter().map(|(_, path)| path).collect();
+        assert!(paths.is_sorted(), "{paths:?}");
+        let shadowed: Vec<bool> = states.iter().map(|(shadowed, _)| *shadowed).collect();
+        let first = misnamed < "skills/email/send.md";
+        assert_eq!(shadowed, [first, !first], "{misnamed}");
+        // Alone, it is what its name says.
+        world.remove("skills/email/send.md");
+        let snapshot = world.load();
+        assert_eq!(
+            snapshot.skill("email.send").unwrap().skill.description,
+            "mis-named"
+        );
+    }
+}

@@ -1,7 +1,7 @@
 //! What is kept beside runs.
 
 use super::support::{admission, admit, append, at, start};
-use crate::{Batch, Store, Write};
+use crate::{Batch, GoodFile, Store, Write};
 
 fn result(key: &str, value: &str, made: i64, expires: i64) -> Write {
     Write::Cache {
@@ -40,6 +40,27 @@ pub(super) async fn a_revision_is_kept_once(store: &dyn Store) {
     let kept = store.revision("sha256:1").await.unwrap();
     assert_eq!(kept.as_deref(), Some("one"));
     assert_eq!(store.revision("sha256:2").await.unwrap(), None);
+}
+
+/// S2.18: the last good revision of a file is known until the file is gone.
+pub(super) async fn good_files_are_replaced(store: &dyn Store) {
+    let file = |path: &str, revision: &str| GoodFile {
+        path: path.to_owned(),
+        skill: "a.b".to_owned(),
+        revision: revision.to_owned(),
+    };
+    let kept = |path: &str, revision: &str| (file(path, revision), format!("{revision} text"));
+    let first = vec![kept("/b.md", "1"), kept("/a.md", "2")];
+    store.keep_good_files(first, Vec::new()).await.unwrap();
+    let then = vec![kept("/b.md", "3"), kept("/c.md", "4")];
+    let gone = vec!["/a.md".to_owned(), "/never.md".to_owned()];
+    store.keep_good_files(then, gone).await.unwrap();
+    let files = store.good_files().await.unwrap();
+    assert_eq!(files, [file("/b.md", "3"), file("/c.md", "4")]);
+    for revision in ["1", "2", "3", "4"] {
+        let content = store.revision(revision).await.unwrap();
+        assert_eq!(content, Some(format!("{revision} text")));
+    }
 }
 
 pub(super) async fn catalogs_are_replaced(store: &dyn Store) {

@@ -86,6 +86,7 @@ pub const RULES: &[Rule] = rules![
     people::a_grant_can_be_taken_back,
     aside::results_expire,
     aside::a_revision_is_kept_once,
+    aside::good_files_are_replaced,
     aside::catalogs_are_replaced,
     aside::the_version_changes_with_writes,
     reading::runs_are_listed_newest_first,

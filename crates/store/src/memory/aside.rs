@@ -1,12 +1,15 @@
-//! What is kept beside runs: revisions, cached results, catalogs of servers.
+//! What is kept beside runs: revisions, files that were good, cached results, catalogs of servers.
 
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
+use crate::GoodFile;
+
 #[derive(Default)]
 pub(super) struct Aside {
     revisions: HashMap<String, String>,
+    good_files: BTreeMap<String, GoodFile>,
     results: HashMap<String, (String, Timestamp)>,
     catalogs: BTreeMap<String, (String, Timestamp)>,
 }
@@ -21,6 +24,19 @@ impl Aside {
 
     pub(super) fn revision(&self, revision: &str) -> Option<String> {
         self.revisions.get(revision).cloned()
+    }
+
+    pub(super) fn keep_good_file(&mut self, file: GoodFile, content: &str) {
+        self.keep_revision(&file.revision, content);
+        self.good_files.insert(file.path.clone(), file);
+    }
+
+    pub(super) fn drop_good_file(&mut self, path: &str) {
+        self.good_files.remove(path);
+    }
+
+    pub(super) fn good_files(&self) -> Vec<GoodFile> {
+        self.good_files.values().cloned().collect()
     }
 
     pub(super) fn keep_result(

@@ -24,8 +24,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, PageEnd, Prune, Pruned, RunFilter, RunPage,
-    RunRow, Store, StoredEvent,
+    Decided, Decision, Error, GoodFile, Grant, Lease, NewEvent, PageEnd, Prune, Pruned, RunFilter,
+    RunPage, RunRow, Store, StoredEvent,
 };
 use run::{Index, Run};
 
@@ -201,6 +201,22 @@ impl Store for Memory {
 
     fn revision(&self, revision: &str) -> Answer<'_, Option<String>> {
         self.read(|state| state.aside.revision(revision))
+    }
+
+    fn keep_good_files(&self, files: Vec<(GoodFile, String)>, gone: Vec<String>) -> Answer<'_, ()> {
+        self.write(|state| {
+            for (file, content) in files {
+                state.aside.keep_good_file(file, &content);
+            }
+            for path in &gone {
+                state.aside.drop_good_file(path);
+            }
+            Ok(())
+        })
+    }
+
+    fn good_files(&self) -> Answer<'_, Vec<GoodFile>> {
+        self.read(|state| state.aside.good_files())
     }
 
     fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>> {

@@ -1,10 +1,11 @@
-//! What is kept beside runs: revisions, cached results, catalogs of servers.
+//! What is kept beside runs: revisions, files that were good, cached results, catalogs of servers.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, micros};
+use crate::GoodFile;
 
 pub(super) fn keep_revision(db: &Connection, revision: &str, content: &str) -> Result<(), Fault> {
     // Nothing to insert means nothing to sync, so that asking again costs next to nothing.
@@ -17,6 +18,33 @@ pub(super) fn revision(db: &Connection, revision: &str) -> Result<Option<String>
     let sql = "SELECT content FROM revision WHERE id = ?1";
     let mut content = db.prepare_cached(sql)?;
     Ok(content.query_row([revision], |row| row.get(0)).optional()?)
+}
+
+pub(super) fn keep_good_file(db: &Connection, file: &GoodFile, content: &str) -> Result<(), Fault> {
+    keep_revision(db, &file.revision, content)?;
+    let sql = "INSERT OR REPLACE INTO good_file (path, skill, revision) VALUES (?1, ?2, ?3)";
+    db.prepare_cached(sql)?
+        .execute([&file.path, &file.skill, &file.revision])?;
+    Ok(())
+}
+
+pub(super) fn drop_good_file(db: &Connection, path: &str) -> Result<(), Fault> {
+    let sql = "DELETE FROM good_file WHERE path = ?1";
+    db.prepare_cached(sql)?.execute([path])?;
+    Ok(())
+}
+
+pub(super) fn good_files(db: &Connection) -> Result<Vec<GoodFile>, Fault> {
+    let sql = "SELECT path, skill, revision FROM good_file ORDER BY path";
+    let mut files = db.prepare_cached(sql)?;
+    let files = files.query_map([], |row| {
+        Ok(GoodFile {
+            path: row.get(0)?,
+            skill: row.get(1)?,
+            revision: row.get(2)?,
+        })
+    })?;
+    Ok(files.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn cached(db: &Connection, key: &str, now: Timestamp) -> Result<Option<String>, Fault> {

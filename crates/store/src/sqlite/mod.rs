@@ -34,8 +34,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Admission, Admitted, Answer, Appended, ApprovalRow, Batch, CancelState, Claim, Claimed,
-    Decided, Decision, Error, Grant, Lease, NewEvent, PageEnd, Prune, Pruned, RunFilter, RunPage,
-    RunRow, Store, StoredEvent,
+    Decided, Decision, Error, GoodFile, Grant, Lease, NewEvent, PageEnd, Prune, Pruned, RunFilter,
+    RunPage, RunRow, Store, StoredEvent,
 };
 pub use open::SqliteOptions;
 use readers::Readers;
@@ -191,6 +191,20 @@ impl Store for Sqlite {
     fn revision(&self, revision: &str) -> Answer<'_, Option<String>> {
         let revision = revision.to_owned();
         self.readers.read(move |db| aside::revision(db, &revision))
+    }
+
+    fn keep_good_files(&self, files: Vec<(GoodFile, String)>, gone: Vec<String>) -> Answer<'_, ()> {
+        self.writer.write(move |db| {
+            let keep =
+                |(file, content): &(GoodFile, String)| aside::keep_good_file(db, file, content);
+            files.iter().try_for_each(keep)?;
+            gone.iter()
+                .try_for_each(|path| aside::drop_good_file(db, path))
+        })
+    }
+
+    fn good_files(&self) -> Answer<'_, Vec<GoodFile>> {
+        self.readers.read(aside::good_files)
     }
 
     fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>> {

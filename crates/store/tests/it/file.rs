@@ -212,12 +212,12 @@ async fn a_newer_format_is_refused() {
     other.pragma_update(None, "user_version", 7).unwrap();
     let error = refusal(&path);
     let wanted = format!(
-        "the database `{}` has format 7, this deft knows formats up to 3",
+        "the database `{}` has format 7, this deft knows formats up to 4",
         path.display()
     );
     assert_eq!(error.to_string(), wanted);
     assert!(error.hint().is_some());
-    other.pragma_update(None, "user_version", 3).unwrap();
+    other.pragma_update(None, "user_version", 4).unwrap();
     let run = open(&path).run(&RunId::new("r1")).await.unwrap();
     assert!(run.is_some());
 }

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     // Playbooks are half of what an assistant knows.
     seed::if_new(&home)?;
     let app = App::open(global, &Roots::default())?;
+    app.warn_of_broken(None, output);
     let chat = Opened {
         args,
         global,

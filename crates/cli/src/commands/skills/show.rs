@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
-use deft_registry::{Loaded, State};
+use deft_engine::Commands;
+use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Moment, is_host_key, render, schedule, words};
 use serde_json::{Value, json};
 
 use super::find;
 use super::stored::Stored;
+use crate::app::App;
 use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::home::Library;
@@ -27,9 +29,15 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
     if output.json {
         let mut shown = view::full_skill(loaded, &library.moment);
         stored.overlay(loaded, &library.moment, &mut shown);
+        if let Some(why) = unavailable(&snapshot, loaded, &library, global, roots)? {
+            shown["unavailable"] = why.into();
+        }
         output.document(&json!({ "skill": shown }))?;
     } else {
         output.data(text(loaded, &library.moment, &stored))?;
+        if let Some(why) = unavailable(&snapshot, loaded, &library, global, roots)? {
+            output.data(format!("not available now: {why}"))?;
+        }
     }
     let kept = Some(loaded.skill.id.clone());
     if snapshot
@@ -40,6 +48,25 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
         output.note("its file is broken; this is what it was before, and stays in use");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why a command cannot be run now, as far as is known without asking a server.
+fn unavailable(
+    snapshot: &Snapshot,
+    loaded: &Loaded,
+    library: &Library,
+    global: &Global,
+    roots: &Roots,
+) -> Done<Option<String>> {
+    let home = if roots.roots.is_empty() {
+        Some(App::to_read(global)?)
+    } else {
+        None
+    };
+    let router = home.as_ref().map(|home| home.engine.router());
+    let start = library.moment.now.to_zoned(library.moment.zone.clone());
+    let commands = Commands::new(snapshot, router, start);
+    Ok(commands.unavailable(&loaded.skill, true))
 }
 
 /// What is shown of a record, and where it stands.

@@ -22,7 +22,11 @@ pub(crate) fn join(snapshot: Snapshot, global: &Global, roots: &Roots) -> Done<S
     if !roots.roots.is_empty() {
         return Ok(snapshot);
     }
-    let app = App::to_read(global)?;
+    join_with(snapshot, &App::to_read(global)?)
+}
+
+/// The same with a home that is open already.
+pub(crate) fn join_with(snapshot: Snapshot, app: &App) -> Done<Snapshot> {
     let records = app.block_on(app.engine.record_skills());
     let records = records.map_err(|error| app::failure(&error))?;
     Ok(snapshot.joined(records))

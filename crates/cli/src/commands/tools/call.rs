@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use deft_model::{Choice, Failure as ToolFailure, FailureClass, Object};
+use deft_model::{Choice, Failure as ToolFailure, FailureClass, Object, ProblemCode};
 use deft_tools::{Call, Found, Reply, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -179,11 +179,12 @@ fn refused(failure: &ToolFailure, misnamed: bool, tool: &str, output: &Output) -
         _ => 1,
     };
     if output.json {
+        let code = failure.code.map(ProblemCode::word);
         output.document(&json!({
             "ok": false,
             "tool": tool,
             "error": {
-                "code": failure.class,
+                "code": code.unwrap_or(failure.class.word()),
                 "class": failure.class,
                 "message": failure.message,
                 "hint": failure.hint,

@@ -67,7 +67,10 @@ impl Tree {
                     let note = "looked up first".to_owned();
                     self.mark(&place(*turn, *call), Some(name), Mark::Tolerated, note)
                 }
-                Interpretation::Refused | Interpretation::Mistaken | Interpretation::Declined => {
+                Interpretation::Refused
+                | Interpretation::Mistaken
+                | Interpretation::Problem
+                | Interpretation::Declined => {
                     let note = format!("refused: {}", clip(text));
                     self.mark(&place(*turn, *call), Some(name), Mark::Tolerated, note)
                 }
