@@ -168,6 +168,8 @@ choice! {
     InputType {
         /// Text.
         String = "string",
+        /// A day as text: `2026-03-01`.
+        Date = "date",
         /// A whole number.
         Integer = "integer",
         /// Any number.

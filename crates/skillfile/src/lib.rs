@@ -38,6 +38,7 @@ mod plan;
 mod policy;
 mod preflight;
 mod python;
+mod python_names;
 mod read;
 mod record;
 pub mod render;

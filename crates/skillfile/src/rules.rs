@@ -91,8 +91,11 @@ rules! {
     InvalidTemplate = "invalid_template", Error, "Templates compile.";
     InvalidCondition = "invalid_condition", Error, "Conditions are Python expressions.";
     InvalidCompute = "invalid_compute", Error, "Compute blocks are Python.";
-    UndefinedName = "undefined_name", Error, "Names in templates are inputs, earlier steps, or guarded by `default`.";
-    LaterName = "later_name", Error, "Templates use only what is there before their step runs.";
+    UndefinedName = "undefined_name", Error, "Names in templates, conditions and compute blocks are inputs, earlier steps, or guarded by `default`.";
+    LaterName = "later_name", Error, "Templates, conditions and compute blocks use only what is there before their step runs.";
+    ComputeResult = "compute_result", Warning, "A compute block sets `result`.";
+    MayPrintNone = "may_print_none", Warning, "Text does not print the value of a step that may be skipped, or of an input that may be missing.";
+    ScheduledInput = "scheduled_input", Warning, "A skill that fires by itself has a default for each required input.";
     InvalidOnError = "invalid_on_error", Error, "`on_error` is `fail`, `continue` or `retry:N`.";
     InvalidPattern = "invalid_pattern", Error, "Input patterns are regular expressions.";
     InvalidDefault = "invalid_default", Error, "The default of an input is a value it takes.";

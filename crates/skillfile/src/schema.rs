@@ -147,7 +147,7 @@ fn kind(kind: &Kind, required: bool) -> Vec<Value> {
         Kind::List => vec![json!({"type": "array"})],
         Kind::Choices => vec![json!({"type": "array", "minItems": 1})],
         Kind::Loop => vec![
-            json!({"type": "array"}),
+            json!({"type": ["array", "object"]}),
             json!({"type": "string", "pattern": r"\{[{%]"}),
         ],
         Kind::Words(words) => vec![json!({"enum": words})],
@@ -250,7 +250,7 @@ fn takes(kind: &Kind) -> String {
         Kind::Any => "anything".to_owned(),
         Kind::Object | Kind::Open(_) | Kind::Table(_) => "mapping".to_owned(),
         Kind::List | Kind::Choices => "list".to_owned(),
-        Kind::Loop => "list, or a template".to_owned(),
+        Kind::Loop => "list or mapping, or a template".to_owned(),
         Kind::Tables(_) => "list of mappings".to_owned(),
         Kind::Classes => "failure class, or a list of them".to_owned(),
         Kind::Words(words) => words

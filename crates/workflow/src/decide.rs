@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deft_model::{Effects, Failure, FailureClass};
 use deft_template::{EvalError, EvalKind};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::event::{Answer, Begun, Call, Event, Operation};
 use crate::machine::{Facts, Machine, Todo};
@@ -144,8 +144,19 @@ impl Machine {
             }
             Ok(Value::Array(items)) => self.listing(at, items),
             Ok(Value::Null) => self.listing(at, Vec::new()),
+            // The entries of a mapping, in its order.
+            Ok(Value::Object(map)) if map.len() <= limit => {
+                let entry = |(key, value)| json!({ "key": key, "value": value });
+                self.listing(at, map.into_iter().map(entry).collect())
+            }
+            Ok(Value::Object(map)) => {
+                let message = format!("the loop has {} items, more than {limit}", map.len());
+                let failure = Failure::new(FailureClass::Limit, message)
+                    .hint("filter the list first, or work on it in parts");
+                self.settle_failed(at, failure)
+            }
             Ok(other) => {
-                let message = format!("`loop` needs a list, not {}", describe(&other));
+                let message = format!("`loop` needs a list or a mapping, not {}", describe(&other));
                 self.settle_failed(at, Failure::new(FailureClass::Invalid, message))
             }
             Err(error) => self.unrendered(at, "loop", &error),

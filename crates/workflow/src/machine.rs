@@ -392,7 +392,7 @@ impl Machine {
     /// those of its calls (S0.42, S0.48).
     pub fn is_of_record(&self, path: &Path) -> bool {
         let at = self.locate(path);
-        at.is_ok_and(|at| self.frames[at.frame].plan.results_wrapped)
+        at.is_ok_and(|at| self.frames[at.frame].plan.of_record)
     }
 
     /// Why a step or an item failed the last time it was tried.

@@ -42,8 +42,8 @@ pub struct Plan {
     pub(crate) timeout: Option<Duration>,
     pub(crate) secrets: Vec<String>,
     pub(crate) expect: Expected,
-    /// `{{ a.result }}` is the value of `a`, as assistants write it in plans (S0.50).
-    pub(crate) results_wrapped: bool,
+    /// Whether it is a record: a model wrote its arguments, and nobody names its outputs.
+    pub(crate) of_record: bool,
     pub(crate) takes_anything: bool,
     /// The rights of the agent that stored the skill.
     pub(crate) authority: Option<Arc<Authority>>,
@@ -147,7 +147,7 @@ impl Plan {
             timeout: skill.policy.timeout,
             secrets: skill.policy.secrets.clone(),
             expect: Expected::compile(skill.policy.expect.as_ref())?,
-            results_wrapped: skill.dialect == Dialect::Record,
+            of_record: skill.dialect == Dialect::Record,
             takes_anything: matches!(skill.body, Body::Manual { .. }),
             authority: skill.policy.authority.clone(),
         })

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::{self, App};
-use crate::args::{Global, Run};
+use crate::args::{Global, Run, is_own_flag, own_flag_hint};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::progress::{Screen, Tree, duration};
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         .block_on(app.engine.plan(&args.name))
         .map_err(|error| app::failure(&error))?;
     let inputs = inputs(args, &plan)?;
+    check_own_flags(&plan, &inputs, output)?;
     if args.only_show {
         let shown = app.block_on(app.engine.dry_run(&args.name, &inputs));
         let shown = shown.map_err(|error| app::failure(&error))?;
@@ -268,6 +269,26 @@ fn inputs(args: &Run, plan: &Plan) -> Done<Object> {
         inputs.insert(name, value);
     }
     Ok(inputs)
+}
+
+/// An input with the name of a flag of deft is given with `--input`: whoever gave the flag instead
+/// is told.
+fn check_own_flags(plan: &Plan, inputs: &Object, output: &Output) -> Done<()> {
+    let shadowed = plan.inputs().iter();
+    let shadowed = shadowed.filter(|input| !inputs.contains_key(&input.name));
+    for input in shadowed.filter(|input| is_own_flag(&input.name)) {
+        let name = &input.name;
+        if input.required && input.default.is_none() {
+            let failure = Failure::input("invalid_input", format!("input `{name}` is missing"));
+            return Err(failure.hint(own_flag_hint(name)));
+        }
+        let flag = format!("--{name}");
+        let given = |word: String| word == flag || word.starts_with(&format!("{flag}="));
+        if name != "json" && std::env::args().any(given) {
+            output.note(&own_flag_hint(name));
+        }
+    }
+    Ok(())
 }
 
 /// Several values make one list, also where each was read as a list already.

@@ -325,10 +325,10 @@ pub(crate) const INPUT: &[Field] = &[
     optional(
         "type",
         Kind::Words(&[
-            "string", "integer", "number", "boolean", "array", "object", "any", "str", "text",
-            "date", "int", "float", "bool", "list", "dict", "map",
+            "string", "date", "integer", "number", "boolean", "array", "object", "any", "str",
+            "text", "int", "float", "bool", "list", "dict", "map",
         ]),
-        "`string` when absent; `str` and all behind it are other names for the first six",
+        "`string` when absent; `date` is a day such as `2026-03-01`; `str` and all behind it are other names",
     ),
     optional(
         "required",
@@ -392,7 +392,7 @@ pub(crate) const STEP: &[Field] = &[
     optional(
         "loop",
         Kind::Loop,
-        "a list, or a template that gives one; the step runs for each item",
+        "a list or a mapping, or a template that gives one; the step runs for each item; `loop.index` counts from 1",
     ),
     optional(
         "loop_var",

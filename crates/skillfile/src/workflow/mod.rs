@@ -7,6 +7,7 @@ mod inputs;
 mod mentions;
 mod scope;
 mod steps;
+mod values;
 
 use deft_model::{Action, Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
 

@@ -217,6 +217,14 @@ fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option
 }
 
 fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Action> {
+    if key == "compute"
+        && let Some(node) = fields.node(key).filter(|node| node.as_mapping().is_some())
+    {
+        let message = "`compute` takes a block of Python, not a mapping";
+        sink.report(Rule::WrongType, node.span, message)
+            .help("write `compute: |` and the code on the next lines, such as `result = {…}`");
+        return None;
+    }
     let Some(text) = fields.filled_text(key, sink) else {
         let entry = fields.map.entry(key);
         if let Some(entry) = entry.filter(|entry| entry.value.as_scalar().is_some()) {
@@ -341,8 +349,9 @@ fn retries(text: &str) -> Option<u32> {
 fn repeat(fields: &Fields<'_>, sink: &mut Sink) -> Option<Loop> {
     let node = fields.node("loop")?;
     let plain = |scalar: &Scalar| !has_markup(&scalar.text);
-    if node.as_mapping().is_some() || node.as_scalar().is_some_and(plain) {
-        return fields.wrong("loop", node, "a list, or a template that gives one", sink);
+    if node.as_scalar().is_some_and(plain) {
+        let wanted = "a list or a mapping, or a template that gives one";
+        return fields.wrong("loop", node, wanted, sink);
     }
     let var = fields
         .filled_text("loop_var", sink)
