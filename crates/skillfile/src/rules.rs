@@ -85,7 +85,7 @@ rules! {
     MissingStepId = "missing_step_id", Error, "A step has an id.";
     DuplicateStepId = "duplicate_step_id", Error, "Step ids, output names and inputs do not collide.";
     InvalidStepId = "invalid_step_id", Error, "Step ids and output names can be used in templates.";
-    StepAction = "step_action", Error, "A step has exactly one of `tool`, `compute`, `agent` and `skill`.";
+    StepAction = "step_action", Error, "A step has exactly one of `tool`, `compute`, `agent`, `skill` and `wait`.";
     UnknownStep = "unknown_step", Error, "Steps that are referred to exist.";
     DependencyCycle = "dependency_cycle", Error, "Steps do not wait for each other in a circle.";
     InvalidTemplate = "invalid_template", Error, "Templates compile.";
@@ -99,6 +99,12 @@ rules! {
     InvalidOnError = "invalid_on_error", Error, "`on_error` is `fail`, `continue` or `retry:N`.";
     InvalidPattern = "invalid_pattern", Error, "Input patterns are regular expressions.";
     InvalidDefault = "invalid_default", Error, "The default of an input is a value it takes.";
+
+    // Surroundings, as far as they are known.
+    UnknownTool = "unknown_tool", Warning, "Tools that are named are provided by a server.";
+    ToolArgument = "tool_argument", Warning, "Arguments are those that the tool takes.";
+    UnknownSkill = "unknown_skill", Warning, "Skills that are named exist.";
+    SkillCycle = "skill_cycle", Warning, "Skills do not run each other in a circle.";
 
     // Triggers.
     InvalidCron = "invalid_cron", Error, "Cron expressions parse and have a next fire.";

@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::{self, App};
 use crate::args::{Global, Run, is_own_flag, own_flag_hint};
+use crate::commands::skills::validate::explain;
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::progress::{Screen, Tree, duration};
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open(global, &args.roots)?;
     let plan = app
         .block_on(app.engine.plan(&args.name))
-        .map_err(|error| app::failure(&error))?;
+        .map_err(|error| broken(&error, output))?;
     let inputs = inputs(args, &plan)?;
     check_own_flags(&plan, &inputs, output)?;
     if args.only_show {
@@ -69,6 +70,17 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let code = print(&app, &driven, output);
     app.close_unless(driven.ends);
     code
+}
+
+/// The failure to find a skill. Of a broken file, what is wrong with it is shown.
+fn broken(error: &Error, output: &Output) -> Failure {
+    let mut failure = app::failure(error);
+    if let Error::BrokenSkill { path, .. } = error
+        && let Some(why) = explain(Path::new(path), output)
+    {
+        failure.message = format!("{}: {why}", failure.message);
+    }
+    failure
 }
 
 fn detach(app: &App, fire: Fire, output: &Output) -> Done {
@@ -158,6 +170,7 @@ fn what(action: &deft_model::Action) -> String {
     match action {
         deft_model::Action::Tool { tool, .. } => tool.clone(),
         deft_model::Action::Skill { skill, .. } => format!("skill {skill}"),
+        deft_model::Action::Wait(deft_model::Wait::For(length)) => format!("wait {length}"),
         other => other.kind().to_owned(),
     }
 }
@@ -355,6 +368,14 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
     let took = shown["duration_ms"].as_u64().map(Duration::from_millis);
     let took = took.map_or(String::new(), |took| format!(" after {}", duration(took)));
     match (row.status, row.outcome) {
+        (RunStatus::Waiting, _) if lets_time_pass(shown) => {
+            let what = row.waiting_for.as_deref().unwrap_or("something");
+            output.note(&format!("run {} is parked for {what}", row.id));
+            let id = &row.id;
+            output.note(&format!(
+                "hint: `deft up` or `deft tick` continues it then, `deft runs cancel {id}` ends it"
+            ));
+        }
         (RunStatus::Waiting, _) => {
             let what = row.waiting_for.as_deref().unwrap_or("something");
             output.complain(&format!("run {} waits for {what}", row.id));
@@ -393,8 +414,7 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
                 Outcome::Interrupted | Outcome::Error | Outcome::Cancelled
             );
             if resumable && !hinted {
-                let id = &row.id;
-                output.note(&format!("hint: `deft runs resume {id}` goes on from there"));
+                output.note(&format!("hint: {}", next_step(row, shown)));
             }
         }
         (RunStatus::Running, None) => {
@@ -408,8 +428,35 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
     }
 }
 
+/// What can be done about a run that failed. What is wrong with the skill itself fails again however
+/// often the run is resumed.
+fn next_step(row: &RunRow, shown: &Value) -> String {
+    let (id, error) = (&row.id, &shown["error"]);
+    let class = &error["class"];
+    let of_skill = *class == json!(FailureClass::Invalid) || *class == json!(FailureClass::Limit);
+    let step = error["step"].as_str();
+    let step = step.and_then(|step| step.split(['/', '[']).next());
+    match step.filter(|_| of_skill) {
+        Some(step) => {
+            format!("once that is mended, `deft runs rerun {id} --from {step}` goes on from there")
+        }
+        None if of_skill => format!("once that is mended, `deft runs rerun {id}` runs it again"),
+        None => format!("`deft runs resume {id}` goes on from there"),
+    }
+}
+
+/// Whether a run waits because a step of it lets time pass.
+fn lets_time_pass(shown: &Value) -> bool {
+    let mut steps = shown["steps"].as_array().into_iter().flatten();
+    let answer = shown["waiting_for"]
+        .as_str()
+        .is_some_and(|what| what.starts_with("an answer"));
+    !answer && steps.any(|step| step["type"] == "wait" && step["status"] == "waiting")
+}
+
 pub(crate) fn exit_code(row: &RunRow, shown: &Value) -> ExitCode {
     let code = match (row.status, row.outcome) {
+        (RunStatus::Waiting, _) if lets_time_pass(shown) => 0,
         (RunStatus::Waiting, _) => 5,
         (_, Some(Outcome::Error)) if met_limit(shown) => 6,
         (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,

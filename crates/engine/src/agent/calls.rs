@@ -42,6 +42,8 @@ enum CallStatus {
     Success,
     Error,
     Refused,
+    /// deft answered it itself, without calling anything.
+    Answered,
 }
 
 type Place = (Path, Address, u32, u32);
@@ -81,7 +83,17 @@ impl Seen {
             What::Answered { turn, call, by, .. } => {
                 self.call(place(turn, call), "").answered_by = Some(by.clone());
             }
-            // Help and texts of skills are no calls of anything.
+            What::Told {
+                turn,
+                call,
+                name,
+                how: Interpretation::Text | Interpretation::Described | Interpretation::Made,
+                text,
+            } => {
+                let view = self.call(place(turn, call), name);
+                view.status = CallStatus::Answered;
+                view.note = Some(cut(text));
+            }
             What::Told {
                 turn,
                 call,
@@ -136,7 +148,6 @@ impl Seen {
             | What::Asked { .. }
             | What::Replied { .. }
             | What::Silent { .. }
-            | What::Told { .. }
             | What::Offered { .. }
             | What::Reminded { .. }
             | What::Rejected { .. }

@@ -8,6 +8,7 @@ mod mentions;
 mod scope;
 mod steps;
 mod values;
+mod wait;
 
 use deft_model::{Action, Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
 

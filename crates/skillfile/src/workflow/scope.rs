@@ -73,7 +73,7 @@ pub(super) struct Scope<'a> {
 impl Scope<'_> {
     fn check_step(&self, at: usize, draft: &Draft<'_>, sink: &mut Sink) {
         let var = draft.step.repeat.as_ref().map(|repeat| repeat.var.as_str());
-        for key in ["tool", "skill", "agent", "args"] {
+        for key in ["tool", "skill", "agent", "args", "wait"] {
             if let Some(node) = draft.map.get(key) {
                 self.check_node(node, Some(at), var, sink);
                 self.check_printed(node, Some(at), sink);

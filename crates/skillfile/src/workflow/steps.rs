@@ -6,6 +6,7 @@ use deft_model::{Action, Loop, OnError, Step, nearest};
 use deft_template::has_markup;
 use serde_json::Value;
 
+use super::wait;
 use crate::compute;
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions;
@@ -28,7 +29,7 @@ pub(crate) const BUILT_IN: &[&str] = &[
 ];
 
 /// The keys that say what a step does.
-pub(crate) const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill"];
+pub(crate) const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill", "wait"];
 
 /// A step together with the mapping it was read from, for places.
 pub(crate) struct Draft<'a> {
@@ -200,7 +201,7 @@ fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option
                 place,
                 format!("the step `{id}` does nothing"),
             )
-            .help("add one of `tool`, `compute`, `agent` and `skill`");
+            .help("add one of `tool`, `compute`, `agent`, `skill` and `wait`");
             None
         }
         [first, second, ..] => {
@@ -217,6 +218,10 @@ fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option
 }
 
 fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Action> {
+    if key == "wait" {
+        check_companions(key, fields, sink);
+        return wait::read(fields, sink).map(Action::Wait);
+    }
     if key == "compute"
         && let Some(node) = fields.node(key).filter(|node| node.as_mapping().is_some())
     {
@@ -263,6 +268,7 @@ fn check_companions(action: &str, fields: &Fields<'_>, sink: &mut Sink) {
     let useless = |key: &str| match key {
         "args" => !matches!(action, "tool" | "skill"),
         "tools" | "max_steps" => action != "agent",
+        "timeout" | "cache" | "effects" | "heal" | "max_heals" => action == "wait",
         "loop_var" | "loop_concurrency" => fields.node("loop").is_none(),
         _ => false,
     };
