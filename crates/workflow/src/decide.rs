@@ -235,9 +235,10 @@ impl Machine {
         let circle = circle.map(|end| {
             let through = around[..end].iter().rev();
             let through: Vec<String> = through.map(|name| format!("`{name}`")).collect();
-            match through.is_empty() {
-                true => format!("; `{skill}` calls itself"),
-                false => format!("; `{skill}` calls itself through {}", through.join(", ")),
+            if through.is_empty() {
+                format!("; `{skill}` calls itself")
+            } else {
+                format!("; `{skill}` calls itself through {}", through.join(", "))
             }
         });
         let deepest = self.rules.max_depth;
@@ -335,7 +336,8 @@ fn render(work: &Work, view: &View<'_>) -> Result<Call, (&'static str, EvalError
             tool: tool.render_text(view).map_err(|e| ("tool", e))?,
             args: args.render_object(view).map_err(|e| ("args", e))?,
         },
-        Work::Compute => Call::Compute,
+        // A wait never comes here: `begin` takes it apart, since it needs the time.
+        Work::Compute | Work::Wait { .. } => Call::Compute,
         Work::Agent { instructions } => Call::Agent {
             instructions: match instructions {
                 Prose::Plain(text) => text.clone(),
@@ -346,8 +348,6 @@ fn render(work: &Work, view: &View<'_>) -> Result<Call, (&'static str, EvalError
             skill: skill.render_text(view).map_err(|e| ("skill", e))?,
             args: args.render_object(view).map_err(|e| ("args", e))?,
         },
-        // Begun apart, since it needs the time.
-        Work::Wait { .. } => Call::Compute,
     })
 }
 

@@ -318,14 +318,11 @@ impl Looking<'_> {
         let named = self.scope.plan.timezone.as_deref();
         let zone = named.and_then(|name| TimeZone::get(name).ok());
         let zone = zone.unwrap_or_else(|| self.scope.rules.zone.clone());
-        let found = match until {
-            true => wait::instant(&args["until"], &zone),
-            false => wait::length(&args["for"]).map(|length| {
-                self.scope
-                    .now
-                    .saturating_add(length)
-                    .unwrap_or(Timestamp::MAX)
-            }),
+        let found = if *until {
+            wait::instant(&args["until"], &zone)
+        } else {
+            let later = |length| self.scope.now.saturating_add(length);
+            wait::length(&args["for"]).map(|length| later(length).unwrap_or(Timestamp::MAX))
         };
         found
             .map_err(|failure| self.problems.push(failure.message))

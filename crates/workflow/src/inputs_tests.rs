@@ -112,8 +112,8 @@ fn values_must_be_of_the_type() {
         ),
         (
             InputType::Date,
-            json!(20260228),
-            "a date, not `20260228` (write it as `2026-03-01`)",
+            json!(3),
+            "a date, not `3` (write it as `2026-03-01`)",
         ),
         (InputType::Integer, json!(3.5), "a whole number, not `3.5`"),
         (InputType::Integer, json!("3"), "a whole number, not text"),

@@ -62,6 +62,8 @@ fn checks_know_the_tools_of_the_home() {
         "there is no skill `wrogn`",
         "did you mean `wrong`?",
     ];
+    let text = world.run(&["doctor"]);
+    assert!(text.contains("skills.tools"), "{text}");
     let file = format!("{skills}/wrong.yaml");
     for words in [
         vec!["skills", "validate", skills],
@@ -127,8 +129,8 @@ fn hints_suggest_what_can_work() {
     let skill = |name: &str, other: &str| {
         format!("name: {name}\ndescription: d\nsteps:\n  - {{id: run_it, skill: {other}}}\n")
     };
-    world.write("home/skills/a.yaml", &skill("a", "b"));
-    world.write("home/skills/b.yaml", &skill("b", "a"));
+    world.write("home/skills/a.yaml", skill("a", "b"));
+    world.write("home/skills/b.yaml", skill("b", "a"));
     let text = world.run(&["run", "a"]);
     assert!(
         text.contains("skills are nested more than 8 levels; `a` calls itself through `b`")
@@ -139,14 +141,12 @@ fn hints_suggest_what_can_work() {
     assert!(text.contains("--from run_it"), "{text}");
     let text = world.run(&["run", "a", "--dry-run"]);
     assert!(text.contains("`a` runs itself through `b`"), "{text}");
-    let fails = "name: fails\ndescription: d\nsteps:\n  - {id: read_it, tool: file.read, args: {path: nowhere}}\n";
+    let fails =
+        "name: fails\ndescription: d\nsteps:\n  - {id: read_it, compute: 'result = 1 / 0'}\n";
     world.write("home/skills/fails.yaml", fails);
     let run = world.json(&["run", "fails", "--json"]);
     let id = run["id"].as_str().unwrap();
-    world.write(
-        "home/skills/fails.yaml",
-        &fails.replace("nowhere", "elsewhere"),
-    );
+    world.write("home/skills/fails.yaml", fails.replace("1 / 0", "1 / 1"));
     let text = world.run(&["runs", "resume", id]);
     assert!(
         text.contains("--from read_it` runs the skill as it is now"),

@@ -183,3 +183,37 @@ fn cut(text: &str) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call that deft answered itself is shown beside those that were made.
+    #[test]
+    fn what_deft_answered_itself_is_shown() {
+        let told = |call: u32, how: Interpretation| Event::Agent {
+            path: Path::from_text("think"),
+            event: Box::new(deft_agent::Event {
+                agent: Address::root(),
+                what: What::Told {
+                    turn: 1,
+                    call,
+                    name: "get_skill".to_owned(),
+                    how,
+                    text: "the page".to_owned(),
+                },
+            }),
+        };
+        let at = Timestamp::UNIX_EPOCH;
+        let events = [
+            (at, told(0, Interpretation::Text)),
+            (at, told(1, Interpretation::Described)),
+            (at, told(2, Interpretation::Refused)),
+        ];
+        let shown = json!(calls(&events));
+        let statuses: Vec<_> = shown.as_array().into_iter().flatten().collect();
+        let statuses: Vec<_> = statuses.iter().map(|call| &call["status"]).collect();
+        assert_eq!(statuses, ["answered", "answered", "refused"]);
+        assert_eq!(shown[0]["note"], "the page");
+    }
+}

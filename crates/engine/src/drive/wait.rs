@@ -22,9 +22,11 @@ impl Driver {
     /// Whether a step waits so long that the run is given back. A person who looks on is kept
     /// waiting for a few minutes only.
     pub(super) fn is_worth_parking(&self, now: Timestamp, until: Timestamp) -> bool {
-        let most = match self.attention.parks {
-            true => self.engine.options.park_after,
-            false => self.engine.options.park_after.max(LONGEST_LOOK),
+        let park_after = self.engine.options.park_after;
+        let most = if self.attention.parks {
+            park_after
+        } else {
+            park_after.max(LONGEST_LOOK)
         };
         now.saturating_add(most).is_ok_and(|soon| until > soon)
     }

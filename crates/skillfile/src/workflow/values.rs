@@ -117,8 +117,8 @@ impl Scope<'_> {
 
     /// A skill that fires by itself is given nothing.
     pub(super) fn check_schedule(&self, fields: &Fields<'_>, sink: &mut Sink) {
-        let timed = ["schedule", "trigger_config"].into_iter();
-        let Some(entry) = timed.filter_map(|key| fields.map.entry(key)).next() else {
+        let mut timed = ["schedule", "trigger_config"].into_iter();
+        let Some(entry) = timed.find_map(|key| fields.map.entry(key)) else {
             return;
         };
         let needed = |input: &&Input| input.required && input.default.is_none();

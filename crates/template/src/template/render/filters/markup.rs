@@ -16,11 +16,12 @@ pub(super) fn file_size<'a>(value: &Value<'a>, binary: bool) -> Outcome<Value<'a
         Value::Str(text) => text.trim().parse().map_err(|_| not_a_size(value))?,
         _ => return Err(not_a_size(value)),
     };
-    let (base, prefixes) = match binary {
-        true => (1024.0, BINARY),
-        false => (1000.0, DECIMAL),
+    let (base, prefixes) = if binary {
+        (1024.0, BINARY)
+    } else {
+        (1000.0, DECIMAL)
     };
-    if bytes == 1.0 {
+    if (bytes - 1.0).abs() < f64::EPSILON {
         return Ok(Value::str("1 Byte"));
     }
     if bytes < base {
