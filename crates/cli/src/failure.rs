@@ -67,14 +67,18 @@ impl Failure {
 }
 
 /// Prints what clap has to say: help and version are no failures.
-pub(crate) fn usage(problem: &clap::Error) -> ExitCode {
+pub(crate) fn usage(problem: &clap::Error, hint: Option<String>) -> ExitCode {
     let wants_json = std::env::args_os().any(|arg| arg == "--json");
     if problem.use_stderr() && wants_json {
-        let document = explain(problem).document();
+        let mut failure = explain(problem);
+        failure.hint = hint.or(failure.hint);
+        let document = failure.document();
         // A closed stdout leaves no way to report that it is closed.
         drop(Stream::Out.write_json(&format!("{document:#}\n")));
     } else {
         drop(print_usage(problem));
+        let hint = hint.filter(|_| problem.use_stderr());
+        drop(hint.map(|hint| Stream::Err.write(format!("hint: {hint}\n"))));
     }
     ExitCode::from(if problem.use_stderr() { 2 } else { 0 })
 }

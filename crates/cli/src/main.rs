@@ -32,7 +32,10 @@ use output::Output;
 fn main() -> ExitCode {
     let args = match Args::try_parse_from(args::rewrite(std::env::args_os())) {
         Ok(args) => args,
-        Err(problem) => return failure::usage(&problem),
+        Err(problem) => {
+            let flag = args::mistaken_flag(std::env::args_os());
+            return failure::usage(&problem, flag.map(|flag| args::own_flag_hint(&flag)));
+        }
     };
     let output = Output::new(&args.global);
     match commands::run(args, &output) {

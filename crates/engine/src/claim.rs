@@ -196,7 +196,14 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
         )
     };
     let mut newest = events.iter().rev();
-    newest.find(|(_, event)| starts(event)).map(|(at, _)| *at)
+    newest.find_map(|(at, event)| match event {
+        // Nor does the time that a step lets pass.
+        Event::Begun(begun) => match *begun.call {
+            Call::Wait { until } => Some(until.max(*at)),
+            _ => None,
+        },
+        event => starts(event).then_some(*at),
+    })
 }
 
 /// What was begun by somebody who is gone: calls end as interrupted, waits and questions go on.

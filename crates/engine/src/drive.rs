@@ -3,6 +3,7 @@
 mod settle;
 mod stop;
 mod think;
+mod wait;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -74,6 +75,8 @@ pub(crate) struct Driver {
     /// Calls that are being made, waits that are running, questions nobody here can answer.
     calling: usize,
     sleeping: Vec<Timestamp>,
+    /// Those of the waits that a step asks for.
+    waits: Vec<Timestamp>,
     unanswered: Vec<Question>,
     /// When the run has taken too long.
     deadline: Option<Timestamp>,
@@ -140,6 +143,7 @@ impl Driver {
             unpaid: None,
             calling: 0,
             sleeping: Vec::new(),
+            waits: Vec::new(),
             unanswered: Vec::new(),
         }
     }
@@ -348,6 +352,9 @@ impl Driver {
             }
             Action::Sleep { path, until } => {
                 self.sleeping.push(until);
+                if self.machine.waits_until(&path).is_some() {
+                    self.begin_wait(until);
+                }
                 performer.sleep(path, until).boxed()
             }
             Action::Ask { .. } => match self.question(&action) {
@@ -387,6 +394,11 @@ impl Driver {
             (Some(question), None) => format!("an answer: {}", question.message),
             (Some(question), Some(until)) if self.attention.parks && long(until) => {
                 format!("an answer: {}", question.message)
+            }
+            (None, Some(until))
+                if self.waits.contains(until) && self.is_worth_parking(now, *until) =>
+            {
+                format!("a wait until {until}")
             }
             (None, Some(until)) if self.attention.parks && long(until) => {
                 format!("a retry at {until}")

@@ -13,6 +13,7 @@ use deft_store::{CancelState, Lease, RunRow, Store};
 use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
@@ -140,6 +141,7 @@ impl Engine {
         let rules = Rules {
             heals,
             max_results: options.max_results_bytes,
+            zone: TimeZone::get(&options.zone).unwrap_or(TimeZone::UTC),
             ..Rules::default()
         };
         let (live, _) = broadcast::channel(LIVE_EVENTS);

@@ -21,15 +21,15 @@ impl Engine {
     /// Stores a job for whoever drives runs.
     pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
+        // A plan returns what every step gave; a workflow has to be told to, as a job has nobody
+        // else to ask for it.
         if let Body::Steps(workflow) = &mut skill.body
             && workflow.outputs.is_empty()
+            && skill.dialect != Dialect::Record
         {
-            // What every step gave; a job has nobody else to ask for it.
             let outputs = workflow.steps.iter();
             let outputs = outputs.map(|step| (step.id.clone(), format!("{{{{ {} }}}}", step.id)));
             workflow.outputs = outputs.map(|(id, text)| (id, text.into())).collect();
-            // A record has no outputs, so that it could not be written down as one any more.
-            skill.dialect = Dialect::Workflow;
         }
         let mut policy = (*skill.policy).clone();
         policy.concurrency = Some(AT_ONCE);

@@ -144,7 +144,7 @@ impl Performer {
             },
             Call::Compute | Call::Condition | Call::Expect { .. } => self.python(&request).await,
             // Agents and skills are more than a call, and have a way of their own.
-            Call::Agent { .. } | Call::Skill { .. } => not_a_call(),
+            Call::Agent { .. } | Call::Skill { .. } | Call::Wait { .. } => not_a_call(),
         };
         Done::Called {
             path,

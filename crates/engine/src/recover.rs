@@ -135,15 +135,28 @@ impl Engine {
         if now.as_deref() == Some(run.revision.as_str()) {
             return Ok(());
         }
-        let why = match now {
-            Some(_) => "cannot be resumed: its skill has changed since",
-            None => "cannot be resumed: its skill is not loaded any more",
+        let old = "`--revision old` goes on with the skill as it was";
+        let (why, hint) = match (now, failed_step(run)) {
+            (Some(_), Some(step)) => (
+                "cannot be resumed: its skill has changed since",
+                format!(
+                    "`deft runs rerun {} --from {step}` runs the skill as it is now; {old}",
+                    run.id
+                ),
+            ),
+            (Some(_), None) => (
+                "cannot be resumed: its skill has changed since",
+                format!(
+                    "`deft runs rerun {}` runs the skill as it is now; {old}",
+                    run.id
+                ),
+            ),
+            (None, _) => (
+                "cannot be resumed: its skill is not loaded any more",
+                old.to_owned(),
+            ),
         };
-        Err(refuse(
-            run,
-            why,
-            Some("`--revision old` goes on with the skill as it was".to_owned()),
-        ))
+        Err(refuse(run, why, Some(hint)))
     }
 
     /// Makes a new run of an old one. With a step, everything before it counts again as it was.
@@ -213,4 +226,11 @@ fn refuse(run: &RunRow, why: &str, hint: Option<String>) -> Error {
         why: why.to_owned(),
         hint,
     }
+}
+
+/// The step of the run itself that failed, as `rerun --from` takes it.
+fn failed_step(run: &RunRow) -> Option<String> {
+    let error: serde_json::Value = serde_json::from_str(run.error.as_deref()?).ok()?;
+    let step = error.get("step")?.as_str()?;
+    step.split(['/', '[']).next().map(str::to_owned)
 }

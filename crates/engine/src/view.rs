@@ -25,8 +25,14 @@ impl Engine {
         // With what is known of the tools: asking a server would start it.
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
         let facts = RouterFacts(&self.inner);
-        let steps = dry_run(plan, &inputs, &self.inner.rules, &facts);
+        let steps = dry_run(plan, &inputs, &self.inner.rules, &facts, self.inner.now());
+        let found = self.inner.check_surroundings(&pinned.skill).await;
+        let found = found.iter().map(|one| {
+            json!({ "rule": one.rule.id(), "severity": one.severity.word(),
+                "message": one.message, "help": one.help })
+        });
         let mut shown = json!({
+            "diagnostics": found.collect::<Vec<_>>(),
             "skill": plan.skill(),
             "revision": plan.revision(),
             "tier": pinned.skill.tier().to_string(),

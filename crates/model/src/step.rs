@@ -96,6 +96,17 @@ pub enum Action {
         /// Its inputs; texts may be templates.
         args: Value,
     },
+    /// Lets time pass.
+    Wait(Wait),
+}
+
+/// How long a step waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// A length of time such as `2h`, or a template that gives one.
+    For(String),
+    /// An instant, or a template that gives one.
+    Until(String),
 }
 
 impl Action {
@@ -106,6 +117,7 @@ impl Action {
             Self::Compute { .. } => "compute",
             Self::Agent { .. } => "agent",
             Self::Skill { .. } => "skill",
+            Self::Wait(_) => "wait",
         }
     }
 }
@@ -168,6 +180,8 @@ choice! {
     InputType {
         /// Text.
         String = "string",
+        /// A day as text: `2026-03-01`.
+        Date = "date",
         /// A whole number.
         Integer = "integer",
         /// Any number.

@@ -38,6 +38,11 @@ pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
     sink.report(Rule::InvalidCompute, span, message);
 }
 
+/// Whether a block is shallow enough for its tree to be walked.
+pub(crate) fn is_walkable(code: &str) -> bool {
+    depth(code) <= DEEPEST
+}
+
 /// The parser's sentence the way ours are written.
 fn in_house(sentence: &str) -> String {
     let mut chars = sentence.chars();

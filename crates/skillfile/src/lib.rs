@@ -21,6 +21,7 @@
 //! assert!(parsed.diagnostics.is_empty());
 //! ```
 
+mod against;
 mod agentmd;
 mod agentskills;
 mod compute;
@@ -38,6 +39,7 @@ mod plan;
 mod policy;
 mod preflight;
 mod python;
+mod python_names;
 mod read;
 mod record;
 pub mod render;
@@ -53,6 +55,7 @@ mod trigger;
 mod workflow;
 mod yaml;
 
+pub use against::{Surroundings, check_against, check_page, skills_run_by};
 pub use agentskills::is_host_key;
 pub use diagnostic::{Diagnostic, Severity, has_errors};
 pub use flags::flags;

@@ -85,17 +85,26 @@ rules! {
     MissingStepId = "missing_step_id", Error, "A step has an id.";
     DuplicateStepId = "duplicate_step_id", Error, "Step ids, output names and inputs do not collide.";
     InvalidStepId = "invalid_step_id", Error, "Step ids and output names can be used in templates.";
-    StepAction = "step_action", Error, "A step has exactly one of `tool`, `compute`, `agent` and `skill`.";
+    StepAction = "step_action", Error, "A step has exactly one of `tool`, `compute`, `agent`, `skill` and `wait`.";
     UnknownStep = "unknown_step", Error, "Steps that are referred to exist.";
     DependencyCycle = "dependency_cycle", Error, "Steps do not wait for each other in a circle.";
     InvalidTemplate = "invalid_template", Error, "Templates compile.";
     InvalidCondition = "invalid_condition", Error, "Conditions are Python expressions.";
     InvalidCompute = "invalid_compute", Error, "Compute blocks are Python.";
-    UndefinedName = "undefined_name", Error, "Names in templates are inputs, earlier steps, or guarded by `default`.";
-    LaterName = "later_name", Error, "Templates use only what is there before their step runs.";
+    UndefinedName = "undefined_name", Error, "Names in templates, conditions and compute blocks are inputs, earlier steps, or guarded by `default`.";
+    LaterName = "later_name", Error, "Templates, conditions and compute blocks use only what is there before their step runs.";
+    ComputeResult = "compute_result", Warning, "A compute block sets `result`.";
+    MayPrintNone = "may_print_none", Warning, "Text does not print the value of a step that may be skipped, or of an input that may be missing.";
+    ScheduledInput = "scheduled_input", Warning, "A skill that fires by itself has a default for each required input.";
     InvalidOnError = "invalid_on_error", Error, "`on_error` is `fail`, `continue` or `retry:N`.";
     InvalidPattern = "invalid_pattern", Error, "Input patterns are regular expressions.";
     InvalidDefault = "invalid_default", Error, "The default of an input is a value it takes.";
+
+    // Surroundings, as far as they are known.
+    UnknownTool = "unknown_tool", Warning, "Tools that are named are provided by a server.";
+    ToolArgument = "tool_argument", Warning, "Arguments are those that the tool takes.";
+    UnknownSkill = "unknown_skill", Warning, "Skills that are named exist.";
+    SkillCycle = "skill_cycle", Warning, "Skills do not run each other in a circle.";
 
     // Triggers.
     InvalidCron = "invalid_cron", Error, "Cron expressions parse and have a next fire.";

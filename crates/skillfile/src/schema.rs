@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::fields::{
     AGENT, BUDGET, CONFIRMATION, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, LISTED, MANPAGE,
-    METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WORKFLOW,
+    METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WAIT, WORKFLOW,
 };
 use crate::names::KEYWORDS;
 use crate::workflow::ACTIONS;
@@ -147,8 +147,13 @@ fn kind(kind: &Kind, required: bool) -> Vec<Value> {
         Kind::List => vec![json!({"type": "array"})],
         Kind::Choices => vec![json!({"type": "array", "minItems": 1})],
         Kind::Loop => vec![
-            json!({"type": "array"}),
+            json!({"type": ["array", "object"]}),
             json!({"type": "string", "pattern": r"\{[{%]"}),
+        ],
+        Kind::Wait => vec![
+            json!({"type": "number", "exclusiveMinimum": 0, "examples": [30]}),
+            json!({"type": "string", "minLength": 1, "examples": ["2h"]}),
+            table(&[WAIT], false),
         ],
         Kind::Words(words) => vec![json!({"enum": words})],
         Kind::OnError => vec![quoted("(fail|continue|retry: *0*([1-9][0-9]?|100))?")],
@@ -250,7 +255,8 @@ fn takes(kind: &Kind) -> String {
         Kind::Any => "anything".to_owned(),
         Kind::Object | Kind::Open(_) | Kind::Table(_) => "mapping".to_owned(),
         Kind::List | Kind::Choices => "list".to_owned(),
-        Kind::Loop => "list, or a template".to_owned(),
+        Kind::Wait => "length of time, or a mapping with `until`".to_owned(),
+        Kind::Loop => "list or mapping, or a template".to_owned(),
         Kind::Tables(_) => "list of mappings".to_owned(),
         Kind::Classes => "failure class, or a list of them".to_owned(),
         Kind::Words(words) => words

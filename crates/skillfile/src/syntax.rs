@@ -36,7 +36,18 @@ pub(crate) fn report(text: &str, offset: usize, problem: yaml::Error, sink: &mut
             .help("close the quote");
         return;
     }
-    sink.report(Rule::YamlSyntax, problem.span, problem.message);
+    let line = line_at(text, at);
+    let found = sink.report(Rule::YamlSyntax, problem.span, problem.message);
+    if line.trim_start_matches([' ', '-']).starts_with("compute:") {
+        found.help("write `compute: |` and the code on the next lines");
+    }
+}
+
+/// The line that a place is in.
+fn line_at(text: &str, at: usize) -> &str {
+    let at = text.floor_char_boundary(at.min(text.len()));
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    text[start..].lines().next().unwrap_or_default()
 }
 
 /// Reports why a frontmatter is not YAML and could not be taken for it.

@@ -26,5 +26,5 @@ pub use condition::ast::{
 pub use error::SyntaxError;
 pub use fault::{EvalError, EvalKind};
 pub use names::NameUse;
-pub use scope::{Lookup, Scope};
+pub use scope::{Lookup, Member, Scope};
 pub use template::{Template, has_markup};

@@ -14,6 +14,8 @@ pub struct NameUse {
     pub span: Range<usize>,
     /// True when a missing value does no harm here, e.g. under `default(…)` or `is defined`.
     pub guarded: bool,
+    /// True when the value becomes part of a text as it is, so that `None` would stand there.
+    pub printed: bool,
     /// The first attribute read on it with its span: `inputs.key` and `inputs["key"]` give `key`.
     ///
     /// A method call such as `info.get("x")` reads no attribute.

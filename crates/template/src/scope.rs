@@ -16,6 +16,23 @@ pub trait Scope {
         let _ = name;
         None
     }
+
+    /// What `name.member` means where it is not simply what the value of the name holds.
+    fn member(&self, name: &str, member: &str) -> Member {
+        let _ = (name, member);
+        Member::Held
+    }
+}
+
+/// What a scope says about a member of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// It is what the value holds.
+    Held,
+    /// It is known but has no value: `inputs.NAME` of an input that was not given.
+    Absent,
+    /// It is the value of the name itself, unless that holds such a member: `step.result`.
+    Itself,
 }
 
 /// What a scope says about a name.

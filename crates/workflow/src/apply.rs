@@ -298,8 +298,14 @@ impl Machine {
         }
         let looped = self.state(at).items.is_some();
         for item in 0..self.state(at).tries.len() {
+            let this = looped.then_some(item);
+            let is_wait = self.is_wait(At { item: this, ..at });
+            if is_wait {
+                self.unpause(now, frame);
+            }
             let waits = match self.state(at).tries[item].state {
                 TryState::Waiting { .. } => true,
+                TryState::Calling { .. } => is_wait,
                 // About to be begun again.
                 TryState::Ready => looped,
                 _ => false,

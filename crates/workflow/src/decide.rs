@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deft_model::{Effects, Failure, FailureClass};
 use deft_template::{EvalError, EvalKind};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::event::{Answer, Begun, Call, Event, Operation};
 use crate::machine::{Facts, Machine, Todo};
@@ -144,8 +144,19 @@ impl Machine {
             }
             Ok(Value::Array(items)) => self.listing(at, items),
             Ok(Value::Null) => self.listing(at, Vec::new()),
+            // The entries of a mapping, in its order.
+            Ok(Value::Object(map)) if map.len() <= limit => {
+                let entry = |(key, value)| json!({ "key": key, "value": value });
+                self.listing(at, map.into_iter().map(entry).collect())
+            }
+            Ok(Value::Object(map)) => {
+                let message = format!("the loop has {} items, more than {limit}", map.len());
+                let failure = Failure::new(FailureClass::Limit, message)
+                    .hint("filter the list first, or work on it in parts");
+                self.settle_failed(at, failure)
+            }
             Ok(other) => {
-                let message = format!("`loop` needs a list, not {}", describe(&other));
+                let message = format!("`loop` needs a list or a mapping, not {}", describe(&other));
                 self.settle_failed(at, Failure::new(FailureClass::Invalid, message))
             }
             Err(error) => self.unrendered(at, "loop", &error),
@@ -171,16 +182,21 @@ impl Machine {
         let Some(view) = self.view(at.frame, Some(at)) else {
             return self.skip(at, "the run has not begun");
         };
+        if let Work::Wait { until, text } = &planned.work {
+            return match self.wait_until(now, &view, (*until, text)) {
+                Ok(until) => self.beginning(at, Call::Wait { until }, Effects::None),
+                Err(failure) => self.settle_failed(at, failure),
+            };
+        }
         let call = match render(&planned.work, &view) {
             Ok(call) => call,
             Err((what, error)) => return self.unrendered(at, what, &error),
         };
         let deepest = self.rules.max_depth;
-        if matches!(call, Call::Skill { .. }) && frame.depth >= deepest {
-            let message = format!("skills run skills more than {deepest} deep");
-            let failure = Failure::new(FailureClass::Limit, message)
-                .hint("look for a skill that runs itself by way of others");
-            return self.settle_failed(at, failure);
+        if let Call::Skill { skill, .. } = &call
+            && frame.depth >= deepest
+        {
+            return self.settle_failed(at, self.too_deep(at.frame, skill));
         }
         let tool = match &call {
             Call::Tool { tool, args } => Some((tool.as_str(), args)),
@@ -204,6 +220,31 @@ impl Machine {
             attempt: tried.attempts + 1,
             until: self.allowed(at, plan, now),
         })
+    }
+
+    /// The failure of a skill that is nested too deeply, with the circle that led there.
+    fn too_deep(&self, frame: usize, skill: &str) -> Failure {
+        let mut around = Vec::new();
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let frame = &self.frames[frame];
+            around.push(frame.plan.skill.as_str());
+            next = frame.parent.map(|parent| parent.frame);
+        }
+        let circle = around.iter().position(|outer| *outer == skill);
+        let circle = circle.map(|end| {
+            let through = around[..end].iter().rev();
+            let through: Vec<String> = through.map(|name| format!("`{name}`")).collect();
+            if through.is_empty() {
+                format!("; `{skill}` calls itself")
+            } else {
+                format!("; `{skill}` calls itself through {}", through.join(", "))
+            }
+        });
+        let deepest = self.rules.max_depth;
+        let circle = circle.unwrap_or_default();
+        let message = format!("skills are nested more than {deepest} levels{circle}");
+        Failure::new(FailureClass::Limit, message).hint("remove the step that closes the circle")
     }
 
     fn beginning(&self, at: At, call: Call, effects: Effects) -> Event {
@@ -245,12 +286,39 @@ impl Machine {
             TryState::Failed(failure) => Some(failure.clone()),
             _ => None,
         });
+        let failed = failed.map(|failure| counted(failure, &state.tries));
         Some(Event::Closed {
             path: self.path(at),
             values: state.tries.iter().map(item_value).collect(),
             error: failed.or_else(|| if all { None } else { stopped.cloned() }),
             ms: state.started_at.map_or(0, |started| elapsed(started, now)),
         })
+    }
+}
+
+/// The most items that a message names.
+const MOST_NAMED: usize = 10;
+
+/// The first failure of a loop, with how many items failed and which.
+fn counted(failure: Failure, tries: &[Try]) -> Failure {
+    let failed = |(at, tried): (usize, &Try)| {
+        matches!(tried.state, TryState::Failed(_)).then(|| format!("[{at}]"))
+    };
+    let failed: Vec<String> = tries.iter().enumerate().filter_map(failed).collect();
+    let more = if failed.len() > MOST_NAMED {
+        ", …"
+    } else {
+        ""
+    };
+    let named = failed[..failed.len().min(MOST_NAMED)].join(", ");
+    let (count, all) = (failed.len(), tries.len());
+    let items = if all == 1 { "item" } else { "items" };
+    Failure {
+        message: format!(
+            "{count} of {all} {items} failed ({named}{more}): {}",
+            failure.message
+        ),
+        ..failure
     }
 }
 
@@ -268,7 +336,8 @@ fn render(work: &Work, view: &View<'_>) -> Result<Call, (&'static str, EvalError
             tool: tool.render_text(view).map_err(|e| ("tool", e))?,
             args: args.render_object(view).map_err(|e| ("args", e))?,
         },
-        Work::Compute => Call::Compute,
+        // A wait never comes here: `begin` takes it apart, since it needs the time.
+        Work::Compute | Work::Wait { .. } => Call::Compute,
         Work::Agent { instructions } => Call::Agent {
             instructions: match instructions {
                 Prose::Plain(text) => text.clone(),
@@ -288,7 +357,7 @@ pub(crate) fn operation(planned: &Planned, view: &View<'_>) -> Operation {
     let (name, args) = match &planned.work {
         Work::Tool { tool, args } => (Some(tool), Some(args)),
         Work::Skill { skill, args } => (Some(skill), Some(args)),
-        Work::Compute | Work::Agent { .. } => (None, None),
+        Work::Compute | Work::Agent { .. } | Work::Wait { .. } => (None, None),
     };
     // Before a loop nobody knows its items, also where a template could do without.
     let known = |mentions: &dyn Fn(&str) -> bool| !planned.loop_var().is_some_and(mentions);

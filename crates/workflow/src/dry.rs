@@ -7,21 +7,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_model::{Effects, FailureClass, Object};
-use deft_template::{Condition, Lookup, NameUse, Scope, Template};
+use deft_template::{Condition, Lookup, Member, NameUse, Scope, Template};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::machine::{Facts, Rules};
 use crate::order;
 use crate::plan::{Plan, Planned, Prose, Remedy, Work};
 use crate::tree::Tree;
+use crate::wait;
 
 /// A step of a run that has not begun.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DryStep {
     /// Its id.
     pub id: String,
-    /// What it does: `tool`, `compute`, `agent` or `skill`.
+    /// What it does: `tool`, `compute`, `agent`, `skill` or `wait`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// 1 for the steps that begin at once, 2 for those that wait for them, …
@@ -37,6 +40,9 @@ pub struct DryStep {
     /// Its arguments, or what a model would be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
+    /// Until when it would wait, if the steps before it took no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
     /// Places that depend on results, such as `name` or `args.pods[0]`. They hold templates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
@@ -91,13 +97,20 @@ pub struct DryHeal {
 }
 
 /// What a run with these inputs would do, in the order in which its steps begin.
-pub fn dry_run(plan: &Plan, inputs: &Object, rules: &Rules, facts: &dyn Facts) -> Vec<DryStep> {
+pub fn dry_run(
+    plan: &Plan,
+    inputs: &Object,
+    rules: &Rules,
+    facts: &dyn Facts,
+    now: Timestamp,
+) -> Vec<DryStep> {
     let waits: Vec<order::Waits> = plan.steps.iter().map(|step| step.waits.clone()).collect();
     let mut scope = DryScope {
         plan,
         rules,
         inputs: Arc::new(Value::Object(inputs.clone())),
         skipped: HashMap::new(),
+        now,
     };
     let mut steps = Vec::with_capacity(plan.steps.len());
     for (wave, members) in order::waves(&waits).into_iter().enumerate() {
@@ -117,6 +130,7 @@ struct DryScope<'a> {
     inputs: Arc<Value>,
     /// Steps looked at so far, and whether they are left out for certain.
     skipped: HashMap<usize, bool>,
+    now: Timestamp,
 }
 
 impl Scope for DryScope<'_> {
@@ -131,6 +145,14 @@ impl Scope for DryScope<'_> {
             Some(value) => Lookup::Value(Arc::new(value.clone())),
             None if self.plan.inputs.iter().any(|input| input.name == name) => Lookup::Absent,
             None => Lookup::Unknown,
+        }
+    }
+
+    fn member(&self, name: &str, member: &str) -> Member {
+        let declared = || self.plan.inputs.iter().any(|input| input.name == member);
+        match name {
+            "inputs" if self.inputs.get(member).is_none() && declared() => Member::Absent,
+            _ => Member::Held,
         }
     }
 
@@ -150,6 +172,7 @@ impl DryScope<'_> {
         match used.name.as_str() {
             "inputs" | "secrets" => true,
             "steps" | "outputs" | "execution_id" | "workspace_uri" => false,
+            "loop" if planned.list.is_some() => false,
             name => {
                 let providers = self.plan.providers.get(name).into_iter().flatten();
                 let mut seen = providers.filter(|step| planned.visible.contains(**step));
@@ -180,6 +203,7 @@ impl DryScope<'_> {
         let confirm = question.map(|(text, _)| looking.text("confirmation", text));
         looking.unknown.clear();
         let (name, args) = looking.work(&planned.work);
+        let until = looking.until(&planned.work, args.as_ref());
         let (unknown, problems) = (looking.unknown, looking.problems);
         let given = args.as_ref().and_then(Value::as_object).cloned();
         let given = given.unwrap_or_default();
@@ -193,6 +217,7 @@ impl DryScope<'_> {
             effects: planned.effects(self.plan.effects, tool, facts),
             name,
             args,
+            until,
             unknown,
             confirm,
             repeat,
@@ -250,6 +275,10 @@ impl Looking<'_> {
             concurrency: repeat.concurrency.unwrap_or(1),
             items: match over {
                 Value::Array(items) if self.unknown.is_empty() => Some(items),
+                Value::Object(map) if self.unknown.is_empty() => {
+                    let entry = |(key, value)| json!({ "key": key, "value": value });
+                    Some(map.into_iter().map(entry).collect())
+                }
                 Value::Null if self.unknown.is_empty() => Some(Vec::new()),
                 _ => None,
             },
@@ -263,6 +292,13 @@ impl Looking<'_> {
                 (Some(name), Some(self.tree("args", args)))
             }
             Work::Compute => (None, None),
+            Work::Wait { until, text } => {
+                let (key, value) = (
+                    if *until { "until" } else { "for" },
+                    self.template("wait", text),
+                );
+                (None, Some(json!({ key: value })))
+            }
             Work::Agent { instructions } => {
                 let text = match instructions {
                     Prose::Plain(text) => text.clone(),
@@ -271,6 +307,26 @@ impl Looking<'_> {
                 (None, Some(Value::String(text)))
             }
         }
+    }
+
+    /// When a wait that begins now would be over.
+    fn until(&mut self, work: &Work, args: Option<&Value>) -> Option<Timestamp> {
+        let Work::Wait { until, .. } = work else {
+            return None;
+        };
+        let args = args.filter(|_| self.unknown.is_empty())?;
+        let named = self.scope.plan.timezone.as_deref();
+        let zone = named.and_then(|name| TimeZone::get(name).ok());
+        let zone = zone.unwrap_or_else(|| self.scope.rules.zone.clone());
+        let found = if *until {
+            wait::instant(&args["until"], &zone)
+        } else {
+            let later = |length| self.scope.now.saturating_add(length);
+            wait::length(&args["for"]).map(|length| later(length).unwrap_or(Timestamp::MAX))
+        };
+        found
+            .map_err(|failure| self.problems.push(failure.message))
+            .ok()
     }
 
     fn text(&mut self, place: &str, template: &Template) -> String {

@@ -280,6 +280,11 @@ pub enum Call {
         /// Rendered inputs.
         args: Object,
     },
+    /// Time.
+    Wait {
+        /// When it is over.
+        until: Timestamp,
+    },
 }
 
 /// Who expects something of a result.
@@ -317,7 +322,7 @@ pub struct Ended {
     /// Tools that a model called with success during an agent step, for `expect: {called: …}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called: Vec<String>,
-    /// How long the try took.
+    /// How long the try took; of the last one of a step, how long the step took with all its tries.
     pub ms: u64,
 }
 
@@ -354,6 +359,20 @@ pub enum Next {
     Interrupt,
     /// A tool or server is not there.
     Block,
+}
+
+impl Next {
+    /// True when the try was the last one of its step or item.
+    pub fn is_last(&self) -> bool {
+        match self {
+            Self::Done | Self::Tolerate | Self::Fail | Self::Interrupt | Self::Block => true,
+            Self::Judged
+            | Self::Verify { .. }
+            | Self::Retry { .. }
+            | Self::Wait { .. }
+            | Self::Heal(_) => false,
+        }
+    }
 }
 
 /// A remedy.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use deft_model::{Expect, Failure, FailureClass, Object, OnError};
-use deft_template::{Condition, EvalError, EvalKind, Lookup, Scope, SyntaxError};
+use deft_template::{Condition, EvalError, EvalKind, Lookup, Member, Scope, SyntaxError};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -344,6 +344,14 @@ impl Scope for Beside<'_> {
             None if self.names.contains(&name) => Lookup::Value(Arc::clone(&self.value)),
             None => self.view.get(name),
         }
+    }
+
+    fn member(&self, name: &str, member: &str) -> Member {
+        let field = self.value.get(name).filter(|_| self.fields);
+        if field.is_some() || self.names.contains(&name) {
+            return Member::Held;
+        }
+        self.view.member(name, member)
     }
 }
 

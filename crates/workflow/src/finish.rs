@@ -165,9 +165,18 @@ impl Machine {
     }
 }
 
-/// What a skill without `outputs` returns: the value of its only step, or those with a name.
+/// What a skill without `outputs` returns: the value of its only step, or those with a name. The
+/// plan of a record names none, so that it returns what each step gave.
 fn unnamed(plan: &Plan, view: &View<'_>) -> Value {
     match plan.steps.as_slice() {
+        several if plan.of_record && several.len() > 1 => {
+            let steps = several.iter().zip(&view.frame.steps);
+            let values = steps.map(|(planned, state)| {
+                let value = state.value.as_deref().cloned();
+                (planned.step.id.clone(), value.unwrap_or_default())
+            });
+            Value::Object(values.collect())
+        }
         [only] if only.step.output.is_none() => match view.frame.steps[0].value.as_deref() {
             Some(value) => value.clone(),
             None => Value::Null,

@@ -49,6 +49,9 @@ impl Machine {
             at: now,
         };
         self.fresh.push(at);
+        if matches!(*begun.call, Call::Wait { .. }) {
+            self.pause(now, at.frame);
+        }
         Ok(())
     }
 
@@ -57,6 +60,9 @@ impl Machine {
         if ended.attempt == 0 {
             self.open_item(at)?;
             self.state(at).started_at.get_or_insert(now);
+        }
+        if self.is_wait(at) {
+            self.unpause(now, at.frame);
         }
         let tried = self.tried(at)?;
         let fits = match &tried.state {
@@ -73,6 +79,9 @@ impl Machine {
         if let TryState::Inside { frame, .. } = tried.state {
             self.frames[frame].left = true;
             self.timed.retain(|timed| *timed != frame);
+        }
+        if at.item.is_none() && ended.next.is_last() {
+            self.state(at).ms = ended.ms;
         }
         match (&ended.error, &ended.next) {
             (Some(failure), next) => {
@@ -290,7 +299,8 @@ impl Machine {
         };
         state.error = error.cloned();
         state.value = Some(value);
-        if let Some(started) = state.started_at {
+        // What ends a step says how long it took; one that is stopped ends without an event.
+        if let (0, Some(started)) = (state.ms, state.started_at) {
             state.ms = elapsed(started, now);
         }
         self.over(at, phase)

@@ -92,10 +92,12 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
         // "a whole number, not a number" would help nobody.
         let given = match value {
             Value::Number(number) => format!("`{number}`"),
+            Value::String(text) if input.kind == InputType::Date => format!("`{}`", clip(text)),
             other => describe(other).to_owned(),
         };
         let message = format!("input `{name}` must be {}, not {given}", noun(input.kind));
-        return Err(problem(message, None));
+        let hint = (input.kind == InputType::Date).then(|| "write it as `2026-03-01`".to_owned());
+        return Err(problem(message, hint));
     }
     if !input.choices.is_empty() && !input.choices.contains(value) {
         let choices: Vec<String> = input.choices.iter().map(show).collect();
@@ -127,6 +129,11 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
     }
 }
 
+/// Whether a text is a day of the calendar, `YYYY-MM-DD`.
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
+}
+
 /// A pattern that does not compile matches nothing; the loader has refused such a file.
 fn matches(pattern: &str, text: &str) -> bool {
     Regex::new(pattern).is_ok_and(|regex| regex.is_match(text))
@@ -151,6 +158,7 @@ fn clip(text: &str) -> String {
 fn fits(kind: InputType, value: &Value) -> bool {
     match kind {
         InputType::String => value.is_string(),
+        InputType::Date => value.as_str().is_some_and(is_date),
         InputType::Integer => value.is_i64() || value.is_u64(),
         InputType::Number => value.is_number(),
         InputType::Boolean => value.is_boolean(),
@@ -163,6 +171,7 @@ fn fits(kind: InputType, value: &Value) -> bool {
 fn noun(kind: InputType) -> &'static str {
     match kind {
         InputType::String => "text",
+        InputType::Date => "a date",
         InputType::Integer => "a whole number",
         InputType::Number => "a number",
         InputType::Boolean => "true or false",
@@ -180,7 +189,7 @@ pub fn read_input(declared: &[Input], name: &str, text: &str) -> Value {
         .find(|input| input.name == name)
         .map_or(InputType::String, |input| input.kind);
     let parsed = match kind {
-        InputType::String => None,
+        InputType::String | InputType::Date => None,
         InputType::Integer => text.parse::<i64>().ok().map(Value::from),
         InputType::Number => number(text),
         InputType::Boolean => match text.to_lowercase().as_str() {

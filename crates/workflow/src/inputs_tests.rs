@@ -100,6 +100,21 @@ fn length_counts_characters() {
 fn values_must_be_of_the_type() {
     let cases = [
         (InputType::String, json!(3), "text, not `3`"),
+        (
+            InputType::Date,
+            json!("tomorrow"),
+            "a date, not `tomorrow` (write it as `2026-03-01`)",
+        ),
+        (
+            InputType::Date,
+            json!("2026-02-30"),
+            "a date, not `2026-02-30` (write it as `2026-03-01`)",
+        ),
+        (
+            InputType::Date,
+            json!(3),
+            "a date, not `3` (write it as `2026-03-01`)",
+        ),
         (InputType::Integer, json!(3.5), "a whole number, not `3.5`"),
         (InputType::Integer, json!("3"), "a whole number, not text"),
         (

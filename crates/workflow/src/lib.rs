@@ -37,6 +37,7 @@ mod tree;
 mod verify;
 mod view;
 mod views;
+mod wait;
 
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use event::{
@@ -52,4 +53,4 @@ pub use public::{OPTIONS, public};
 pub use reuse::reuse;
 pub use scope::{mask, placeholder, rekey, replace_placeholders};
 pub use size::size;
-pub use view::{ItemCounts, StepError, StepStatus, StepView, step_views};
+pub use view::{ItemCounts, StepError, StepStatus, StepView, step_views, warning};

@@ -11,6 +11,7 @@ use std::time::Duration;
 use deft_model::{Action as StepAction, Authority, Effects, Failure, Object};
 use deft_template::Condition;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::Path;
 use crate::event::{Call, Event, Finished, Heal, Operation, Started};
@@ -105,6 +106,8 @@ pub struct Rules {
     pub max_items: usize,
     /// How many bytes the results of a run may have in all.
     pub max_results: usize,
+    /// The zone of the host, for instants without an offset.
+    pub zone: TimeZone,
 }
 
 impl Default for Rules {
@@ -114,6 +117,7 @@ impl Default for Rules {
             max_depth: 8,
             max_items: 10_000,
             max_results: 64 << 20,
+            zone: TimeZone::UTC,
         }
     }
 }
@@ -303,6 +307,10 @@ impl Machine {
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let step = &frame.plan.steps[at.step].step;
         match &tried.state {
+            TryState::Calling { call, .. } if matches!(**call, Call::Wait { .. }) => {
+                let until = self.waits_until(&path)?;
+                Some(Action::Sleep { path, until })
+            }
             TryState::Calling { call, effects, .. } => Some(Action::Call {
                 key: self.key(&path),
                 path,
@@ -392,7 +400,7 @@ impl Machine {
     /// those of its calls (S0.42, S0.48).
     pub fn is_of_record(&self, path: &Path) -> bool {
         let at = self.locate(path);
-        at.is_ok_and(|at| self.frames[at.frame].plan.results_wrapped)
+        at.is_ok_and(|at| self.frames[at.frame].plan.of_record)
     }
 
     /// Why a step or an item failed the last time it was tried.

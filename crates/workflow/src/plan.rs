@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use deft_model::{
     Action, Authority, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step,
-    Workflow,
+    Wait, Workflow,
 };
 use deft_template::{Condition, SyntaxError, Template};
 use serde_json::Value;
@@ -42,8 +42,10 @@ pub struct Plan {
     pub(crate) timeout: Option<Duration>,
     pub(crate) secrets: Vec<String>,
     pub(crate) expect: Expected,
-    /// `{{ a.result }}` is the value of `a`, as assistants write it in plans (S0.50).
-    pub(crate) results_wrapped: bool,
+    /// The zone of instants without an offset; none for that of the host.
+    pub(crate) timezone: Option<String>,
+    /// Whether it is a record: a model wrote its arguments, and nobody names its outputs.
+    pub(crate) of_record: bool,
     pub(crate) takes_anything: bool,
     /// The rights of the agent that stored the skill.
     pub(crate) authority: Option<Arc<Authority>>,
@@ -84,6 +86,7 @@ pub(crate) enum Work {
     Compute,
     Agent { instructions: Prose },
     Skill { skill: Template, args: Tree },
+    Wait { until: bool, text: Template },
 }
 
 /// What a model is told.
@@ -147,7 +150,8 @@ impl Plan {
             timeout: skill.policy.timeout,
             secrets: skill.policy.secrets.clone(),
             expect: Expected::compile(skill.policy.expect.as_ref())?,
-            results_wrapped: skill.dialect == Dialect::Record,
+            timezone: skill.policy.timezone.clone(),
+            of_record: skill.dialect == Dialect::Record,
             takes_anything: matches!(skill.body, Body::Manual { .. }),
             authority: skill.policy.authority.clone(),
         })
@@ -314,7 +318,7 @@ impl Planned {
         let said = self.step.effects.or(of_skill);
         match (&self.work, said) {
             // What a nested skill does is up to its own steps.
-            (Work::Compute | Work::Skill { .. }, _) => Effects::None,
+            (Work::Compute | Work::Skill { .. } | Work::Wait { .. }, _) => Effects::None,
             (_, Some(effects)) => effects,
             (Work::Tool { .. }, None) => {
                 let known = tool.and_then(|(tool, args)| facts.effects(tool, args));
@@ -347,6 +351,14 @@ impl Work {
             Action::Skill { skill, args } => Self::Skill {
                 skill: Template::parse(skill)?,
                 args: Tree::compile(args)?,
+            },
+            Action::Wait(Wait::For(text)) => Self::Wait {
+                until: false,
+                text: Template::parse(text)?,
+            },
+            Action::Wait(Wait::Until(text)) => Self::Wait {
+                until: true,
+                text: Template::parse(text)?,
             },
         })
     }

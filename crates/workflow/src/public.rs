@@ -142,6 +142,7 @@ fn step_started(begun: &Begun) -> Option<(&'static str, Object)> {
             fields["skill_id"] = json!(skill);
             fields["args"] = json!(args);
         }
+        Call::Wait { until } => fields["until"] = json!(until.to_string()),
         Call::Compute | Call::Condition | Call::Expect { .. } | Call::Agent { .. } => {}
     }
     fields["attempt"] = json!(begun.attempt);
@@ -217,5 +218,6 @@ fn call_kind(call: &Call) -> &'static str {
         Call::Expect { .. } => "expect",
         Call::Agent { .. } => "agent",
         Call::Skill { .. } => "skill",
+        Call::Wait { .. } => "wait",
     }
 }

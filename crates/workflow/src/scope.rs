@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use deft_model::{Failure, Object};
-use deft_template::{Lookup, Scope};
+use deft_template::{Lookup, Member, Scope};
 use serde_json::{Value, json};
 
+use crate::plan::Planned;
 use crate::state::{At, Frame, Origin, Phase, StepState};
 
 /// Surrounds the placeholder of a secret; neither sign occurs in ordinary text.
@@ -123,6 +124,19 @@ impl View<'_> {
             .cloned()
     }
 
+    /// Where an item stands in its loop, as `loop` (S3.16). A step or an input may have the name.
+    fn position(&self, name: &str) -> Option<Lookup> {
+        let at = self.at.filter(|_| name == "loop")?;
+        let (item, items) = (at.item?, self.frame.steps[at.step].items.as_ref()?);
+        Some(Lookup::Value(Arc::new(json!({
+            "index": item + 1,
+            "index0": item,
+            "length": items.len(),
+            "first": item == 0,
+            "last": item + 1 == items.len(),
+        }))))
+    }
+
     /// The value of a step's name: that of the last step in order that has one. The name of a step
     /// that cannot be seen from here means nothing here, so that a step may be called `sum` and
     /// still use Python's.
@@ -136,7 +150,6 @@ impl View<'_> {
             .peekable();
         seen.peek()?;
         Some(match seen.flatten().next() {
-            Some(value) if self.frame.plan.results_wrapped => Lookup::Value(wrap(value)),
             Some(value) => Lookup::Value(Arc::clone(value)),
             None => Lookup::Absent,
         })
@@ -157,6 +170,21 @@ impl View<'_> {
         }
     }
 
+    /// All inputs; an optional one that was not given is null.
+    fn inputs(&self) -> Arc<Value> {
+        let given = &self.frame.inputs;
+        let declared = self.frame.plan.inputs.iter();
+        let mut absent = declared.filter(|input| given.get(&input.name).is_none());
+        let (Value::Object(map), Some(first)) = (&**given, absent.next()) else {
+            return Arc::clone(given);
+        };
+        let mut map = map.clone();
+        for input in std::iter::once(first).chain(absent) {
+            map.insert(input.name.clone(), Value::Null);
+        }
+        Arc::new(Value::Object(map))
+    }
+
     fn steps(&self) -> Value {
         let steps = self.frame.plan.steps.iter().zip(&self.frame.steps);
         let seen = steps.enumerate().filter(|(at, _)| self.sees(*at));
@@ -170,8 +198,13 @@ impl View<'_> {
         let mut map = Object::new();
         for (at, planned) in self.frame.plan.steps.iter().enumerate() {
             let value = self.frame.steps[at].value.as_ref();
-            if let (Some(name), Some(value), true) = (&planned.step.output, value, self.sees(at)) {
-                map.insert(name.clone(), (**value).clone());
+            let Some(name) = planned.step.output.as_ref().filter(|_| self.sees(at)) else {
+                continue;
+            };
+            match value {
+                Some(value) => drop(map.insert(name.clone(), (**value).clone())),
+                // A step of the same name that was not skipped counts.
+                None => drop(map.entry(name.clone()).or_insert(Value::Null)),
             }
         }
         Value::Object(map)
@@ -194,7 +227,7 @@ impl View<'_> {
         let var = self
             .at
             .and_then(|at| self.frame.plan.steps[at.step].loop_var());
-        let fixed = FIXED.iter().copied();
+        let fixed = FIXED.iter().copied().chain(["loop"]);
         for name in fixed.chain(inputs).chain(steps).chain(var) {
             if map.contains_key(name) || !mentions(code, name) {
                 continue;
@@ -226,7 +259,7 @@ impl Scope for View<'_> {
         }
         let text = |text: &str| Lookup::Value(Arc::new(Value::String(text.to_owned())));
         match name {
-            "inputs" => Lookup::Value(Arc::clone(&self.frame.inputs)),
+            "inputs" => Lookup::Value(self.inputs()),
             "steps" => Lookup::Value(Arc::new(self.steps())),
             "outputs" => Lookup::Value(Arc::new(self.outputs())),
             "execution_id" => text(&self.origin.started.execution_id),
@@ -234,26 +267,36 @@ impl Scope for View<'_> {
             _ => self
                 .result(name)
                 .or_else(|| self.input(name))
+                .or_else(|| self.position(name))
                 .unwrap_or(Lookup::Unknown),
+        }
+    }
+
+    fn member(&self, name: &str, member: &str) -> Member {
+        if self.item(name).is_some() {
+            return Member::Held;
+        }
+        let is_absent = match name {
+            "inputs" => matches!(self.input(member), Some(Lookup::Absent)),
+            "outputs" => {
+                let planned = &self.frame.plan.steps;
+                let named = |planned: &Planned| planned.step.output.as_deref() == Some(member);
+                planned.iter().any(named) && matches!(self.result(member), Some(Lookup::Absent))
+            }
+            // `{{ a.result }}` is the value of `a`, as assistants write it in plans (S0.50).
+            _ if member == "result" && self.result(name).is_some() => return Member::Itself,
+            _ => false,
+        };
+        if is_absent {
+            Member::Absent
+        } else {
+            Member::Held
         }
     }
 
     fn secret(&self, name: &str) -> Option<String> {
         let known = self.frame.plan.secrets.iter().any(|secret| secret == name);
         known.then(|| placeholder(&self.origin.started.nonce, name))
-    }
-}
-
-/// `{{ a.result }}` beside `{{ a.field }}`.
-fn wrap(value: &Arc<Value>) -> Arc<Value> {
-    match &**value {
-        Value::Object(map) if map.contains_key("result") => Arc::clone(value),
-        Value::Object(map) => {
-            let mut map = map.clone();
-            map.insert("result".to_owned(), (**value).clone());
-            Arc::new(Value::Object(map))
-        }
-        _ => Arc::new(json!({ "result": **value })),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::Path;
 use crate::event::{Call, Ended, Event, Heal, Next};
 use crate::machine::Machine;
 use crate::plan::Remedy;
+use crate::progress::elapsed;
 use crate::size::size;
 use crate::state::{At, TryState};
 use crate::verify::unjudged;
@@ -91,10 +92,14 @@ impl Machine {
             (Ok(value), None) => (Some(Arc::new(value)), None, Next::Done),
             (Err(failure), Some(at)) => {
                 let next = self.next(now, at, &failure, true);
+                let failure = self.explain_withheld(at, failure);
                 (None, Some(failure), next)
             }
             (Err(failure), None) => (None, Some(failure), Next::Fail),
         };
+        let whole = at.filter(|at| at.item.is_none() && next.is_last());
+        let started = whole.and_then(|at| self.frames[at.frame].steps[at.step].started_at);
+        let ms = started.map_or(ms, |started| elapsed(started, now));
         Event::Ended(Ended {
             path: path.clone(),
             attempt,
@@ -105,6 +110,35 @@ impl Machine {
             called,
             ms,
         })
+    }
+
+    /// Says what would let a call be repeated, where a retry or a remedy is withheld because nobody
+    /// says what repeating it would do.
+    pub(crate) fn explain_withheld(&self, at: At, failure: Failure) -> Failure {
+        let frame = &self.frames[at.frame];
+        let planned = &frame.plan.steps[at.step];
+        let said = planned.step.effects.or(frame.plan.effects).is_some();
+        let Some(TryState::Calling { call, effects, .. }) = self.try_state(at) else {
+            return failure;
+        };
+        let Call::Tool { tool, .. } = &**call else {
+            return failure;
+        };
+        let repeats = matches!(planned.step.on_error, OnError::Retry(_))
+            || self.remedy(at, &failure).is_some();
+        let stopped = self.stopped_in(at.frame).is_some();
+        if said || *effects != Effects::Once || !failure.in_doubt || !repeats || stopped {
+            return failure;
+        }
+        let why = format!(
+            "it was not tried again, as `{tool}` may have taken effect; if repeating it does no harm, \
+             write `effects: idempotent` in the step"
+        );
+        let hint = match &failure.hint {
+            Some(hint) => format!("{hint}; {why}"),
+            None => why,
+        };
+        failure.hint(hint)
     }
 
     /// The event for a call that could not be made, and that is to be made later instead of failing.

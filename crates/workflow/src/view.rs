@@ -1,8 +1,8 @@
 //! A run as its JSON shows it: one entry for each step, built from stored events.
 //!
 //! Steps stand in the order in which they first appeared, those that have not begun at their place
-//! in the plan, and the steps of a nested skill behind the step that runs it. The items of a loop
-//! are counted, not listed. It is not for deciding anything; that is the [`Machine`]'s part.
+//! in the plan, and the steps of a nested skill behind the step or item that runs it. The items of
+//! a loop are counted, not listed. It is not for deciding anything; that is the [`Machine`]'s part.
 //!
 //! [`Machine`]: crate::Machine
 
@@ -23,7 +23,7 @@ use crate::views::Views;
 pub struct StepView {
     /// Its id; `outer/inner` inside a nested skill.
     pub id: String,
-    /// What it does: `tool`, `compute`, `agent` or `skill`.
+    /// What it does: `tool`, `compute`, `agent`, `skill` or `wait`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Where it stands.
@@ -44,6 +44,9 @@ pub struct StepView {
     /// The items of a loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<ItemCounts>,
+    /// What a person should know although it succeeded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Where a step stands.
@@ -77,7 +80,7 @@ pub struct StepError {
 }
 
 /// How far a loop is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ItemCounts {
     /// How many items there are.
     pub total: usize,
@@ -85,7 +88,13 @@ pub struct ItemCounts {
     pub done: usize,
     /// How many of those failed.
     pub failed: usize,
+    /// Which of them failed, counted from 0; only the first hundred are named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_items: Vec<usize>,
 }
+
+/// The most failed items that are named.
+pub(crate) const MOST_FAILED: usize = 100;
 
 /// The steps of a run. `nested` are the plans of the skills it entered; of one that is missing,
 /// only the steps that have begun are shown.
@@ -116,6 +125,7 @@ impl StepView {
             started_at: None,
             duration_ms: None,
             items: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -131,6 +141,7 @@ impl StepView {
     }
 
     pub(crate) fn succeed(&mut self, at: Timestamp, value: Option<Arc<Value>>) {
+        self.warnings.extend(value.as_deref().and_then(warning));
         self.result = value;
         self.error = None;
         self.end(at, StepStatus::Success);
@@ -157,6 +168,22 @@ impl StepView {
                 self.end(at, StepStatus::Error);
             }
         }
+    }
+}
+
+/// What a person should know of a result: tools say `truncated` where they cut their output off.
+pub fn warning(value: &Value) -> Option<String> {
+    let is_cut = |value: &Value| value.get("truncated") == Some(&Value::Bool(true));
+    let items = match value {
+        Value::Array(items) => items.iter().filter(|item| is_cut(item)).count(),
+        _ => 0,
+    };
+    match items {
+        0 if is_cut(value) => Some("the output was cut off; the rest is lost".to_owned()),
+        0 => None,
+        count => Some(format!(
+            "the output of {count} items was cut off; the rest is lost"
+        )),
     }
 }
 

@@ -9,8 +9,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next};
-use crate::view::{ItemCounts, StepStatus, StepView, step_error};
+use crate::view::{ItemCounts, MOST_FAILED, StepStatus, StepView, step_error};
 use crate::{Path, Plan};
+
+/// The most items of a loop whose inner steps are shown.
+const MOST_ITEMS: usize = 50;
 
 pub(crate) struct Views<'a> {
     /// Plans by the prefix of their steps.
@@ -25,15 +28,15 @@ enum About {
     Step(String),
     /// An item of this step.
     Item(String),
-    /// A step of a nested skill inside an item, or what a skill returns: neither is shown.
-    Inside,
+    /// What a skill returns, which is not shown.
+    Outputs,
 }
 
 fn about(path: &Path) -> About {
     let path = Path::from_text(path.without_attempts());
     let (prefix, step, item) = path.parts();
     match item {
-        _ if prefix.contains('[') || path.is_outputs() => About::Inside,
+        _ if path.is_outputs() => About::Outputs,
         Some(_) => About::Item(format!("{prefix}{step}")),
         None => About::Step(path.as_str().to_owned()),
     }
@@ -72,10 +75,13 @@ impl<'a> Views<'a> {
                 path,
                 values,
                 error,
-                ..
-            } => self.on_step(path, |view| match error {
-                None => view.succeed(at, Some(Arc::new(Value::Array(values.clone())))),
-                Some(failure) => view.fail(at, failure),
+                ms,
+            } => self.on_step(path, |view| {
+                match error {
+                    None => view.succeed(at, Some(Arc::new(Value::Array(values.clone())))),
+                    Some(failure) => view.fail(at, failure),
+                }
+                view.duration_ms = Some(*ms);
             }),
             Event::Reused {
                 path, value, error, ..
@@ -155,6 +161,9 @@ impl<'a> Views<'a> {
         self.on_step(&begun.path, |view| {
             view.status = StepStatus::Running;
             view.reason = None;
+            if let Call::Wait { until } = *begun.call {
+                view.wait(StepStatus::Waiting, format!("until {until}"));
+            }
             view.started_at.get_or_insert(at);
             if !matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
                 view.attempts += 1;
@@ -164,19 +173,16 @@ impl<'a> Views<'a> {
 
     fn ended(&mut self, at: Timestamp, ended: &Ended) {
         match about(&ended.path) {
-            About::Inside => {}
+            About::Outputs => {}
             About::Item(step) => {
-                let over = !matches!(
-                    ended.next,
-                    Next::Retry { .. }
-                        | Next::Wait { .. }
-                        | Next::Heal(_)
-                        | Next::Judged
-                        | Next::Verify { .. }
-                );
-                if let (Some(items), true) = (&mut self.view(step).items, over) {
+                let (_, _, item) = ended.path.parts();
+                if let (Some(items), true) = (&mut self.view(step).items, ended.next.is_last()) {
                     items.done += 1;
                     items.failed += usize::from(ended.error.is_some());
+                    let failed = item.filter(|_| ended.error.is_some());
+                    if items.failed_items.len() < MOST_FAILED {
+                        items.failed_items.extend(failed);
+                    }
                 }
             }
             About::Step(id) => {
@@ -189,13 +195,16 @@ impl<'a> Views<'a> {
                     (None, _) => view.succeed(at, ended.value.clone()),
                     (Some(_), next) => view.follow(at, next),
                 }
+                if ended.next.is_last() {
+                    view.duration_ms = Some(ended.ms);
+                }
             }
         }
     }
 
     fn skipped(&mut self, path: &Path, reason: &str) {
         match about(path) {
-            About::Inside => {}
+            About::Outputs => {}
             About::Item(step) => {
                 if let Some(items) = &mut self.view(step).items {
                     items.done += 1;
@@ -207,10 +216,7 @@ impl<'a> Views<'a> {
 
     /// A nested skill begins, perhaps once more: its steps are all to come.
     fn entered(&mut self, path: &Path, revision: &str) {
-        let About::Step(id) = about(path) else {
-            return;
-        };
-        let prefix = format!("{id}/");
+        let prefix = format!("{}/", path.without_attempts());
         for view in &mut self.seen {
             if view.id.starts_with(&prefix) {
                 let (id, kind) = (std::mem::take(&mut view.id), std::mem::take(&mut view.kind));
@@ -270,9 +276,36 @@ impl<'a> Views<'a> {
             }) + 1;
         }
         for view in here {
-            let inner = format!("{}/", view.id);
+            let (inner, items) = (format!("{}/", view.id), self.entered_items(&view.id));
             placed.push(view);
             self.place(&inner, placed);
+            for item in items {
+                self.place(&format!("{item}/"), placed);
+            }
         }
+    }
+
+    /// The items of a step in which a skill was run, such as `each[0]`, in order.
+    fn entered_items(&self, id: &str) -> Vec<String> {
+        let start = format!("{id}[");
+        let mut items: Vec<usize> = self
+            .seen
+            .iter()
+            .filter_map(|view| {
+                view.id
+                    .strip_prefix(&start)?
+                    .split_once("]/")?
+                    .0
+                    .parse()
+                    .ok()
+            })
+            .collect();
+        items.sort_unstable();
+        items.dedup();
+        items.truncate(MOST_ITEMS);
+        items
+            .into_iter()
+            .map(|item| format!("{id}[{item}]"))
+            .collect()
     }
 }

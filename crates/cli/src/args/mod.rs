@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
-pub(crate) use rewrite::rewrite;
+pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite};
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Schedule, Simulate};
 pub(crate) use skills::{

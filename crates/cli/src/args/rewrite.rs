@@ -56,6 +56,38 @@ pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString
     out
 }
 
+/// A flag of deft that is no input, where a value behind it looks as if an input was meant.
+pub(crate) fn mistaken_flag(words: impl IntoIterator<Item = OsString>) -> Option<String> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let at = run_command(&words)?;
+    let known = Known::of(&Args::command());
+    let mut named = false;
+    let mut tail = words[at + 1..].iter().map(|word| word.to_string_lossy());
+    let mut before: Option<String> = None;
+    for word in tail.by_ref() {
+        let bare = !word.starts_with('-');
+        if bare && named && before.is_some() {
+            return before;
+        }
+        named |= bare && before.is_none();
+        let flag = word.strip_prefix("--").filter(|_| named);
+        before = flag
+            .filter(|flag| known.takes_value(flag) == Some(false))
+            .map(str::to_owned);
+    }
+    None
+}
+
+/// Whether deft has a flag of this name for `deft run`, so that an input cannot be given by it.
+pub(crate) fn is_own_flag(name: &str) -> bool {
+    Known::of(&Args::command()).takes_value(name).is_some()
+}
+
+/// How an input is given whose name is that of a flag.
+pub(crate) fn own_flag_hint(name: &str) -> String {
+    format!("`--{name}` is a flag of deft; give the input with `--input {name}=VALUE`")
+}
+
 /// Where `run` stands, if it is the command.
 fn run_command(words: &[OsString]) -> Option<usize> {
     let known = Known::of(&Args::command());
@@ -148,6 +180,22 @@ mod tests {
             let words = rewrite(given.split(' ').map(Into::into));
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
             assert_eq!(words.join(" "), expected);
+        }
+    }
+
+    /// An input with the name of a flag: a value behind a flag that takes none was meant for it.
+    #[test]
+    fn a_flag_that_was_meant_as_an_input_is_found() {
+        for (given, expected) in [
+            ("deft run g --json {}", Some("json")),
+            ("deft run g --who x --yes now", Some("yes")),
+            ("deft run g --json --yes", None),
+            ("deft run --json g", None),
+            ("deft run --json g --key k", None),
+            ("deft list --json x", None),
+        ] {
+            let found = super::mistaken_flag(given.split(' ').map(Into::into));
+            assert_eq!(found.as_deref(), expected, "{given}");
         }
     }
 }

@@ -75,7 +75,7 @@ fn run_skills(command: Skills, global: &crate::args::Global, output: &Output) ->
         Skills::List(args) => skills::list::run(&args, global, output),
         Skills::Show { name, roots } => skills::show::run(&name, global, &roots, output),
         Skills::New(args) => skills::new::run(&args, global, output),
-        Skills::Validate(args) => skills::validate::run(&args, output),
+        Skills::Validate(args) => skills::validate::run(&args, global, output),
         Skills::Doctor { roots } => skills::doctor::run(global, &roots, output),
         Skills::Enable { name } => skills::switch::enable(&name, global, output),
         Skills::Disable { name } => skills::switch::disable(&name, global, output),

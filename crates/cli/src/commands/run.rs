@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::{self, App};
-use crate::args::{Global, Run};
+use crate::args::{Global, Run, is_own_flag, own_flag_hint};
+use crate::commands::skills::validate::explain;
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::progress::{Screen, Tree, duration};
@@ -37,8 +38,9 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     app.warn_of_broken(Some(&args.name), output);
     let plan = app
         .block_on(app.engine.plan(&args.name))
-        .map_err(|error| app::failure(&error))?;
+        .map_err(|error| broken(&error, output))?;
     let inputs = inputs(args, &plan)?;
+    check_own_flags(&plan, &inputs, output)?;
     if args.only_show {
         let shown = app.block_on(app.engine.dry_run(&args.name, &inputs));
         let shown = shown.map_err(|error| app::failure(&error))?;
@@ -69,6 +71,17 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let code = print(&app, &driven, output);
     app.close_unless(driven.ends);
     code
+}
+
+/// The failure to find a skill. Of a broken file, what is wrong with it is shown.
+fn broken(error: &Error, output: &Output) -> Failure {
+    let mut failure = app::failure(error);
+    if let Error::BrokenSkill { path, .. } = error
+        && let Some(why) = explain(Path::new(path), output)
+    {
+        failure.message = format!("{}: {why}", failure.message);
+    }
+    failure
 }
 
 fn detach(app: &App, fire: Fire, output: &Output) -> Done {
@@ -158,6 +171,7 @@ fn what(action: &deft_model::Action) -> String {
     match action {
         deft_model::Action::Tool { tool, .. } => tool.clone(),
         deft_model::Action::Skill { skill, .. } => format!("skill {skill}"),
+        deft_model::Action::Wait(deft_model::Wait::For(length)) => format!("wait {length}"),
         other => other.kind().to_owned(),
     }
 }
@@ -271,6 +285,26 @@ fn inputs(args: &Run, plan: &Plan) -> Done<Object> {
     Ok(inputs)
 }
 
+/// An input with the name of a flag of deft is given with `--input`: whoever gave the flag instead
+/// is told.
+fn check_own_flags(plan: &Plan, inputs: &Object, output: &Output) -> Done<()> {
+    let shadowed = plan.inputs().iter();
+    let shadowed = shadowed.filter(|input| !inputs.contains_key(&input.name));
+    for input in shadowed.filter(|input| is_own_flag(&input.name)) {
+        let name = &input.name;
+        if input.required && input.default.is_none() {
+            let failure = Failure::input("invalid_input", format!("input `{name}` is missing"));
+            return Err(failure.hint(own_flag_hint(name)));
+        }
+        let flag = format!("--{name}");
+        let given = |word: String| word == flag || word.starts_with(&format!("{flag}="));
+        if name != "json" && std::env::args().any(given) {
+            output.note(&own_flag_hint(name));
+        }
+    }
+    Ok(())
+}
+
 /// Several values make one list, also where each was read as a list already.
 fn flat(value: Value) -> Vec<Value> {
     match value {
@@ -335,6 +369,14 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
     let took = shown["duration_ms"].as_u64().map(Duration::from_millis);
     let took = took.map_or(String::new(), |took| format!(" after {}", duration(took)));
     match (row.status, row.outcome) {
+        (RunStatus::Waiting, _) if lets_time_pass(shown) => {
+            let what = row.waiting_for.as_deref().unwrap_or("something");
+            output.note(&format!("run {} is parked for {what}", row.id));
+            let id = &row.id;
+            output.note(&format!(
+                "hint: `deft up` or `deft tick` continues it then, `deft runs cancel {id}` ends it"
+            ));
+        }
         (RunStatus::Waiting, _) => {
             let what = row.waiting_for.as_deref().unwrap_or("something");
             output.complain(&format!("run {} waits for {what}", row.id));
@@ -373,8 +415,7 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
                 Outcome::Interrupted | Outcome::Error | Outcome::Cancelled
             );
             if resumable && !hinted {
-                let id = &row.id;
-                output.note(&format!("hint: `deft runs resume {id}` goes on from there"));
+                output.note(&format!("hint: {}", next_step(row, shown)));
             }
         }
         (RunStatus::Running, None) => {
@@ -388,8 +429,35 @@ fn say_outcome(row: &RunRow, shown: &Value, output: &Output) {
     }
 }
 
+/// What can be done about a run that failed. What is wrong with the skill itself fails again however
+/// often the run is resumed.
+fn next_step(row: &RunRow, shown: &Value) -> String {
+    let (id, error) = (&row.id, &shown["error"]);
+    let class = &error["class"];
+    let of_skill = *class == json!(FailureClass::Invalid) || *class == json!(FailureClass::Limit);
+    let step = error["step"].as_str();
+    let step = step.and_then(|step| step.split(['/', '[']).next());
+    match step.filter(|_| of_skill) {
+        Some(step) => {
+            format!("once that is mended, `deft runs rerun {id} --from {step}` goes on from there")
+        }
+        None if of_skill => format!("once that is mended, `deft runs rerun {id}` runs it again"),
+        None => format!("`deft runs resume {id}` goes on from there"),
+    }
+}
+
+/// Whether a run waits because a step of it lets time pass.
+fn lets_time_pass(shown: &Value) -> bool {
+    let mut steps = shown["steps"].as_array().into_iter().flatten();
+    let answer = shown["waiting_for"]
+        .as_str()
+        .is_some_and(|what| what.starts_with("an answer"));
+    !answer && steps.any(|step| step["type"] == "wait" && step["status"] == "waiting")
+}
+
 pub(crate) fn exit_code(row: &RunRow, shown: &Value) -> ExitCode {
     let code = match (row.status, row.outcome) {
+        (RunStatus::Waiting, _) if lets_time_pass(shown) => 0,
         (RunStatus::Waiting, _) => 5,
         (_, Some(Outcome::Error)) if met_limit(shown) => 6,
         (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,

@@ -3,7 +3,7 @@
 mod calls;
 
 use deft_engine::Published;
-use deft_workflow::{Event, Next, Path};
+use deft_workflow::{Call, Event, Next, Path, warning};
 use jiff::tz::TimeZone;
 
 use crate::terminal::Styled;
@@ -76,6 +76,9 @@ impl Tree {
         match &published.event {
             Event::Begun(begun) => {
                 let retried = begun.attempt > 1;
+                if let Call::Wait { until } = *begun.call {
+                    return self.waits(&begun.path, until);
+                }
                 let line = self.line(&begun.path)?;
                 line.mark = Mark::Running;
                 line.started.get_or_insert_with(std::time::Instant::now);
@@ -98,18 +101,19 @@ impl Tree {
                 if self.is_item(&ended.path) {
                     return self.item_ended(&ended.path, &ended.next);
                 }
-                let cached = ended.cached;
-                let next = ended.next.clone();
-                self.ended(&ended.path, &next, error, cached)
+                let said = (error, ended.value.as_deref().and_then(warning));
+                self.ended((&ended.path, ended.ms), &ended.next, said, ended.cached)
             }
-            Event::Closed { path, error, .. } => {
+            Event::Closed {
+                path, error, ms, ..
+            } => {
                 let error = error.as_ref().map(|failure| clip(&failure.message));
                 let next = if error.is_some() {
                     Next::Fail
                 } else {
                     Next::Done
                 };
-                self.ended(path, &next, error, false)
+                self.ended((path, *ms), &next, (error, None), false)
             }
             Event::Skipped { path, reason } if !self.is_item(path) => {
                 let line = self.line(path)?;
@@ -148,16 +152,26 @@ impl Tree {
         }
     }
 
+    /// A step lets time pass.
+    fn waits(&mut self, path: &Path, until: jiff::Timestamp) -> Option<Styled> {
+        let until = crate::output::local(until, &self.zone);
+        let line = self.line(path)?;
+        line.mark = Mark::Waiting;
+        line.started.get_or_insert_with(std::time::Instant::now);
+        line.note = format!("until {until}");
+        Some(self.show(path))
+    }
+
     fn ended(
         &mut self,
-        path: &Path,
+        (path, ms): (&Path, u64),
         next: &Next,
-        error: Option<String>,
+        (error, warning): (Option<String>, Option<String>),
         cached: bool,
     ) -> Option<Styled> {
         let zone = self.zone.clone();
         let line = self.line(path)?;
-        let took = line.started.map(|started| duration(started.elapsed()));
+        let took = duration(std::time::Duration::from_millis(ms));
         (line.mark, line.note) = match next {
             Next::Retry { at } => (
                 Mark::Waiting,
@@ -180,7 +194,10 @@ impl Tree {
             Next::Judged => (Mark::Pending, String::new()),
             Next::Verify { .. } => (Mark::Running, String::new()),
             Next::Done if cached => (Mark::Done, "cached".to_owned()),
-            Next::Done => (Mark::Done, took.unwrap_or_default()),
+            Next::Done => match warning {
+                Some(warning) => (Mark::Done, format!("{took}; {warning}")),
+                None => (Mark::Done, took),
+            },
         };
         Some(self.show(path))
     }

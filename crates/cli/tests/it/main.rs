@@ -46,4 +46,5 @@ mod tools;
 mod unwritable;
 mod up;
 mod validate;
+mod values;
 mod watch;

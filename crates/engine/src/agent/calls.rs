@@ -42,6 +42,8 @@ enum CallStatus {
     Success,
     Error,
     Refused,
+    /// deft answered it itself, without calling anything.
+    Answered,
 }
 
 type Place = (Path, Address, u32, u32);
@@ -81,7 +83,17 @@ impl Seen {
             What::Answered { turn, call, by, .. } => {
                 self.call(place(turn, call), "").answered_by = Some(by.clone());
             }
-            // Help and texts of skills are no calls of anything.
+            What::Told {
+                turn,
+                call,
+                name,
+                how: Interpretation::Text | Interpretation::Described | Interpretation::Made,
+                text,
+            } => {
+                let view = self.call(place(turn, call), name);
+                view.status = CallStatus::Answered;
+                view.note = Some(cut(text));
+            }
             What::Told {
                 turn,
                 call,
@@ -140,7 +152,6 @@ impl Seen {
             | What::Asked { .. }
             | What::Replied { .. }
             | What::Silent { .. }
-            | What::Told { .. }
             | What::Offered { .. }
             | What::Reminded { .. }
             | What::Rejected { .. }
@@ -174,5 +185,39 @@ fn cut(text: &str) -> String {
     match text.char_indices().nth(NOTE) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call that deft answered itself is shown beside those that were made.
+    #[test]
+    fn what_deft_answered_itself_is_shown() {
+        let told = |call: u32, how: Interpretation| Event::Agent {
+            path: Path::from_text("think"),
+            event: Box::new(deft_agent::Event {
+                agent: Address::root(),
+                what: What::Told {
+                    turn: 1,
+                    call,
+                    name: "get_skill".to_owned(),
+                    how,
+                    text: "the page".to_owned(),
+                },
+            }),
+        };
+        let at = Timestamp::UNIX_EPOCH;
+        let events = [
+            (at, told(0, Interpretation::Text)),
+            (at, told(1, Interpretation::Described)),
+            (at, told(2, Interpretation::Refused)),
+        ];
+        let shown = json!(calls(&events));
+        let statuses: Vec<_> = shown.as_array().into_iter().flatten().collect();
+        let statuses: Vec<_> = statuses.iter().map(|call| &call["status"]).collect();
+        assert_eq!(statuses, ["answered", "answered", "refused"]);
+        assert_eq!(shown[0]["note"], "the page");
     }
 }

@@ -67,11 +67,22 @@ impl Driver {
                 if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
                     self.sleeping.swap_remove(at);
                 }
-                if !self.machine.is_waiting(&path) {
+                let is_wait = self.machine.waits_until(&path) == Some(until);
+                if is_wait && let Some(at) = self.waits.iter().position(|other| *other == until) {
+                    self.waits.swap_remove(at);
+                }
+                if is_wait && now < until {
+                    // Cut off, since the run is stopped.
                     return;
                 }
-                self.blocked_by = None;
-                Event::Woken { path }
+                match self.machine.waited(&path, now) {
+                    Some(event) => event,
+                    None if self.machine.is_waiting(&path) => {
+                        self.blocked_by = None;
+                        Event::Woken { path }
+                    }
+                    None => return,
+                }
             }
             Done::Answered { question, answer } => {
                 self.calling -= 1;

@@ -88,6 +88,11 @@ async fn a_run_is_cancelled_inside_nested_skills_and_resumed_there() {
     let shown = world.engine.show(&row).await.unwrap();
     for step in shown["steps"].as_array().unwrap() {
         let status = &step["status"];
+        // Steps inside items are shown too: what had ended, and the question nobody answered.
+        if step["id"].as_str().unwrap().contains('/') {
+            assert!(status == "success" || status == "skipped", "{step}");
+            continue;
+        }
         assert!(status == "error" || status == "pending", "{step}");
     }
     let with = ResumeWith::default();

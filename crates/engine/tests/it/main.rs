@@ -43,4 +43,5 @@ mod time_outbox;
 mod time_waits;
 mod time_world;
 mod trouble;
+mod wait_steps;
 mod world;

@@ -248,6 +248,40 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
     }
 }
 
+/// S0.50, S0.77: a queued plan is read as a stored one is, in any process.
+#[tokio::test]
+async fn a_queued_plan_passes_results_on_as_a_record_does() {
+    for elsewhere in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let t = Times::over(file(&folder), &[]);
+        let call = |text: &str| json!({ "toolName": "say", "parameters": { "text": text } });
+        let job = json!({ "name": "Chain", "action": { "type": "workflow", "workflowSteps": [
+            call("one"), call("{{ step1.result }} two"), call("{{ step2 }} three") ] } });
+        let said = |t: &Times| {
+            let schema =
+                json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+            t.world.engine.router().register_fn(
+                Definition::new("say", "for tests", Effects::None, schema),
+                |args, _| async move { Ok(args["text"].clone()) },
+            );
+        };
+        said(&t);
+        let job = job.as_object().unwrap();
+        t.world.engine.queue_task(job).await.unwrap();
+        let other = elsewhere.then(|| Times::over(file(&folder), &[]));
+        let driver = other.as_ref().unwrap_or(&t);
+        said(driver);
+        driver.drain().await;
+        let run = driver.world.engine.jobs(None).await.unwrap().remove(0);
+        let shown = driver.world.engine.job_json(&run).await;
+        assert_eq!(
+            shown["result"],
+            json!({ "step1": "one", "step2": "one two", "step3": "one two three" }),
+            "{shown}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_job_whose_content_is_lost_leaves_a_fact() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,12 +2,14 @@
 //! Schemas and the reference in `docs/skill-format.md` read these tables.
 
 mod agent;
+mod steps;
 mod tables;
 
 pub(crate) use agent::AGENT;
+pub(crate) use steps::{STEP, WAIT};
 pub(crate) use tables::{
     BUDGET, CONFIRMATION, DOMAIN, EXPECT, HEAL, HOST_KEYS, INPUT, LISTED, MANPAGE, METADATA, OPEN,
-    PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WORKFLOW,
+    PLAN_STEP, POLICY, RECORD, TRIGGER, WORKFLOW,
 };
 
 /// A key that a mapping may have.
@@ -45,6 +47,8 @@ pub(crate) enum Kind {
     Choices,
     /// A list, or a template that gives one.
     Loop,
+    /// A length of time, or a mapping with `until`.
+    Wait,
     /// One of these words.
     Words(&'static [&'static str]),
     /// `fail`, `continue` or `retry:N`.

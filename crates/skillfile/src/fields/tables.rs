@@ -1,6 +1,6 @@
 //! The tables.
 
-use super::{Field, Kind};
+use super::{Field, Kind, STEP};
 
 pub(super) const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
@@ -325,10 +325,10 @@ pub(crate) const INPUT: &[Field] = &[
     optional(
         "type",
         Kind::Words(&[
-            "string", "integer", "number", "boolean", "array", "object", "any", "str", "text",
-            "date", "int", "float", "bool", "list", "dict", "map",
+            "string", "date", "integer", "number", "boolean", "array", "object", "any", "str",
+            "text", "int", "float", "bool", "list", "dict", "map",
         ]),
-        "`string` when absent; `str` and all behind it are other names for the first six",
+        "`string` when absent; `date` is a day such as `2026-03-01`; `str` and all behind it are other names",
     ),
     optional(
         "required",
@@ -347,89 +347,6 @@ pub(crate) const INPUT: &[Field] = &[
         "max_length",
         Kind::Count,
         "the most characters text may have",
-    ),
-];
-
-/// A step of a workflow.
-pub(crate) const STEP: &[Field] = &[
-    required("id", Kind::Name, "its name in templates and conditions"),
-    optional("description", Kind::Text, "one line for people"),
-    optional("tool", Kind::Filled, "calls a tool"),
-    optional(
-        "compute",
-        Kind::Filled,
-        "runs a block of Python; `result` is the value",
-    ),
-    optional("agent", Kind::Filled, "lets a model follow instructions"),
-    optional("skill", Kind::Filled, "runs another skill"),
-    optional(
-        "args",
-        Kind::Object,
-        "arguments of the tool or inputs of the skill; texts may be templates",
-    ),
-    optional(
-        "tools",
-        Kind::Texts,
-        "the only tools an `agent` step may call",
-    ),
-    optional(
-        "max_steps",
-        Kind::Positive,
-        "the most turns an `agent` step may take",
-    ),
-    optional("output", Kind::Name, "a second name for the value"),
-    optional(
-        "condition",
-        Kind::Text,
-        "a Python expression; false skips the step",
-    ),
-    optional(
-        "on_error",
-        Kind::OnError,
-        "`fail` (default), `continue` or `retry:N`",
-    ),
-    optional("timeout", Kind::Duration, "the longest an attempt may take"),
-    optional(
-        "loop",
-        Kind::Loop,
-        "a list, or a template that gives one; the step runs for each item",
-    ),
-    optional(
-        "loop_var",
-        Kind::Name,
-        "the name of the item; `item` when absent",
-    ),
-    optional(
-        "loop_concurrency",
-        Kind::Positive,
-        "how many items may be worked on at once; 1 when absent",
-    ),
-    optional(
-        "parallel_group",
-        Kind::Text,
-        "neighbours with the same group run together",
-    ),
-    optional(
-        "depends_on",
-        Kind::Texts,
-        "the step waits for exactly these",
-    ),
-    optional("cache", Kind::Duration, "how long a result may be reused"),
-    optional(
-        "effects",
-        Kind::Words(&["none", "idempotent", "once"]),
-        "what repeating the step would do",
-    ),
-    optional("heal", Kind::Tables(&[HEAL]), "remedies for this step"),
-    optional(
-        "max_heals",
-        Kind::Count,
-        "how many remedies this step may take",
-    ),
-    optional(
-        "expect",
-        Kind::Table(&[EXPECT]),
-        "what must be true before the step is a success",
     ),
 ];
 

@@ -112,6 +112,8 @@ fn summary(step: &Step) -> String {
         Action::Compute { .. } => "computes".to_owned(),
         Action::Agent { .. } => "asks a model".to_owned(),
         Action::Skill { skill, .. } => format!("runs `{skill}`"),
+        Action::Wait(deft_model::Wait::For(length)) => format!("waits {length}"),
+        Action::Wait(deft_model::Wait::Until(instant)) => format!("waits until {instant}"),
     };
     let mut line = format!("{}: {what}", step.id);
     if let Some(description) = &step.description {

@@ -90,7 +90,9 @@ fn call(id: &str, action: &Action) -> Option<Object> {
             object.insert("parameters".to_owned(), args.clone());
             Some(object)
         }
-        Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } => None,
+        Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } | Action::Wait(_) => {
+            None
+        }
     }
 }
 

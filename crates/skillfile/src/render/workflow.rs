@@ -1,6 +1,6 @@
 //! A YAML workflow.
 
-use deft_model::{Action, Body, Confirmation, Input, Object, OnError, Skill, Step, Workflow};
+use deft_model::{Action, Body, Confirmation, Input, Object, OnError, Skill, Step, Wait, Workflow};
 use serde_json::{Value, json};
 
 use super::emit;
@@ -128,6 +128,8 @@ fn action(action: &Action, object: &mut Object) {
             put(object, "args", args.clone());
         }
         Action::Compute { code } => put(object, "compute", code.clone()),
+        Action::Wait(Wait::For(length)) => put(object, "wait", length.clone()),
+        Action::Wait(Wait::Until(instant)) => put(object, "wait", json!({ "until": instant })),
         Action::Agent {
             instructions,
             tools,

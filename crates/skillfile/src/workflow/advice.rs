@@ -144,7 +144,9 @@ fn advise_log(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
         Action::Tool { tool, .. } => ["log", "memory", "notify", "send"]
             .iter()
             .any(|word| tool.contains(word)),
-        Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } => false,
+        Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } | Action::Wait(_) => {
+            false
+        }
     };
     if fields.node("outputs").is_none() && !drafts.iter().any(logs) {
         let span = fields

@@ -68,7 +68,7 @@ fn input(fields: &Fields<'_>, sink: &mut Sink) -> Option<Input> {
 
 /// Limits that mean something for text only.
 fn check_text_only(kind: InputType, fields: &Fields<'_>, sink: &mut Sink) {
-    if matches!(kind, InputType::String | InputType::Any) {
+    if matches!(kind, InputType::String | InputType::Date | InputType::Any) {
         return;
     }
     let useless = ["pattern", "max_length"].into_iter();
@@ -91,7 +91,7 @@ fn kind(fields: &Fields<'_>, sink: &mut Sink) -> InputType {
         .and_then(Node::as_scalar)
         .map(|scalar| scalar.text.as_str());
     match word {
-        Some("str" | "text" | "date") => InputType::String,
+        Some("str" | "text") => InputType::String,
         Some("int") => InputType::Integer,
         Some("float") => InputType::Number,
         Some("bool") => InputType::Boolean,
@@ -134,6 +134,9 @@ fn check_choices(items: &[Node], kind: InputType, sink: &mut Sink) {
 
 /// What to do about a value of another type than was asked for.
 fn quote_help(value: &Value, kind: InputType) -> Option<String> {
+    if kind == InputType::Date {
+        return Some("write a day as `\"2026-03-01\"`, in quotes".to_owned());
+    }
     let scalar = !value.is_array() && !value.is_object();
     (kind == InputType::String && scalar)
         .then(|| "put it in quotes, or give the input another `type`".to_owned())
@@ -186,6 +189,7 @@ fn check_default(input: &Input, fields: &Fields<'_>, sink: &mut Sink) {
 fn fits(value: &Value, kind: InputType) -> bool {
     match kind {
         InputType::String => value.is_string(),
+        InputType::Date => value.as_str().is_some_and(is_date),
         InputType::Integer => value.is_i64() || value.is_u64(),
         InputType::Number => value.is_number(),
         InputType::Boolean => value.is_boolean(),
@@ -193,6 +197,11 @@ fn fits(value: &Value, kind: InputType) -> bool {
         InputType::Object => value.is_object(),
         InputType::Any => true,
     }
+}
+
+/// A day of the calendar, `YYYY-MM-DD`.
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
 /// Checks the pattern. It is compiled only when there is a default to match:

@@ -14,6 +14,7 @@ const KEYS: &[&str] = &[
     "args",
     "loop",
     "tool",
+    "wait",
     "skill",
     "agent",
 ];

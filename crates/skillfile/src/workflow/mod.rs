@@ -7,6 +7,8 @@ mod inputs;
 mod mentions;
 mod scope;
 mod steps;
+mod values;
+mod wait;
 
 use deft_model::{Action, Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use deft_model::{Input, Policy, nearest};
-use deft_template::NameUse;
+use deft_template::{Condition, NameUse};
 
 use super::graph::Graph;
 use super::steps::{self, BUILT_IN, Draft};
@@ -36,7 +36,16 @@ pub(crate) fn check(
     }
     if let Some(outputs) = fields.node("outputs") {
         scope.check_node(outputs, None, None, sink);
+        scope.check_printed(outputs, None, sink);
     }
+    // The outputs are names too; without them, whatever its only step returns may be.
+    let outputs = fields.node("outputs").and_then(Node::as_mapping);
+    if outputs.is_some() || drafts.len() > 1 {
+        let own = outputs.into_iter().flat_map(|outputs| &outputs.entries);
+        let own: Vec<&str> = own.map(|entry| entry.key.as_str()).collect();
+        scope.check_that(fields.map, (None, None), &own, sink);
+    }
+    scope.check_schedule(fields, sink);
     scope.check_heals(fields.map, None, sink);
     scope.check_confirmations(fields, sink);
 }
@@ -51,31 +60,53 @@ fn providers<'a>(drafts: &'a [Draft<'a>]) -> HashMap<&'a str, Vec<usize>> {
     providers
 }
 
-struct Scope<'a> {
-    file: &'a str,
-    inputs: &'a [Input],
-    drafts: &'a [Draft<'a>],
+pub(super) struct Scope<'a> {
+    pub(super) file: &'a str,
+    pub(super) inputs: &'a [Input],
+    pub(super) drafts: &'a [Draft<'a>],
     graph: &'a Graph,
     policy: &'a Policy,
     /// The steps whose value has a name, in order.
-    providers: HashMap<&'a str, Vec<usize>>,
+    pub(super) providers: HashMap<&'a str, Vec<usize>>,
 }
 
 impl Scope<'_> {
     fn check_step(&self, at: usize, draft: &Draft<'_>, sink: &mut Sink) {
         let var = draft.step.repeat.as_ref().map(|repeat| repeat.var.as_str());
-        for key in ["tool", "skill", "agent", "args"] {
+        for key in ["tool", "skill", "agent", "args", "wait"] {
             if let Some(node) = draft.map.get(key) {
                 self.check_node(node, Some(at), var, sink);
+                self.check_printed(node, Some(at), sink);
             }
         }
         if let Some(node) = draft.map.get("loop") {
             self.check_node(node, Some(at), None, sink);
         }
         if let Some(node) = draft.map.get("condition") {
-            self.check_condition(node, var, sink);
+            self.check_condition(node, (Some(at), var), &[], sink);
         }
+        if let Some(node) = draft.map.get("compute") {
+            self.check_compute(node, at, var, sink);
+        }
+        let mut own = vec!["result"];
+        own.extend(draft.names());
+        self.check_that(draft.map, (Some(at), var), &own, sink);
         self.check_heals(draft.map, Some(at), sink);
+    }
+
+    /// The names in `expect.that`, which also knows the value it is about by names of its own.
+    fn check_that(
+        &self,
+        map: &Mapping,
+        place: (Option<usize>, Option<&str>),
+        own: &[&str],
+        sink: &mut Sink,
+    ) {
+        let expect = map.get("expect").and_then(Node::as_mapping);
+        if let Some(node) = expect.and_then(|expect| expect.get("that")) {
+            // Whether it is an expression at all was said when it was read.
+            self.check_names(node, place, own, sink);
+        }
     }
 
     /// Remedies see what their step sees.
@@ -102,6 +133,7 @@ impl Scope<'_> {
                 .position(|draft| Some(draft.step.id.as_str()) == step);
             if let Some(message) = map.get("message") {
                 self.check_node(message, at, None, sink);
+                self.check_printed(message, at, sink);
             }
         }
     }
@@ -130,33 +162,67 @@ impl Scope<'_> {
 
     /// In a condition a missing name counts as None, so an unknown one is no
     /// error; but one that nothing ever defines is most likely a slip.
-    fn check_condition(&self, node: &Node, var: Option<&str>, sink: &mut Sink) {
-        let Some(condition) = steps::check_condition(node, self.file, sink) else {
+    fn check_condition(
+        &self,
+        node: &Node,
+        place: (Option<usize>, Option<&str>),
+        own: &[&str],
+        sink: &mut Sink,
+    ) {
+        if steps::check_condition(node, self.file, sink).is_some() {
+            self.check_names(node, place, own, sink);
+        }
+    }
+
+    /// The names of a condition; `own` are names that only it knows.
+    fn check_names(
+        &self,
+        node: &Node,
+        (at, var): (Option<usize>, Option<&str>),
+        own: &[&str],
+        sink: &mut Sink,
+    ) {
+        let text = node.as_scalar().map(|scalar| scalar.text.as_str());
+        let Some(condition) = text.and_then(|text| Condition::parse(text).ok()) else {
             return;
         };
         let places = Places::new(self.file, node);
-        for name in condition.names() {
+        let names = condition.names().iter();
+        for name in names.filter(|name| !own.contains(&name.name.as_str())) {
             // A guard does not help: what nothing defines is None every time.
             let bare = NameUse {
                 guarded: false,
                 ..name.clone()
             };
-            let Some(problem) = self.judge(&bare, None, var) else {
+            let Some(problem) = self.judge(&bare, at, var) else {
                 continue;
             };
             let range = problem.range.unwrap_or(name.span.clone());
             let span = places.span(&range);
-            let message = format!("{}, so it is always None here", problem.message);
-            let near = problem.help.filter(|help| help.starts_with("did you mean"));
+            let message = match problem.rule {
+                Rule::LaterName => problem.message,
+                _ => format!("{}, so it is always None here", problem.message),
+            };
+            let near = problem
+                .help
+                .filter(|help| problem.rule == Rule::LaterName || help.starts_with("did you mean"));
             let near = constant(&name.name).or(near);
-            sink.report_as(Severity::Warning, Rule::UndefinedName, span, message)
+            sink.report_as(Severity::Warning, problem.rule, span, message)
                 .maybe_help(near);
         }
     }
 
-    fn judge(&self, used: &NameUse, at: Option<usize>, var: Option<&str>) -> Option<Use> {
+    pub(super) fn judge(
+        &self,
+        used: &NameUse,
+        at: Option<usize>,
+        var: Option<&str>,
+    ) -> Option<Use> {
         let name = used.name.as_str();
-        if Some(name) == var || used.guarded && !self.is_step(name) && !BUILT_IN.contains(&name) {
+        if Some(name) == var || (name == "loop" && var.is_some() && !self.is_step(name)) {
+            return None;
+        }
+        if used.guarded && !self.is_step(name) && !BUILT_IN.contains(&name) {
             return None;
         }
         if BUILT_IN.contains(&name) {
@@ -270,7 +336,7 @@ impl Scope<'_> {
         steps.into_iter().any(|at| self.drafts[*at].step.id == name)
     }
 
-    fn is_step(&self, name: &str) -> bool {
+    pub(super) fn is_step(&self, name: &str) -> bool {
         self.providers.contains_key(name)
     }
 
@@ -286,11 +352,11 @@ impl Scope<'_> {
 }
 
 /// A name that does not stand for anything at its place.
-struct Use {
-    rule: Rule,
+pub(super) struct Use {
+    pub(super) rule: Rule,
     severity: Severity,
-    message: String,
-    help: Option<String>,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
     /// A narrower place than the name itself.
     range: Option<std::ops::Range<usize>>,
 }
@@ -318,7 +384,7 @@ impl Use {
 }
 
 /// What Python calls a constant that was written as in JSON or YAML.
-fn constant(name: &str) -> Option<String> {
+pub(super) fn constant(name: &str) -> Option<String> {
     let python = match name {
         "true" | "TRUE" => "True",
         "false" | "FALSE" => "False",

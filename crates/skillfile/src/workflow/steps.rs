@@ -6,6 +6,7 @@ use deft_model::{Action, Loop, OnError, Step, nearest};
 use deft_template::has_markup;
 use serde_json::Value;
 
+use super::wait;
 use crate::compute;
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions;
@@ -28,7 +29,7 @@ pub(crate) const BUILT_IN: &[&str] = &[
 ];
 
 /// The keys that say what a step does.
-pub(crate) const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill"];
+pub(crate) const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill", "wait"];
 
 /// A step together with the mapping it was read from, for places.
 pub(crate) struct Draft<'a> {
@@ -200,7 +201,7 @@ fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option
                 place,
                 format!("the step `{id}` does nothing"),
             )
-            .help("add one of `tool`, `compute`, `agent` and `skill`");
+            .help("add one of `tool`, `compute`, `agent`, `skill` and `wait`");
             None
         }
         [first, second, ..] => {
@@ -217,6 +218,18 @@ fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option
 }
 
 fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Action> {
+    if key == "wait" {
+        check_companions(key, fields, sink);
+        return wait::read(fields, sink).map(Action::Wait);
+    }
+    if key == "compute"
+        && let Some(node) = fields.node(key).filter(|node| node.as_mapping().is_some())
+    {
+        let message = "`compute` takes a block of Python, not a mapping";
+        sink.report(Rule::WrongType, node.span, message)
+            .help("write `compute: |` and the code on the next lines, such as `result = {…}`");
+        return None;
+    }
     let Some(text) = fields.filled_text(key, sink) else {
         let entry = fields.map.entry(key);
         if let Some(entry) = entry.filter(|entry| entry.value.as_scalar().is_some()) {
@@ -255,6 +268,7 @@ fn check_companions(action: &str, fields: &Fields<'_>, sink: &mut Sink) {
     let useless = |key: &str| match key {
         "args" => !matches!(action, "tool" | "skill"),
         "tools" | "max_steps" => action != "agent",
+        "timeout" | "cache" | "effects" | "heal" | "max_heals" => action == "wait",
         "loop_var" | "loop_concurrency" => fields.node("loop").is_none(),
         _ => false,
     };
@@ -341,8 +355,9 @@ fn retries(text: &str) -> Option<u32> {
 fn repeat(fields: &Fields<'_>, sink: &mut Sink) -> Option<Loop> {
     let node = fields.node("loop")?;
     let plain = |scalar: &Scalar| !has_markup(&scalar.text);
-    if node.as_mapping().is_some() || node.as_scalar().is_some_and(plain) {
-        return fields.wrong("loop", node, "a list, or a template that gives one", sink);
+    if node.as_scalar().is_some_and(plain) {
+        let wanted = "a list or a mapping, or a template that gives one";
+        return fields.wrong("loop", node, wanted, sink);
     }
     let var = fields
         .filled_text("loop_var", sink)

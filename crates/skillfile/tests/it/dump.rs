@@ -265,6 +265,7 @@ fn show(action: &Action) -> String {
     match action {
         Action::Tool { tool, args } => format!("tool {tool} {args}"),
         Action::Skill { skill, args } => format!("skill {skill} {args}"),
+        Action::Wait(wait) => format!("wait {wait:?}"),
         Action::Compute { code } => format!("compute {code:?}"),
         Action::Agent {
             instructions,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+mod against;
 mod cases;
 mod corpus;
 mod dump;

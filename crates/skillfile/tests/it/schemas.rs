@@ -270,7 +270,7 @@ fn other_spellings_are_taken() {
     let rest = format!(
         r#"name: demo
 description: demo
-inputs: [{}, {{name: x, required: "yes", max_length: "3", pattern: null, default: null}}]
+inputs: [{}, {{name: x, required: "no", max_length: "3", pattern: null, default: null}}]
 outputs: null
 tags: 3
 author:

@@ -160,6 +160,7 @@ impl<'e> Walk<'e> {
                 span: span.clone(),
                 // A result that is missing counts as `None` in a condition.
                 guarded: true,
+                printed: false,
                 attribute,
             });
         }

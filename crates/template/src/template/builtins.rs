@@ -9,13 +9,27 @@ use crate::error::SyntaxError;
 
 /// Filters, sorted.
 #[rustfmt::skip]
-const FILTERS: [&str; 52] = [
+const FILTERS: [&str; 55] = [
     "abs", "attr", "batch", "bool", "capitalize", "center", "chain", "count", "d", "default",
-    "dictsort", "e", "escape", "first", "float", "format", "groupby", "indent", "int", "items",
-    "join", "last", "length", "lines", "list", "lower", "map", "max", "min", "pprint", "reject",
-    "rejectattr", "replace", "reverse", "round", "safe", "select", "selectattr", "slice", "sort",
-    "split", "string", "sum", "title", "tojson", "trim", "truncate", "unique", "upper", "urlencode",
-    "wordcount", "zip",
+    "dictsort", "e", "escape", "filesizeformat", "first", "float", "forceescape", "format",
+    "groupby", "indent", "int", "items", "join", "last", "length", "lines", "list", "lower", "map",
+    "max", "min", "pprint", "reject", "rejectattr", "replace", "reverse", "round", "safe", "select",
+    "selectattr", "slice", "sort", "split", "string", "striptags", "sum", "title", "tojson", "trim",
+    "truncate", "unique", "upper", "urlencode", "wordcount", "zip",
+];
+
+/// Filters of Jinja2 that deft leaves out, each with what to use instead.
+const LEFT_OUT: [(&str, &str); 4] = [
+    (
+        "random",
+        "a template gives the same text each time; choose in a `compute` step",
+    ),
+    ("urlize", "text is not HTML here; write the link yourself"),
+    ("wordwrap", "wrap the text in a `compute` step"),
+    (
+        "xmlattr",
+        "text is not HTML here; write the attributes yourself",
+    ),
 ];
 
 /// Tests, sorted; those that are operators are reached through `select("==", 1)` and the like.
@@ -29,7 +43,7 @@ const TESTS: [&str; 42] = [
 ];
 
 /// Functions, sorted.
-const FUNCTIONS: [&str; 2] = ["dict", "range"];
+const FUNCTIONS: [&str; 3] = ["dict", "namespace", "range"];
 
 /// Names that other template engines or Python have for a filter of ours.
 const FILTER_ALIASES: [(&str, &str); 12] = [
@@ -65,6 +79,10 @@ pub(super) fn is_function(name: &str) -> bool {
 
 /// Checks the name of a filter, which begins at `start`.
 pub(super) fn check_filter(name: &str, start: usize) -> Result<(), SyntaxError> {
+    if let Some((_, instead)) = LEFT_OUT.iter().find(|(left_out, _)| *left_out == name) {
+        let message = format!("deft does not have Jinja's filter `{name}`");
+        return Err(SyntaxError::new(message, start..start + name.len()).with_hint(*instead));
+    }
     check("filter", name, start, &FILTERS, &FILTER_ALIASES)
 }
 

@@ -12,9 +12,15 @@ use minijinja::{Error, ErrorKind};
 use crate::error::{SyntaxError, clamp};
 
 #[rustfmt::skip]
-const STATEMENTS: [&str; 15] = [
-    "autoescape", "do", "elif", "else", "endautoescape", "endfilter", "endfor", "endif", "endset",
-    "endwith", "filter", "for", "if", "set", "with",
+const STATEMENTS: [&str; 17] = [
+    "autoescape", "do", "elif", "else", "endautoescape", "endfilter", "endfor", "endif", "endmacro",
+    "endset", "endwith", "filter", "for", "if", "macro", "set", "with",
+];
+
+/// Statements of Jinja2 that need other templates or end loops early.
+#[rustfmt::skip]
+const LEFT_OUT: [&str; 9] = [
+    "block", "break", "continue", "debug", "extends", "from", "import", "include", "trans",
 ];
 
 /// The error of ours for an error of minijinja's parser.
@@ -25,7 +31,9 @@ pub(super) fn convert(text: &str, error: &Error) -> SyntaxError {
     }
     match error.detail().unwrap_or("syntax error") {
         "unexpected end of string" => unread(text, "unterminated string", text.len()),
-        "unexpected end of comment" => unread(text, "unclosed `{#`", text.len()),
+        "unexpected end of comment" => unread(text, "unclosed `{#`", text.len()).with_hint(
+            "`{#` begins a comment; for a shell's `${#name}` write `{{ '${#name}' }}` or `{% raw %}…{% endraw %}`",
+        ),
         "unexpected end of raw block" => unread(text, "unclosed `{% raw %}`", text.len()),
         "'_' may not occur at end of number" | "invalid float" => {
             unread(text, "invalid number", span.start)
@@ -97,6 +105,11 @@ fn strange(text: &str, span: Range<usize>) -> SyntaxError {
 }
 
 fn unknown_statement(name: &str, span: Range<usize>) -> SyntaxError {
+    if LEFT_OUT.contains(&name) {
+        let message = format!("deft does not have Jinja's `{{% {name} %}}`");
+        let hint = "a template stands alone; put the text together here or in a `compute` step";
+        return SyntaxError::new(message, span).with_hint(hint);
+    }
     let error = SyntaxError::new(format!("unknown statement `{name}`"), span);
     let closest = match name {
         "elseif" | "elsif" | "else_if" => Some("elif"),
@@ -152,13 +165,14 @@ impl<'t> Scan<'t> {
                 self.tag = Some(span);
                 self.fresh = true;
             }
-            Token::Ident(word @ ("if" | "for" | "with" | "filter" | "autoescape" | "set"))
-                if first =>
-            {
+            Token::Ident(
+                word @ ("if" | "for" | "with" | "filter" | "autoescape" | "set" | "macro"),
+            ) if first => {
                 self.word = Some((word, span));
             }
             Token::Ident(
-                "endif" | "endfor" | "endwith" | "endfilter" | "endautoescape" | "endset",
+                "endif" | "endfor" | "endwith" | "endfilter" | "endautoescape" | "endset"
+                | "endmacro",
             ) if first => {
                 self.blocks.pop();
             }

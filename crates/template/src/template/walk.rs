@@ -35,6 +35,8 @@ type Attribute = Option<(String, Range<usize>)>;
 enum Place {
     /// The value itself is used.
     Value,
+    /// The value is written into the text.
+    Printed,
     /// Only its truth counts, or there is a default for it.
     Guarded,
 }
@@ -54,7 +56,7 @@ impl<'t> Walk<'t> {
     fn stmt(&mut self, stmt: &ast::Stmt<'t>) {
         match stmt {
             ast::Stmt::Template(template) => self.body(&template.children),
-            ast::Stmt::EmitExpr(emit) => self.value(&emit.expr),
+            ast::Stmt::EmitExpr(emit) => self.expr(&emit.expr, Place::Printed),
             ast::Stmt::EmitRaw(_) => {}
             ast::Stmt::ForLoop(stmt) => self.for_loop(stmt),
             ast::Stmt::IfCond(stmt) => self.if_cond(stmt),
@@ -77,6 +79,15 @@ impl<'t> Walk<'t> {
                 self.body(&stmt.body);
             }
             ast::Stmt::Do(stmt) => self.call(&stmt.call),
+            ast::Stmt::Macro(stmt) => self.macro_definition(stmt),
+            ast::Stmt::CallBlock(stmt) => {
+                let span = stmt.call.span();
+                let error =
+                    SyntaxError::new("deft does not have Jinja's `{% call %}`", range(span));
+                self.check(Err(
+                    error.with_hint("pass the text to the macro as an argument")
+                ));
+            }
         }
     }
 
@@ -110,6 +121,17 @@ impl<'t> Walk<'t> {
         self.safe.truncate(safe);
     }
 
+    /// A macro sees its own name, so that it may call itself, and its parameters.
+    fn macro_definition(&mut self, stmt: &ast::Macro<'t>) {
+        self.bound.push(stmt.name);
+        let outer = self.bound.len();
+        self.values(&stmt.defaults);
+        stmt.args.iter().for_each(|arg| self.bind(arg));
+        self.bound.extend(["varargs", "kwargs"]);
+        self.body(&stmt.body);
+        self.bound.truncate(outer);
+    }
+
     fn with(&mut self, stmt: &ast::WithBlock<'t>) {
         let outer = self.bound.len();
         for (target, expr) in &stmt.assignments {
@@ -126,7 +148,16 @@ impl<'t> Walk<'t> {
             ast::Expr::Var(var) => self.bound.push(var.id),
             ast::Expr::List(list) => list.items.iter().for_each(|item| self.bind(item)),
             ast::Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.bind(item)),
-            ast::Expr::GetAttr(attr) => self.value(&attr.expr),
+            ast::Expr::GetAttr(attr) => match &attr.expr {
+                ast::Expr::Var(var) if self.bound.contains(&var.id) => {}
+                _ => {
+                    let message = "only an attribute of a `namespace()` can be set";
+                    let error = SyntaxError::new(message, range(attr.span()));
+                    let hint =
+                        "write `{% set ns = namespace(x=0) %}` first, then `{% set ns.x = 1 %}`";
+                    self.check(Err(error.with_hint(hint)));
+                }
+            },
             other => self.value(other),
         }
     }
@@ -186,7 +217,7 @@ impl<'t> Walk<'t> {
                 }
                 self.safe.truncate(safe);
             }
-            ast::Expr::Filter(filter) => self.filter(filter),
+            ast::Expr::Filter(filter) => self.filter(filter, place),
             ast::Expr::Test(test) => self.is_test(test),
             ast::Expr::GetAttr(attr) => {
                 self.member(&attr.expr, place, || Some(attribute(attr)));
@@ -213,6 +244,7 @@ impl<'t> Walk<'t> {
             name: name.to_owned(),
             span: span.start_offset as usize..span.end_offset as usize,
             guarded: place == Place::Guarded || self.safe.contains(&name),
+            printed: place == Place::Printed,
             attribute,
         });
     }
@@ -232,6 +264,10 @@ impl<'t> Walk<'t> {
 
     /// In `a and b`, only the truth of `a` counts, and `a` has been looked at before `b` is read.
     fn binary(&mut self, op: &ast::BinOp<'t>, place: Place) {
+        if matches!(op.op, ast::BinOpKind::Concat) {
+            self.expr(&op.left, place);
+            return self.expr(&op.right, place);
+        }
         if !matches!(op.op, ast::BinOpKind::ScAnd | ast::BinOpKind::ScOr) {
             return self.values([&op.left, &op.right]);
         }
@@ -240,11 +276,12 @@ impl<'t> Walk<'t> {
         self.safe.truncate(safe);
     }
 
-    fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'t>>) {
+    fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'t>>, place: Place) {
         if let Some(expr) = &filter.expr {
-            let place = match filter.name {
-                "default" | "d" => Place::Guarded,
-                _ => Place::Value,
+            let place = match (filter.name, place) {
+                ("default" | "d", _) => Place::Guarded,
+                ("tojson" | "pprint", _) | (_, Place::Value | Place::Guarded) => Place::Value,
+                (_, Place::Printed) => Place::Printed,
             };
             self.expr(expr, place);
         }
@@ -289,6 +326,10 @@ impl<'t> Walk<'t> {
             | ast::CallArg::KwargSplat(expr) => expr,
         }));
     }
+}
+
+fn range(span: Span) -> Range<usize> {
+    span.start_offset as usize..span.end_offset as usize
 }
 
 /// The attribute of `x.key`; its name ends where the whole does.

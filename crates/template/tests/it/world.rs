@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_template::{Lookup, Scope};
+use deft_template::{Lookup, Member, Scope};
 use serde_json::Value;
 
 pub(crate) struct World(pub(crate) Value);
@@ -14,6 +14,14 @@ impl Scope for World {
             Some(value) => Lookup::Value(Arc::new(value.clone())),
             None if name.starts_with("absent") => Lookup::Absent,
             None => Lookup::Unknown,
+        }
+    }
+
+    fn member(&self, name: &str, member: &str) -> Member {
+        match (name, member) {
+            ("inputs", member) if member.starts_with("absent") => Member::Absent,
+            ("text" | "nums", "result") => Member::Itself,
+            _ => Member::Held,
         }
     }
 

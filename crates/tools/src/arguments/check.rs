@@ -12,7 +12,7 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::cost::{Cost, cost};
-use super::schema::{cast_numbers, properties};
+use super::schema::{cast, properties};
 use crate::secret::Reveal;
 
 /// The most problems that are told at once.
@@ -69,7 +69,7 @@ impl Checker {
         self.compile().err()
     }
 
-    /// Casts numbers, then checks. Texts that hide a secret are taken as they are.
+    /// Casts scalars, then checks. Texts that hide a secret are taken as they are.
     pub(crate) fn check(
         &self,
         tool: &str,
@@ -77,7 +77,7 @@ impl Checker {
         reveal: &dyn Reveal,
     ) -> Result<Object, Failure> {
         let mut arguments = arguments;
-        cast_numbers(&mut arguments, &self.schema);
+        cast(&mut arguments, &self.schema);
         let Some(validator) = self.validator() else {
             return Ok(arguments);
         };

@@ -31,24 +31,82 @@ pub(super) fn accepts(schema: &Value, kind: &str) -> Option<bool> {
     answer
 }
 
-/// Turns texts into numbers where the tool takes numbers and no texts: what a
-/// template renders is always a text.
-pub(super) fn cast_numbers(arguments: &mut Object, schema: &Value) {
+/// Casts scalars to what the tool takes, at every depth: a template of one value keeps its type, and
+/// any other template gives text. An argument that is null where the tool takes no null and does not
+/// need it is left out, so that an input that was not given can be passed on.
+pub(super) fn cast(arguments: &mut Object, schema: &Value) {
+    cast_object(arguments, schema, DEEPEST);
+}
+
+/// How deep arguments are cast; what is deeper is left to the check.
+const DEEPEST: usize = 32;
+
+fn cast_object(object: &mut Object, schema: &Value, depth: usize) {
     let Some(properties) = properties(schema) else {
         return;
     };
-    for (name, value) in arguments.iter_mut() {
-        let Some(property) = properties.get(name) else {
-            continue;
-        };
-        let number = accepts(property, "number") == Some(true);
-        let integer = accepts(property, "integer") == Some(true);
-        if (number || integer)
-            && accepts(property, "string") == Some(false)
-            && let Some(cast) = value.as_str().and_then(|text| parse_number(text, number))
-        {
-            *value = cast;
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    object.retain(|name, value| {
+        let unwanted = || properties.get(name).map(|schema| accepts(schema, "null"));
+        !(value.is_null() && !is_required(name) && unwanted() == Some(Some(false)))
+    });
+    for (name, value) in object.iter_mut() {
+        if let Some(property) = properties.get(name) {
+            cast_value(value, property, depth);
         }
+    }
+}
+
+fn cast_value(value: &mut Value, schema: &Value, depth: usize) {
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
+    match value {
+        Value::Object(object) => cast_object(object, schema, depth),
+        Value::Array(items) => {
+            if let Some(of_items) = schema.get("items") {
+                let items = items.iter_mut();
+                items.for_each(|item| cast_value(item, of_items, depth));
+            }
+        }
+        Value::String(text) => {
+            if let Some(cast) = cast_text(text, schema) {
+                *value = cast;
+            }
+        }
+        Value::Number(_) | Value::Bool(_) => {
+            let own = if value.is_boolean() {
+                "boolean"
+            } else {
+                "number"
+            };
+            let takes_own = accepts(schema, own) != Some(false)
+                || own == "number" && accepts(schema, "integer") != Some(false);
+            if !takes_own && accepts(schema, "string") == Some(true) {
+                *value = Value::String(value.to_string());
+            }
+        }
+        Value::Null => {}
+    }
+}
+
+/// A text where the tool takes no text, as the number or truth that it spells.
+fn cast_text(text: &str, schema: &Value) -> Option<Value> {
+    if accepts(schema, "string") != Some(false) {
+        return None;
+    }
+    let number = accepts(schema, "number") == Some(true);
+    let integer = accepts(schema, "integer") == Some(true);
+    if (number || integer)
+        && let Some(cast) = parse_number(text, number)
+    {
+        return Some(cast);
+    }
+    match text.trim() {
+        "true" | "True" if accepts(schema, "boolean") == Some(true) => Some(Value::Bool(true)),
+        "false" | "False" if accepts(schema, "boolean") == Some(true) => Some(Value::Bool(false)),
+        _ => None,
     }
 }
 
@@ -66,22 +124,62 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn cast_all(schema: &Value, arguments: Value) -> Value {
+        let Value::Object(mut arguments) = arguments else {
+            unreachable!()
+        };
+        cast(&mut arguments, schema);
+        Value::Object(arguments)
+    }
+
     #[test]
     fn texts_become_numbers_where_only_numbers_fit() {
         let schema = json!({"properties": {
             "n": {"type": "integer"}, "x": {"type": "number"},
             "s": {"type": "string"}, "both": {"type": ["integer", "string"]},
-            "any": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "free": {}
+            "any": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "free": {},
+            "yes": {"type": "boolean"}
         }});
-        let Value::Object(mut arguments) = json!({
-            "n": "5", "x": " 1.5 ", "s": "5", "both": "5", "any": "7", "free": "5", "other": "5"
-        }) else {
-            unreachable!()
-        };
-        cast_numbers(&mut arguments, &schema);
+        let given = json!({
+            "n": "5", "x": " 1.5 ", "s": "5", "both": "5", "any": "7", "free": "5", "other": "5",
+            "yes": "true"
+        });
         assert_eq!(
-            Value::Object(arguments),
-            json!({"n": 5, "x": 1.5, "s": "5", "both": "5", "any": 7, "free": "5", "other": "5"})
+            cast_all(&schema, given),
+            json!({"n": 5, "x": 1.5, "s": "5", "both": "5", "any": 7, "free": "5", "other": "5",
+                "yes": true})
+        );
+    }
+
+    /// A template of one value keeps its type, so that an id may arrive as a number.
+    #[test]
+    fn numbers_and_truths_become_texts_where_only_texts_fit() {
+        let schema = json!({"properties": {
+            "id": {"type": "string"}, "n": {"type": "integer"}, "both": {"type": ["number", "string"]},
+            "flag": {"type": ["string", "null"]}, "free": {},
+            "list": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}}}}
+        }});
+        let given = json!({
+            "id": 12, "n": 3, "both": 4, "flag": true, "free": 5, "list": [{"id": 1.5}, {"id": "x"}]
+        });
+        assert_eq!(
+            cast_all(&schema, given),
+            json!({"id": "12", "n": 3, "both": 4, "flag": "true", "free": 5,
+                "list": [{"id": "1.5"}, {"id": "x"}]})
+        );
+    }
+
+    /// `{{ inputs.optional }}` of an input that was not given is null.
+    #[test]
+    fn a_null_that_the_tool_does_not_take_is_left_out() {
+        let schema = json!({"required": ["must"], "properties": {
+            "must": {"type": "string"}, "may": {"type": "string"},
+            "nullable": {"type": ["string", "null"]}, "free": {}
+        }});
+        let given = json!({"must": null, "may": null, "nullable": null, "free": null});
+        assert_eq!(
+            cast_all(&schema, given),
+            json!({"must": null, "nullable": null, "free": null})
         );
     }
 }

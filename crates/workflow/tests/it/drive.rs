@@ -299,7 +299,8 @@ impl Driver {
         };
         self.now = self.now.max(until);
         let path = path(&self.pending.remove(at)).clone();
-        self.record(&Event::Woken { path });
+        let waited = self.machine.waited(&path, self.now);
+        self.record(&waited.unwrap_or(Event::Woken { path }));
         true
     }
 
@@ -360,6 +361,7 @@ impl Driver {
             Call::Expect { of } => format!("expect of {of:?} over {}", scope()).to_lowercase(),
             Call::Agent { instructions } => format!("agent {instructions:?}"),
             Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
+            Call::Wait { until } => format!("wait until {until}"),
         }
     }
 

@@ -18,7 +18,8 @@ fn dry(skill: &str, inputs: Value) -> String {
     world
         .effects
         .insert("jira_view_issue".to_owned(), deft_model::Effects::None);
-    let steps = dry_run(&plan, &inputs, &Rules::default(), &world);
+    let now = "2026-11-15T12:00:00Z".parse().unwrap();
+    let steps = dry_run(&plan, &inputs, &Rules::default(), &world, now);
     let lines = steps
         .iter()
         .map(|step| serde_json::to_string(step).unwrap() + "\n");
@@ -99,7 +100,8 @@ steps:
         heals: vec![Remedy::compile(&heal).unwrap()],
         ..Rules::default()
     };
-    let steps = dry_run(&plan, &Object::new(), &rules, &World::default());
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    let steps = dry_run(&plan, &Object::new(), &rules, &World::default(), now);
     let tools: Vec<&str> = steps[0]
         .heals
         .iter()

@@ -192,7 +192,7 @@ proptest! {
     #[test]
     fn dry_runs_name_every_step_once(generated in generated()) {
         let plan = generated.plan();
-        let steps = dry_run(&plan, &deft_model::Object::new(), &Rules::default(), &World::default());
+        let steps = dry_run(&plan, &deft_model::Object::new(), &Rules::default(), &World::default(), jiff::Timestamp::UNIX_EPOCH);
         let mut ids: Vec<&str> = steps.iter().map(|step| step.id.as_str()).collect();
         ids.sort_unstable();
         let mut expected: Vec<&str> = plan.steps().map(|step| step.id.as_str()).collect();

@@ -158,6 +158,7 @@ fn call(call: &Call) -> String {
         Call::Expect { of } => format!("expect of {of:?}").to_lowercase(),
         Call::Agent { instructions } => format!("agent {instructions:?}"),
         Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
+        Call::Wait { until } => format!("wait until {until}"),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::app;
 use crate::args::{Global, Roots};
 use crate::commands::budget::unpriced;
 use crate::commands::skills::stored::Stored;
+use crate::commands::skills::surroundings;
 use crate::home::{Home, Library};
 use crate::output::counted;
 
@@ -40,6 +41,15 @@ pub(super) fn check(home: &Home, global: &Global, found: &mut Findings) {
         found.note(
             "skills.shadowed",
             message,
+            "`deft skills doctor` says which",
+        );
+    }
+    let unfit = surroundings::check(global, &snapshot, None).len();
+    if unfit > 0 {
+        let files = counted(unfit, "skill file");
+        found.note(
+            "skills.tools",
+            format!("{files} with tools, arguments or skills that are not there"),
             "`deft skills doctor` says which",
         );
     }

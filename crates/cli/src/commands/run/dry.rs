@@ -23,6 +23,13 @@ pub(crate) fn print(shown: &Value, output: &Output) -> Done {
         wave = at;
         text.push_str(&describe(step, together));
     }
+    for found in shown["diagnostics"].as_array().into_iter().flatten() {
+        let word = |key: &str| found[key].as_str().unwrap_or_default();
+        text.push_str(&format!("{}: {}\n", word("severity"), word("message")));
+        if let Some(help) = found["help"].as_str() {
+            text.push_str(&format!("  hint: {help}\n"));
+        }
+    }
     output.data(text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -62,6 +69,11 @@ fn describe(step: &Value, together: bool) -> String {
         for (key, value) in args {
             line(format!("{key}: {}", shown_value(value)));
         }
+    }
+    if let Some(until) = step["until"].as_str() {
+        line(format!(
+            "waits until {until}, if the steps before it take no time"
+        ));
     }
     if let Some(unknown) = step["unknown"]
         .as_array()

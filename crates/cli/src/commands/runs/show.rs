@@ -80,7 +80,15 @@ fn story(run: &Value, zone: &TimeZone) -> String {
         line("notice", &told(notice));
     }
     for step in run["steps"].as_array().into_iter().flatten() {
-        text.push_str(&step_line(step));
+        text.push_str(&step_line(step, zone));
+        for warning in step["warnings"].as_array().into_iter().flatten() {
+            let depth = word_in(step, "id").matches('/').count() + 2;
+            let indent = "  ".repeat(depth);
+            text.push_str(&format!(
+                "{indent}! {}\n",
+                warning.as_str().unwrap_or_default()
+            ));
+        }
         let calls = run["calls"].as_array().into_iter().flatten();
         for call in calls.filter(|call| belongs(call, step)) {
             text.push_str(&call_line(call));
@@ -126,7 +134,37 @@ fn told(notice: &Value) -> String {
     format!("{} {}{more}", word("kind"), word("status"))
 }
 
-fn step_line(step: &Value) -> String {
+fn word_in<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// How far a loop came, and which of its items failed.
+fn items(items: &serde_json::Map<String, Value>) -> String {
+    let mut text = format!("{}/{} items", items["done"], items["total"]);
+    let failed = items["failed"].as_u64().unwrap_or_default();
+    if failed > 0 {
+        let named = items.get("failed_items").and_then(Value::as_array);
+        let named = named.into_iter().flatten().take(10);
+        let named: Vec<String> = named.map(|item| format!("[{item}]")).collect();
+        let more = if failed > 10 { ", …" } else { "" };
+        text.push_str(&format!(", {failed} failed: {}{more}", named.join(", ")));
+    }
+    text
+}
+
+/// Why a step was skipped or what it waits for; the end of a wait in the zone of the person.
+fn reason(step: &Value, zone: &TimeZone) -> String {
+    let reason = word_in(step, "reason");
+    let until = reason
+        .strip_prefix("until ")
+        .filter(|_| step["type"] == "wait");
+    match until {
+        Some(instant) => format!("until {}", local(instant, zone)),
+        None => reason.to_owned(),
+    }
+}
+
+fn step_line(step: &Value, zone: &TimeZone) -> String {
     let word = |key: &str| step[key].as_str().unwrap_or_default();
     let sign = match word("status") {
         "success" => "✓",
@@ -143,16 +181,14 @@ fn step_line(step: &Value) -> String {
     } else {
         String::new()
     };
-    let items = step["items"].as_object().map_or(String::new(), |items| {
-        format!("{}/{} items", items["done"], items["total"])
-    });
+    let items = step["items"].as_object().map_or(String::new(), items);
     let said = match word("status") {
         "error" => step["error"]["message"]
             .as_str()
             .unwrap_or_default()
             .to_owned(),
         "success" => short(&step["result"]),
-        _ => word("reason").to_owned(),
+        _ => reason(step, zone),
     };
     let parts = [
         word("type").to_owned(),
@@ -184,6 +220,7 @@ fn call_line(call: &Value) -> String {
         "success" => ("✓", ""),
         "error" => ("✗", ""),
         "refused" => ("✗", "refused"),
+        "answered" => ("·", "answered by deft"),
         "waiting" => ("?", "waits for an answer"),
         _ => ("▸", ""),
     };

@@ -1,14 +1,16 @@
 //! `deft skills doctor`: what became of each file, and why.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use deft_registry::discovery::is_hidden;
 use deft_registry::{FileReport, Snapshot, State, can_watch};
-use deft_skillfile::{Lines, Severity};
+use deft_skillfile::{Diagnostic, Lines, Severity};
 use serde_json::{Value, json};
 
 use super::stored::Stored;
+use super::surroundings;
 use crate::args::{Global, Roots};
 use crate::env;
 use crate::failure::Done;
@@ -43,15 +45,16 @@ pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
         checks.extend(check_other_hosts(&library));
     }
     checks.extend(check_clashes(&snapshot, &Stored::read(global, roots)?));
+    let around = surroundings::check(global, &snapshot, None);
     let broken = snapshot
         .files()
         .iter()
         .filter(|file| matches!(file.state, State::Broken { .. }))
         .count();
     if output.json {
-        output.document(&document(&snapshot, &checks, broken == 0))?;
+        output.document(&document(&snapshot, &checks, &around, broken == 0))?;
     } else {
-        print(&snapshot, &checks, output)?;
+        print(&snapshot, &checks, &around, output)?;
         output.note(&format!(
             "{}, {} broken",
             counted(snapshot.skill_count(), "skill"),
@@ -98,7 +101,10 @@ fn verdict(file: &FileReport, snapshot: &Snapshot) -> (&'static str, Option<Stri
     }
 }
 
-fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
+/// What is wrong with files in their surroundings, by path.
+type Around = HashMap<PathBuf, Vec<Diagnostic>>;
+
+fn print(snapshot: &Snapshot, checks: &[Check], around: &Around, output: &Output) -> Done<()> {
     for check in checks {
         let mark = if check.ok { "ok" } else { "warning" };
         output.data(format!("{mark:9} {}: {}", check.id, check.message))?;
@@ -112,6 +118,12 @@ fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
             .map(|reason| format!(": {reason}"))
             .unwrap_or_default();
         output.data(format!("{word:9} {}{reason}", file.path.display()))?;
+        for found in around.get(&*file.path).into_iter().flatten() {
+            let help = found.help.as_ref();
+            let help = help.map(|help| format!(" ({help})")).unwrap_or_default();
+            let word = found.severity.word();
+            output.data(format!("{:9} {word}: {}{help}", "", found.message))?;
+        }
         // Broken files have an excerpt with help.
         if let Some(help) = file.left_out().and_then(|why| why.help.as_ref()) {
             output.data(format!("{:9} hint: {help}", ""))?;
@@ -135,7 +147,7 @@ fn print(snapshot: &Snapshot, checks: &[Check], output: &Output) -> Done<()> {
     Ok(())
 }
 
-fn document(snapshot: &Snapshot, checks: &[Check], ok: bool) -> Value {
+fn document(snapshot: &Snapshot, checks: &[Check], around: &Around, ok: bool) -> Value {
     let file = |file: &FileReport| {
         let (state, reason) = verdict(file, snapshot);
         let id = match &file.state {
@@ -143,7 +155,10 @@ fn document(snapshot: &Snapshot, checks: &[Check], ok: bool) -> Value {
             State::Shadowed { id, .. } | State::Index(id) | State::Agent(id) => Some(id.clone()),
             State::Broken { kept: None } | State::Ignored => None,
         };
-        let text = if file.diagnostics.is_empty() {
+        let around = around.get(&*file.path).map(Vec::as_slice);
+        let all = file.diagnostics.iter().chain(around.unwrap_or_default());
+        let all: Vec<&Diagnostic> = all.collect();
+        let text = if all.is_empty() {
             String::new()
         } else {
             text_of(&file.path)
@@ -155,7 +170,7 @@ fn document(snapshot: &Snapshot, checks: &[Check], ok: bool) -> Value {
             "state": state,
             "id": id,
             "reason": reason,
-            "diagnostics": file.diagnostics.iter().map(|one| diagnostic(one, &lines)).collect::<Vec<_>>(),
+            "diagnostics": all.iter().map(|one| diagnostic(one, &lines)).collect::<Vec<_>>(),
         })
     };
     let check = |check: &Check| {

@@ -9,18 +9,19 @@ use deft_registry::{
 use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Place, Profile, Rule, parse};
 use rayon::prelude::*;
 
-use crate::args::{Format, ProfileName, Validate};
+use super::surroundings;
+use crate::args::{Format, Global, ProfileName, Roots, Validate};
 use crate::failure::{Done, Failure};
-use crate::home::system_moment;
+use crate::home::{Home, Library, system_moment};
 use crate::output::Output;
-use crate::report::{self, Checked};
+use crate::report::{self, Checked, excerpts};
 
-pub(crate) fn run(args: &Validate, output: &Output) -> Done {
+pub(crate) fn run(args: &Validate, global: &Global, output: &Output) -> Done {
     let format = format(args.format, output.json)?;
     let moment = system_moment();
     let mut files = Vec::new();
     for path in &args.paths {
-        files.extend(check(path, args.profile, &moment)?);
+        files.extend(check(path, args.profile, &moment, global)?);
     }
     if files.is_empty() {
         let shown: Vec<String> = args
@@ -53,14 +54,20 @@ fn format(asked: Option<Format>, json: bool) -> Done<Format> {
     }
 }
 
-fn check(path: &Path, profile: ProfileName, moment: &Moment) -> Done<Vec<Checked>> {
+fn check(
+    path: &Path,
+    profile: ProfileName,
+    moment: &Moment,
+    global: &Global,
+) -> Done<Vec<Checked>> {
     let metadata = path
         .metadata()
         .map_err(|problem| Failure::file(path, "read", &problem))?;
     match (metadata.is_dir(), profile) {
-        (false, _) => Ok(vec![check_file(path, profile, moment)?]),
+        (false, ProfileName::Deft) => check_alone(path, moment, global).map(|one| vec![one]),
+        (false, ProfileName::Agentskills) => Ok(vec![check_file(path, profile, moment)?]),
         (true, ProfileName::Agentskills) => Ok(check_strictly(path, moment)),
-        (true, ProfileName::Deft) => Ok(check_folder(path, moment)),
+        (true, ProfileName::Deft) => Ok(check_folder(path, moment, global)),
     }
 }
 
@@ -91,6 +98,42 @@ fn check_file(path: &Path, profile: ProfileName, moment: &Moment) -> Done<Checke
         found.severity = deft_skillfile::Severity::Error;
     }
     Ok(checked)
+}
+
+/// One file, with what is known of its folder and of the home.
+fn check_alone(path: &Path, moment: &Moment, global: &Global) -> Done<Checked> {
+    let mut checked = check_file(path, ProfileName::Deft, moment)?;
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    if let Some(folder) = full.parent().filter(|_| checked.is_ok()) {
+        let snapshot = Snapshot::load(&Options::new([folder.to_path_buf()]), moment);
+        let mut found = surroundings::check(global, &snapshot, home_skills(global).as_ref());
+        let found = found.remove(&full).unwrap_or_default();
+        checked.diagnostics.extend(found);
+    }
+    Ok(checked)
+}
+
+/// The skills of the home, if there is one.
+fn home_skills(global: &Global) -> Option<Snapshot> {
+    let home = Home::locate(global).ok().filter(|home| home.is_dir());
+    home.and_then(|_| Library::open(global, &Roots::default()).ok())
+        .map(|library| library.load())
+}
+
+/// Prints why a file cannot be loaded, and gives the first reason.
+pub(crate) fn explain(path: &Path, output: &Output) -> Option<String> {
+    let checked = check_file(path, ProfileName::Deft, &system_moment()).ok()?;
+    let errors = checked.diagnostics.iter();
+    let errors: Vec<Diagnostic> = errors
+        .filter(|one| one.severity == deft_skillfile::Severity::Error)
+        .cloned()
+        .collect();
+    if !output.json {
+        let text = checked.text();
+        let shown = excerpts(&checked.shown, &text, &errors, output);
+        crate::output::say(shown.trim_end());
+    }
+    errors.first().map(|one| one.message.clone())
 }
 
 /// Every `SKILL.md` below a folder, by the reference's rules.
@@ -155,7 +198,7 @@ fn dialect(file: &str) -> &'static str {
 
 /// Everything below a folder, as the registry would load it. Files that are
 /// no skills are left out: a checkout is full of them.
-fn check_folder(folder: &Path, moment: &Moment) -> Vec<Checked> {
+fn check_folder(folder: &Path, moment: &Moment, global: &Global) -> Vec<Checked> {
     let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
     let options = if holds_agents(&root) {
         Options::new([]).with_agents([root.clone()])
@@ -170,11 +213,17 @@ fn check_folder(folder: &Path, moment: &Moment) -> Vec<Checked> {
                 .iter()
                 .any(|found| found.rule != Rule::NotASkill)
     };
+    let mut found = surroundings::check(global, &snapshot, home_skills(global).as_ref());
     let mut files: Vec<Checked> = snapshot
         .files()
         .iter()
         .filter(meant)
-        .map(|file| from_report(file, folder, &root))
+        .map(|file| {
+            let mut checked = from_report(file, folder, &root);
+            let found = found.remove(&*file.path).unwrap_or_default();
+            checked.diagnostics.extend(found);
+            checked
+        })
         .collect();
     files.sort_by(|a, b| a.shown.cmp(&b.shown));
     files

@@ -90,6 +90,7 @@ fn input() -> impl Strategy<Value = Input> {
         |(kind, required, with_default, description, max_length, text)| {
             let sample = match kind {
                 InputType::String => json!(text),
+                InputType::Date => json!("2026-03-01"),
                 InputType::Integer => json!(-3),
                 InputType::Number => json!(0.5),
                 InputType::Boolean => json!(true),
@@ -103,7 +104,8 @@ fn input() -> impl Strategy<Value = Input> {
                 required,
                 default: with_default.then(|| sample.clone()),
                 description,
-                pattern: (kind != InputType::String).then(|| r"^[a-z]+\d*$".to_owned()),
+                pattern: (!matches!(kind, InputType::String | InputType::Date))
+                    .then(|| r"^[a-z]+\d*$".to_owned()),
                 choices: if required { vec![sample] } else { Vec::new() },
                 max_length,
             }

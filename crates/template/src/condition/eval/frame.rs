@@ -4,10 +4,10 @@
 //! frame makes no cycle. A frame is dropped when nothing made in it can outlive it.
 
 use super::Machine;
-use crate::condition::ast::Target;
+use crate::condition::ast::{Constant, Expr, ExprKind, Target};
 use crate::condition::names;
 use crate::fault::{Fault, Outcome};
-use crate::scope::Lookup;
+use crate::scope::{Lookup, Member};
 use crate::value::{Func, Kind, Text, Value};
 
 pub(super) struct Frame<'a> {
@@ -78,6 +78,47 @@ impl<'a> Machine<'a> {
             Lookup::Absent => Value::None,
             Lookup::Unknown => unknown(name),
         }
+    }
+
+    /// Whether an expression leads through a step or an input that has no value. As in templates,
+    /// reading on from there gives `None`.
+    pub(super) fn is_absent(&self, expr: &'a Expr) -> bool {
+        let (owner, member) = match &expr.kind {
+            ExprKind::Name(name) => return self.is_absent_name(name),
+            ExprKind::Attribute { value, name } => (value, Some(name.name.as_str())),
+            ExprKind::Subscript { value, index } => match &index.kind {
+                ExprKind::Constant(Constant::Str(key)) => (value, Some(key.as_str())),
+                _ => (value, None),
+            },
+            _ => return false,
+        };
+        let of_name = match (&owner.kind, member) {
+            (ExprKind::Name(name), Some(member)) => {
+                !self.is_bound(name) && self.scope.member(name, member) == Member::Absent
+            }
+            _ => false,
+        };
+        of_name || self.is_absent(owner)
+    }
+
+    /// Whether a member of a name means the value of the name itself, as in `step.result`.
+    pub(super) fn is_itself(&self, owner: &Expr, value: &Value<'a>, member: &str) -> bool {
+        let ExprKind::Name(name) = &owner.kind else {
+            return false;
+        };
+        let held = matches!(value, Value::Dict(dict) if dict.field(member).is_some());
+        !held && !self.is_bound(name) && self.scope.member(name, member) == Member::Itself
+    }
+
+    fn is_absent_name(&self, name: &str) -> bool {
+        let known = matches!(self.slots.get(name, self.scope), Lookup::Absent);
+        known && !self.is_bound(name)
+    }
+
+    /// Whether the condition itself has bound a name.
+    fn is_bound(&self, name: &str) -> bool {
+        let mut frames = self.frames.iter().flat_map(|frame| &frame.vars);
+        frames.any(|(known, _)| *known == name)
     }
 
     /// A secret may not be looked at in a condition, but its name is checked all the same.

@@ -104,9 +104,14 @@ impl<'a> Machine<'a> {
             }
             ExprKind::Call { callee, args } => self.call(callee, args),
             ExprKind::Attribute { value, name } => {
-                let value = self.eval(value)?;
-                self.attribute(&value, &name.name)
+                let owner = self.eval(value)?;
+                match &owner {
+                    _ if self.is_absent(expr) => Ok(Value::None),
+                    _ if self.is_itself(value, &owner, &name.name) => Ok(owner),
+                    _ => self.attribute(&owner, &name.name),
+                }
             }
+            ExprKind::Subscript { .. } if self.is_absent(expr) => Ok(Value::None),
             ExprKind::Subscript { value, index } => self.subscript(value, index),
             ExprKind::List(items) => Value::list(self.items(items)?),
             ExprKind::Tuple(items) => Value::tuple(self.items(items)?),

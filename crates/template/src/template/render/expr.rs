@@ -1,6 +1,7 @@
 //! Expressions of a template.
 
 use super::Renderer;
+use super::define::Defined;
 use super::filters;
 use super::node::{Arg, Const, Node, NodeKind, Slice};
 use super::tests;
@@ -11,10 +12,20 @@ use crate::value::budget::Budget;
 use crate::value::compare::{self, Order};
 use crate::value::index::{self, Bounds};
 use crate::value::table::Table;
-use crate::value::{Text, Value, iterate, methods, operate, show};
+use crate::value::{Text, Value, Why, iterate, methods, operate, show};
 
 impl<'a> Renderer<'a> {
+    /// The value of an expression; a step without a value is `None`.
     pub(super) fn eval(&mut self, node: &'a Node) -> Outcome<Value<'a>> {
+        Ok(match self.eval_raw(node)? {
+            Value::Undefined(missing) if missing.why == Why::Absent => Value::None,
+            value => value,
+        })
+    }
+
+    /// The value of an expression, in which a step without a value can still be told from one whose
+    /// value is `None`: for `default`, `is defined` and paths.
+    pub(super) fn eval_raw(&mut self, node: &'a Node) -> Outcome<Value<'a>> {
         let outcome = match self.budget.enter() {
             Ok(()) => {
                 let outcome = self.kind(node);
@@ -31,11 +42,11 @@ impl<'a> Renderer<'a> {
             NodeKind::Name(name) => Ok(self.name(name, &node.span)),
             NodeKind::Const(constant) => Ok(literal(constant)),
             NodeKind::Attr(value, name) => {
-                let value = self.eval(value)?;
+                let value = self.eval_raw(value)?;
                 self.attribute(&value, name, node)
             }
             NodeKind::Item(value, at) => {
-                let value = self.eval(value)?;
+                let value = self.eval_raw(value)?;
                 let at = self.eval(at)?;
                 self.item(&value, &at, node)
             }
@@ -53,10 +64,10 @@ impl<'a> Renderer<'a> {
             NodeKind::Compare(first, rest) => self.compare(first, rest),
             NodeKind::If(branches) => {
                 if self.truth(&branches.test)? {
-                    return self.eval(&branches.then);
+                    return self.eval_raw(&branches.then);
                 }
                 match &branches.otherwise {
-                    Some(otherwise) => self.eval(otherwise),
+                    Some(otherwise) => self.eval_raw(otherwise),
                     None => Ok(Value::Str(Text::Ref(""))),
                 }
             }
@@ -64,7 +75,10 @@ impl<'a> Renderer<'a> {
                 let Some(input) = &apply.input else {
                     return Err(Fault::unsupported("a filter without a value"));
                 };
-                let input = self.eval(input)?;
+                let input = match apply.name.as_str() {
+                    "default" | "d" => self.eval_raw(input)?,
+                    _ => self.eval(input)?,
+                };
                 let args = self.args(&apply.args)?;
                 filters::apply(&apply.name, input, args, &self.budget)
             }
@@ -72,7 +86,10 @@ impl<'a> Renderer<'a> {
                 let Some(input) = &apply.input else {
                     return Err(Fault::unsupported("a test without a value"));
                 };
-                let input = self.eval(input)?;
+                let input = match apply.name.as_str() {
+                    "defined" | "undefined" => self.eval_raw(input)?,
+                    _ => self.eval(input)?,
+                };
                 let args = self.args(&apply.args)?;
                 tests::apply(&apply.name, &input, args, &self.budget).map(Value::Bool)
             }
@@ -89,12 +106,12 @@ impl<'a> Renderer<'a> {
         right: &'a Node,
         deciding: bool,
     ) -> Outcome<Value<'a>> {
-        let value = self.eval(left)?;
+        let value = self.eval_raw(left)?;
         let truth = value.truth().map_err(|fault| fault.at(&left.span))?;
         if truth == deciding {
             return Ok(value);
         }
-        self.eval(right)
+        self.eval_raw(right)
     }
 
     fn concat(&mut self, left: &'a Node, right: &'a Node) -> Outcome<Value<'a>> {
@@ -170,7 +187,7 @@ impl<'a> Renderer<'a> {
         Ok(out)
     }
 
-    /// Methods of values, and the functions `range` and `dict`.
+    /// Methods of values, macros, recursive loops, and the functions that are always there.
     fn call(&mut self, callee: &'a Node, args: &'a [Arg]) -> Outcome<Value<'a>> {
         match &callee.kind {
             NodeKind::Attr(value, name) => {
@@ -187,11 +204,19 @@ impl<'a> Renderer<'a> {
                     None => Err(no_method(&receiver, name)),
                 }
             }
+            NodeKind::Name(name) if self.defined(name).is_some() => {
+                let args = self.args(args)?;
+                match self.defined(name) {
+                    Some(Defined::Macro(definition)) => self.call_macro(definition, args),
+                    Some(Defined::Loop(around)) => self.call_loop(around, args),
+                    None => Ok(Value::None),
+                }
+            }
             NodeKind::Name(name) if self.is_free(name) => {
                 let args = self.args(args)?;
                 match name.as_str() {
                     "range" => filters::range(args),
-                    "dict" => filters::dict(args),
+                    "dict" | "namespace" => filters::dict(args),
                     _ => Err(Fault::undefined(
                         name.clone(),
                         format!("`{name}` is undefined"),

@@ -7,7 +7,7 @@ use std::ops::Range;
 use minijinja::machinery::{Span, ast};
 use minijinja::value::ValueKind;
 
-use super::node::{Apply, Arg, Branches, Const, For, Node, NodeKind, Program, Slice, Stmt};
+use super::node::{Apply, Arg, Branches, Const, For, Macro, Node, NodeKind, Program, Slice, Stmt};
 use crate::condition::ast::{BinaryOp, CompareOp};
 
 /// The program of a template.
@@ -84,7 +84,23 @@ impl Lowering {
                     span,
                 })
             }
+            ast::Stmt::Macro(stmt) => self.macro_definition(stmt),
+            // The walk has refused it.
+            ast::Stmt::CallBlock(_) => Stmt::Body(Vec::new()),
         }
+    }
+
+    fn macro_definition(&mut self, stmt: &ast::Macro<'_>) -> Stmt {
+        let params = stmt.args.iter().filter_map(|arg| match arg {
+            ast::Expr::Var(var) => Some(var.id.to_owned()),
+            _ => None,
+        });
+        Stmt::Macro(Box::new(Macro {
+            name: stmt.name.to_owned(),
+            params: params.collect(),
+            defaults: self.nodes(&stmt.defaults),
+            body: self.body(&stmt.body),
+        }))
     }
 
     fn for_loop(&mut self, stmt: &ast::ForLoop<'_>) -> Stmt {

@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::Renderer;
-use super::node::Node;
+use super::node::{Node, NodeKind};
 use crate::fault::{Fault, Outcome};
-use crate::scope::Lookup;
+use crate::scope::{Lookup, Member};
 use crate::value::budget::Budget;
 use crate::value::{Missing, Value, Why, index};
 
@@ -48,8 +48,13 @@ impl<'a> Renderer<'a> {
             }
             _ => {}
         }
-        Ok(field(value, name)
-            .unwrap_or_else(|| missing(node.path(), Why::Member, Some(&node.span))))
+        let found = field(value, name);
+        match self.member(node, name) {
+            Member::Absent => return Ok(missing(node.path(), Why::Absent, Some(&node.span))),
+            Member::Itself if found.is_none() => return Ok(value.clone()),
+            Member::Itself | Member::Held => {}
+        }
+        Ok(found.unwrap_or_else(|| missing(node.path(), Why::Member, Some(&node.span))))
     }
 
     pub(super) fn item(
@@ -67,8 +72,26 @@ impl<'a> Renderer<'a> {
             }
             _ => {}
         }
+        if let Value::Str(name) = at
+            && self.member(node, name) == Member::Absent
+        {
+            return Ok(missing(node.path(), Why::Absent, Some(&node.span)));
+        }
         let found = entry(value, at, &self.budget)?;
         Ok(found.unwrap_or_else(|| missing(node.path(), Why::Member, Some(&node.span))))
+    }
+
+    /// What the scope says about a member that a node reads.
+    fn member(&self, node: &Node, member: &str) -> Member {
+        let (NodeKind::Attr(owner, _) | NodeKind::Item(owner, _)) = &node.kind else {
+            return Member::Held;
+        };
+        match &owner.kind {
+            NodeKind::Name(owner) if !self.locals.iter().any(|(known, _)| known == owner) => {
+                self.scope.member(owner, member)
+            }
+            _ => Member::Held,
+        }
     }
 
     fn secret(&self, name: &str, node: &Node) -> Value<'a> {

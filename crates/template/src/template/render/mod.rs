@@ -4,6 +4,7 @@
 //! ways of their own. A missing value is an error where it is used, but not where only its truth
 //! counts. Nothing is escaped.
 
+mod define;
 mod expr;
 pub(super) mod filters;
 mod lower;
@@ -19,8 +20,8 @@ use crate::scope::{Scope, Slots};
 use crate::value::args::Args;
 use crate::value::budget::Budget;
 use crate::value::table::Table;
-use crate::value::{Text, Value, Why, iterate, show};
-use node::{For, Node, NodeKind, Stmt};
+use crate::value::{Text, Value, iterate, show};
+use node::{For, Macro, Node, NodeKind, Stmt};
 
 /// The longest text that a template may become.
 const LONGEST: usize = 1 << 20;
@@ -37,10 +38,7 @@ impl Program {
         let slots = Slots::new(&self.read);
         let mut renderer = Renderer::new(scope, &slots);
         let value = renderer.eval(node)?;
-        match &value {
-            Value::Undefined(missing) if missing.why == Why::Absent => Ok(serde_json::Value::Null),
-            value => value.to_json().map_err(|fault| fault.at(&node.span)),
-        }
+        value.to_json().map_err(|fault| fault.at(&node.span))
     }
 
     pub(super) fn text(&self, scope: &dyn Scope) -> Outcome<String> {
@@ -60,6 +58,10 @@ struct Renderer<'a> {
     out: String,
     /// How many secrets have been written, as text that holds one cannot be kept or changed.
     secrets: usize,
+    /// Macros that have been defined; the last one of a name counts.
+    macros: Vec<&'a Macro>,
+    /// Recursive loops around the statement, each with how deep it has called itself.
+    loops: Vec<(&'a For, usize)>,
 }
 
 impl<'a> Renderer<'a> {
@@ -71,6 +73,8 @@ impl<'a> Renderer<'a> {
             locals: Vec::new(),
             out: String::new(),
             secrets: 0,
+            macros: Vec::new(),
+            loops: Vec::new(),
         }
     }
 
@@ -101,7 +105,7 @@ impl<'a> Renderer<'a> {
             Stmt::With { assignments, body } => {
                 let outer = self.locals.len();
                 for (target, value) in assignments {
-                    let value = self.eval(value)?;
+                    let value = self.eval_raw(value)?;
                     self.bind(target, value)?;
                 }
                 self.body(body)?;
@@ -109,7 +113,7 @@ impl<'a> Renderer<'a> {
                 Ok(())
             }
             Stmt::Set { target, value } => {
-                let value = self.eval(value)?;
+                let value = self.eval_raw(value)?;
                 self.bind(target, value)
             }
             Stmt::Capture {
@@ -119,6 +123,10 @@ impl<'a> Renderer<'a> {
             } => self.capture(target.as_ref(), filter.as_ref(), body),
             Stmt::Body(body) => self.body(body),
             Stmt::Do(node) => self.eval(node).map(|_| ()),
+            Stmt::Macro(definition) => {
+                self.macros.push(definition);
+                Ok(())
+            }
         }
     }
 
@@ -180,24 +188,32 @@ impl<'a> Renderer<'a> {
     }
 
     fn for_loop(&mut self, stmt: &'a For) -> Outcome<()> {
-        if stmt.recursive {
-            return Err(Fault::unsupported("a recursive loop").at(&stmt.iter.span));
-        }
         let source = self.eval(&stmt.iter)?;
-        let items = iterate::items(&source, &self.budget);
+        self.rounds(stmt, &source, 0)
+    }
+
+    /// The rounds of a loop; `depth` counts how often a recursive one has called itself.
+    fn rounds(&mut self, stmt: &'a For, source: &Value<'a>, depth: usize) -> Outcome<()> {
+        let items = iterate::items(source, &self.budget);
         let mut items = items.map_err(|fault| fault.at(&stmt.iter.span))?;
         let outer = self.locals.len();
         if let Some(condition) = &stmt.condition {
             items = self.chosen(stmt, condition, items)?;
         }
+        if stmt.recursive {
+            self.loops.push((stmt, depth));
+        }
         for at in 0..items.len() {
             self.bind(&stmt.target, items[at].clone())?;
             if stmt.uses_loop {
-                let state = loop_state(&items, at)?;
+                let state = loop_state(&items, at, depth)?;
                 self.locals.push(("loop", state));
             }
             self.body(&stmt.body)?;
             self.locals.truncate(outer);
+        }
+        if stmt.recursive {
+            self.loops.pop();
         }
         if items.is_empty() {
             self.body(&stmt.otherwise)?;
@@ -244,7 +260,8 @@ impl<'a> Renderer<'a> {
                 }
                 Ok(())
             }
-            _ => Err(Fault::unsupported("assigning to an attribute").at(&target.span)),
+            NodeKind::Attr(owner, name) => self.set_attribute(owner, name, value),
+            _ => Err(Fault::unsupported("assigning to this").at(&target.span)),
         }
     }
 
@@ -263,7 +280,7 @@ impl<'a> Renderer<'a> {
 }
 
 /// What `loop` is in one round.
-fn loop_state<'a>(items: &[Value<'a>], at: usize) -> Outcome<Value<'a>> {
+fn loop_state<'a>(items: &[Value<'a>], at: usize, depth: usize) -> Outcome<Value<'a>> {
     let len = items.len();
     let mut table = Table::default();
     let mut field =
@@ -275,8 +292,8 @@ fn loop_state<'a>(items: &[Value<'a>], at: usize) -> Outcome<Value<'a>> {
     field("first", Value::Bool(at == 0))?;
     field("last", Value::Bool(at + 1 == len))?;
     field("length", Value::int(len))?;
-    field("depth", Value::int(1))?;
-    field("depth0", Value::int(0))?;
+    field("depth", Value::int(depth + 1))?;
+    field("depth0", Value::int(depth))?;
     if let Some(before) = at.checked_sub(1) {
         field("previtem", items[before].clone())?;
     }

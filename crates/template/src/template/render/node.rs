@@ -41,6 +41,16 @@ pub(super) enum Stmt {
     },
     Body(Vec<Stmt>),
     Do(Node),
+    Macro(Box<Macro>),
+}
+
+/// A piece of template with parameters; the last of them have the defaults.
+#[derive(Debug)]
+pub(super) struct Macro {
+    pub(super) name: String,
+    pub(super) params: Vec<String>,
+    pub(super) defaults: Vec<Node>,
+    pub(super) body: Vec<Stmt>,
 }
 
 #[derive(Debug)]

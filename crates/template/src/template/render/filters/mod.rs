@@ -5,6 +5,7 @@
 
 mod convert;
 mod items;
+mod markup;
 mod pick;
 mod text;
 

@@ -1,6 +1,6 @@
 //! Filters on text. As in Jinja2, what is no text is shown as text first.
 
-use super::{bind, flag, number};
+use super::{bind, flag, markup, number};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
 use crate::value::budget::Budget;
@@ -37,7 +37,12 @@ pub(super) fn apply<'a>(
             let args = Args::of(vec![width.unwrap_or(Value::Int(80))]);
             methods::call(&soft(value, budget)?, "center", args, budget)?
         }
-        "escape" | "e" => escape(value, budget)?,
+        "escape" | "e" | "forceescape" => escape(value, budget)?,
+        "striptags" => markup::strip_tags(value, budget)?,
+        "filesizeformat" => {
+            let [binary] = bind(name, args, ["binary"], 0)?;
+            markup::file_size(value, flag(binary)?)?
+        }
         "format" => format(value, args, budget)?,
         "indent" => indent(value, args, budget)?,
         "truncate" => truncate(value, args, budget)?,

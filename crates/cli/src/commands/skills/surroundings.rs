@@ -1,0 +1,72 @@
+//! Files held against what the home knows: tools as servers last listed them, and other skills.
+//!
+//! No server is started for it. A home that is not there, or whose servers were never asked, knows
+//! nothing, and nothing is said then.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use deft_engine::known_tools;
+use deft_model::Body;
+use deft_registry::{Loaded, Snapshot, State};
+use deft_skillfile::{Diagnostic, Surroundings, check_against, check_page, skills_run_by};
+
+use crate::app::{self, App};
+use crate::args::Global;
+use crate::failure::Done;
+use crate::home::Home;
+use crate::report::text_of;
+
+/// What is wrong with the files of a snapshot in their surroundings, by path. `others` are skills
+/// that are known beside them.
+pub(crate) fn check(
+    global: &Global,
+    snapshot: &Snapshot,
+    others: Option<&Snapshot>,
+) -> HashMap<PathBuf, Vec<Diagnostic>> {
+    let known = gather(global, snapshot, others).unwrap_or_default();
+    let mut found: HashMap<PathBuf, Vec<Diagnostic>> = HashMap::new();
+    let mut add = |path: &Path, diagnostics: Vec<Diagnostic>| {
+        if !diagnostics.is_empty() {
+            found
+                .entry(path.to_path_buf())
+                .or_default()
+                .extend(diagnostics);
+        }
+    };
+    for loaded in snapshot.skills() {
+        let text = text_of(&loaded.path);
+        add(&loaded.path, check_against(&text, &loaded.skill, &known));
+        if matches!(loaded.skill.body, Body::Manual { .. }) {
+            add(&loaded.path, check_page(&text, &known));
+        }
+    }
+    let files = snapshot.files().iter();
+    for file in files.filter(|file| matches!(file.state, State::Index(_))) {
+        add(&file.path, check_page(&text_of(&file.path), &known));
+    }
+    found
+}
+
+fn gather(global: &Global, snapshot: &Snapshot, others: Option<&Snapshot>) -> Done<Surroundings> {
+    let mut skills: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |loaded: &Loaded| {
+        let run = skills_run_by(&loaded.skill);
+        skills.insert(loaded.skill.id.to_string(), run);
+    };
+    let files = snapshot
+        .skills()
+        .chain(others.into_iter().flat_map(Snapshot::skills));
+    files.for_each(|loaded| add(loaded));
+    let home = Home::locate(global)?;
+    let mut known = Surroundings::default();
+    if home.is_dir() {
+        let app = App::to_read(global)?;
+        known = known_tools(app.engine.router());
+        let records = app.block_on(app.engine.record_skills());
+        let records = records.map_err(|error| app::failure(&error))?;
+        records.iter().for_each(&mut add);
+    }
+    known.skills = Some(skills);
+    Ok(known)
+}

@@ -1,0 +1,155 @@
+//! Values at the border, waits, and checks that know the tools of the home.
+
+use serde_json::json;
+
+use crate::mcp::with_server;
+use crate::support::World;
+
+const NAMED: &str = "name: named\ndescription: d\ninputs:\n  - {name: key, type: string, required: true}\n  - {name: json, type: string}\n  - {name: day, type: date}\nsteps:\n  - {id: show_it, compute: 'result = [inputs.key, inputs.json, day]'}\noutputs: {all: \"{{ show_it }}\"}\n";
+
+/// S3.2: an input with the name of a flag of deft is given with `--input`, and the message says so.
+#[test]
+fn an_input_may_have_the_name_of_a_flag() {
+    let world = World::new();
+    world.write("home/skills/named.yaml", NAMED);
+    let text = world.run(&["run", "named", "--key", "k"]);
+    assert!(text.contains("input `key` is missing"), "{text}");
+    assert!(
+        text.contains("`--key` is a flag of deft; give the input with `--input key=VALUE`"),
+        "{text}"
+    );
+    let text = world.run(&["run", "named", "--input", "key=k", "--yes", "now"]);
+    assert!(
+        text.contains("give the input with `--input yes=VALUE`"),
+        "{text}"
+    );
+    let shown = world.json(&[
+        "run", "named", "--input", "key=k", "--input", "json={}", "--json",
+    ]);
+    assert_eq!(
+        shown["outputs"],
+        json!({"all": ["k", "{}", null]}),
+        "{shown:#}"
+    );
+    let text = world.run(&["run", "named", "--input", "key=k", "--day", "2026-02-30"]);
+    assert!(
+        text.contains("input `day` must be a date, not `2026-02-30`"),
+        "{text}"
+    );
+}
+
+const WRONG: &str = "name: wrong\ndescription: d\nsteps:\n  - {id: say_it, tool: ehco, args: {text: hi}}\n  - {id: say_more, tool: echo, args: {txt: hi, count: many}}\n  - {id: run_it, skill: wrogn}\noutputs: {a: \"{{ say_it }}\"}\n";
+
+/// The catalog that was stored when servers were last asked is enough; before that nothing is said.
+#[test]
+fn checks_know_the_tools_of_the_home() {
+    let world = with_server();
+    world.write("home/skills/wrong.yaml", WRONG);
+    let skills = world.path("home/skills");
+    let skills = skills.to_str().unwrap();
+    let text = world.run(&["skills", "validate", skills]);
+    assert!(
+        !text.contains("unknown_tool") && !text.contains("tool_argument"),
+        "{text}"
+    );
+    assert_eq!(world.code(&["tools", "list", "--refresh"]), 0);
+    let wanted = [
+        "no server provides `ehco`",
+        "did you mean `echo`?",
+        "`echo` has no argument `txt`",
+        "`echo` needs the argument `text`",
+        "`count` of `echo` must be a whole number",
+        "there is no skill `wrogn`",
+        "did you mean `wrong`?",
+    ];
+    let text = world.run(&["doctor"]);
+    assert!(text.contains("skills.tools"), "{text}");
+    let file = format!("{skills}/wrong.yaml");
+    for words in [
+        vec!["skills", "validate", skills],
+        vec!["skills", "validate", &file],
+        vec!["skills", "doctor"],
+        vec!["run", "wrong", "--dry-run"],
+    ] {
+        let text = world.run(&words);
+        for part in wanted {
+            assert!(text.contains(part), "{words:?}: {part}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_broken_file_is_explained_when_it_is_run() {
+    let world = World::new();
+    world.write(
+        "home/skills/broken.yaml",
+        "name: broken\ndescription: d\nsteps:\n  - {id: one_it}\n",
+    );
+    let text = world.run(&["run", "broken"]);
+    assert!(text.contains("the step `one_it` does nothing"), "{text}");
+    assert!(text.contains("broken.yaml:4"), "{text}");
+    let shown = world.json(&["run", "broken", "--json"]);
+    let message = shown["error"]["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("the step `one_it` does nothing"),
+        "{message}"
+    );
+}
+
+const RESTS: &str = "name: rests\ndescription: d\nsteps:\n  - {id: rest_it, wait: 90d}\n  - {id: log_it, tool: log, args: {message: up}}\n";
+
+/// A long wait parks the run; it says until when, and can be cancelled.
+#[test]
+fn a_long_wait_is_parked_shown_and_cancelled() {
+    let world = World::new();
+    world.write("home/skills/rests.yaml", RESTS);
+    let text = world.run(&["run", "rests", "--dry-run"]);
+    assert!(
+        text.contains("for: 90d") && text.contains("waits until "),
+        "{text}"
+    );
+    assert_eq!(world.code(&["run", "rests"]), 0);
+    // The only run.
+    let id = "run_";
+    let text = world.run(&["runs", "show", id]);
+    assert!(text.contains("waits for  a wait until "), "{text}");
+    assert!(text.contains("? rest_it  wait  until "), "{text}");
+    assert_eq!(world.code(&["tick"]), 0);
+    let shown = world.json(&["runs", "show", id, "--json"]);
+    assert_eq!(shown["run"]["status"], "waiting", "{shown:#}");
+    assert_eq!(world.code(&["runs", "cancel", id]), 0);
+    let shown = world.json(&["runs", "show", id, "--json"]);
+    assert_eq!(shown["run"]["outcome"], "cancelled", "{shown:#}");
+}
+
+/// Hints name what can work: a circle is not resumed, and a changed skill is run again from a step.
+#[test]
+fn hints_suggest_what_can_work() {
+    let world = World::new();
+    let skill = |name: &str, other: &str| {
+        format!("name: {name}\ndescription: d\nsteps:\n  - {{id: run_it, skill: {other}}}\n")
+    };
+    world.write("home/skills/a.yaml", skill("a", "b"));
+    world.write("home/skills/b.yaml", skill("b", "a"));
+    let text = world.run(&["run", "a"]);
+    assert!(
+        text.contains("skills are nested more than 8 levels; `a` calls itself through `b`")
+            || text.contains("skills are nested more than 8 levels; `b` calls itself through `a`"),
+        "{text}"
+    );
+    assert!(!text.contains("runs resume"), "{text}");
+    assert!(text.contains("--from run_it"), "{text}");
+    let text = world.run(&["run", "a", "--dry-run"]);
+    assert!(text.contains("`a` runs itself through `b`"), "{text}");
+    let fails =
+        "name: fails\ndescription: d\nsteps:\n  - {id: read_it, compute: 'result = 1 / 0'}\n";
+    world.write("home/skills/fails.yaml", fails);
+    let run = world.json(&["run", "fails", "--json"]);
+    let id = run["id"].as_str().unwrap();
+    world.write("home/skills/fails.yaml", fails.replace("1 / 0", "1 / 1"));
+    let text = world.run(&["runs", "resume", id]);
+    assert!(
+        text.contains("--from read_it` runs the skill as it is now"),
+        "{text}"
+    );
+}

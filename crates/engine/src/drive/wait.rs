@@ -1,0 +1,33 @@
+//! Steps that let time pass, while a run is driven.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::Driver;
+
+/// The longest wait of a step for which a run that somebody looks at is not parked.
+const LONGEST_LOOK: Duration = Duration::from_mins(5);
+
+impl Driver {
+    /// A step lets time pass: that is no time of the run.
+    pub(super) fn begin_wait(&mut self, until: Timestamp) {
+        self.waits.push(until);
+        let rest = until.duration_since(self.engine.now());
+        let rest = rest.max(jiff::SignedDuration::ZERO);
+        let later = |deadline: Timestamp| deadline.saturating_add(rest).unwrap_or(Timestamp::MAX);
+        self.deadline = self.deadline.map(later);
+    }
+
+    /// Whether a step waits so long that the run is given back. A person who looks on is kept
+    /// waiting for a few minutes only.
+    pub(super) fn is_worth_parking(&self, now: Timestamp, until: Timestamp) -> bool {
+        let park_after = self.engine.options.park_after;
+        let most = if self.attention.parks {
+            park_after
+        } else {
+            park_after.max(LONGEST_LOOK)
+        };
+        now.saturating_add(most).is_ok_and(|soon| until > soon)
+    }
+}

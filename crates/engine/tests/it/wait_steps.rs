@@ -1,0 +1,112 @@
+//! Steps that let time pass: parked in the store, woken by whoever drives runs.
+
+use std::sync::Arc;
+
+use deft_engine::Attention;
+use deft_model::{Outcome, RunStatus};
+use deft_store::{CancelState, Memory, Store};
+use serde_json::json;
+
+use crate::time_world::{Times, at, file};
+use crate::world::fire;
+
+const RESTS: &str = "name: rests\ndescription: d\ntimeout: 10m\nsteps:\n  - {id: before, tool: echo}\n  - {id: rest, wait: 90m}\n  - {id: after, tool: echo, args: {text: \"{{ rest }}\"}}\n";
+const SHORT: &str = "name: short\ndescription: d\nsteps:\n  - {id: rest, wait: 10s}\n";
+const OUTER: &str =
+    "name: outer\ndescription: d\nsteps:\n  - {id: call, skill: rests, timeout: 1m}\n";
+
+fn skills() -> [(&'static str, &'static str); 3] {
+    [
+        ("rests.yaml", RESTS),
+        ("short.yaml", SHORT),
+        ("outer.yaml", OUTER),
+    ]
+}
+
+fn looking_on() -> Attention {
+    Attention::default()
+}
+
+/// Both stores, each with a second engine over the same one.
+fn worlds(folder: &tempfile::TempDir) -> Vec<(Times, Times)> {
+    let memory: Arc<dyn Store> = Arc::new(Memory::new());
+    let second = Times::over(Arc::clone(&memory), &skills());
+    vec![
+        (Times::over(memory, &skills()), second),
+        (
+            Times::over(file(folder), &skills()),
+            Times::over(file(folder), &skills()),
+        ),
+    ]
+}
+
+/// The wait is no time of the run: `timeout: 10m` allows for ninety minutes of it.
+#[tokio::test]
+async fn a_wait_parks_the_run_and_another_process_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    for (first, second) in worlds(&folder) {
+        for skill in ["rests", "outer"] {
+            first.world.clock.set(at("13:00"));
+            let run = first
+                .world
+                .engine
+                .run(fire(skill, &json!({})), looking_on());
+            let run = run.await.unwrap();
+            let row = first.runs(skill).await.remove(0);
+            assert_eq!(row.status, RunStatus::Waiting, "{run:?}");
+            let waits = row.waiting_for.as_deref().unwrap();
+            assert!(waits.starts_with("a wait until "), "{waits}");
+            let shown = first.world.engine.show(&row).await.unwrap();
+            let steps = shown["steps"].as_array().unwrap();
+            let rest = steps.iter().find(|step| step["type"] == "wait").unwrap();
+            assert_eq!(rest["status"], "waiting", "{shown:#}");
+            let reason = rest["reason"].as_str().unwrap();
+            assert_eq!(reason, format!("until {}", at("14:30")), "{reason}");
+            second.world.clock.set(at("14:29"));
+            second.drain().await;
+            assert_eq!(second.runs(skill).await[0].status, RunStatus::Waiting);
+            second.world.clock.set(at("14:30"));
+            second.drain().await;
+            let row = second.runs(skill).await.remove(0);
+            assert_eq!(row.outcome, Some(Outcome::Success), "{row:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_can_be_cancelled_and_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (first, _) in worlds(&folder) {
+        first.world.clock.set(at("13:00"));
+        let engine = &first.world.engine;
+        engine
+            .run(fire("rests", &json!({})), looking_on())
+            .await
+            .unwrap();
+        let row = first.runs("rests").await.remove(0);
+        let state = engine.cancel(&row.id, "ada").await.unwrap();
+        assert!(matches!(state, CancelState::Done(_)), "{state:?}");
+        let row = first.runs("rests").await.remove(0);
+        assert_eq!(row.outcome, Some(Outcome::Cancelled));
+        first.world.clock.set(at("14:30"));
+        first.drain().await;
+        let row = first.runs("rests").await.remove(0);
+        assert_eq!(row.outcome, Some(Outcome::Cancelled), "{row:?}");
+    }
+}
+
+/// A short wait is sat out by whoever drives the run.
+#[tokio::test]
+async fn a_short_wait_is_not_parked() {
+    let t = Times::over(Arc::new(Memory::new()), &skills());
+    let clock = t.world.clock.clone();
+    let engine = t.world.engine.clone();
+    let run =
+        tokio::spawn(async move { engine.run(fire("short", &json!({})), looking_on()).await });
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    clock.set(at("13:01"));
+    let row = run.await.unwrap().unwrap();
+    assert_eq!(row.run().outcome, Some(Outcome::Success));
+}

@@ -1,0 +1,230 @@
+//! A skill held against what is known of its surroundings: tools, their arguments, other skills.
+//!
+//! What is not known is not complained about: a server that never listed its tools may have any.
+//! Nothing here keeps a skill from loading, since tools and skills come and go.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use deft_model::{Action, Body, Handler, Skill, Step, nearest};
+use deft_template::has_markup;
+use serde_json::Value;
+
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::rules::Rule;
+use crate::span::Span;
+use crate::yaml::{self, Mapping, Node};
+
+mod arguments;
+mod pages;
+
+pub use pages::check_page;
+
+/// What is known around a skill.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Tools under every name by which they can be called, with the schema of their arguments.
+    pub tools: BTreeMap<String, Arc<Value>>,
+    /// Servers that have listed their tools.
+    pub servers: BTreeSet<String>,
+    /// Whether all servers have, so that a name which is not among the tools is none.
+    pub complete: bool,
+    /// Skills by id with the skills that they run; none if they are not known.
+    pub skills: Option<BTreeMap<String, Vec<String>>>,
+}
+
+/// The skills that the steps of a skill run, as far as they are named.
+pub fn skills_run_by(skill: &Skill) -> Vec<String> {
+    let mut run: Vec<String> = Vec::new();
+    let steps = match &skill.body {
+        Body::Steps(workflow) => workflow.steps.as_slice(),
+        _ => &[],
+    };
+    for step in steps {
+        if let Action::Skill { skill, .. } = &step.action
+            && !has_markup(skill)
+        {
+            run.push(skill.trim().to_owned());
+        }
+    }
+    if let Body::Manual {
+        handler: Some(handler),
+        ..
+    } = &skill.body
+        && let Handler::Skill(skill) = Handler::from_text(handler)
+    {
+        run.push(skill);
+    }
+    run
+}
+
+/// What is wrong with a skill in its surroundings. `text` is its file, for places.
+pub fn check_against(text: &str, skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
+    let tree = yaml::parse(text, 0).ok().flatten();
+    let mut check = Check {
+        text,
+        steps: tree
+            .as_ref()
+            .and_then(|tree| tree.as_mapping()?.get("steps")),
+        known,
+        sink: Sink::default(),
+    };
+    check.skill(skill);
+    check.sink.finish()
+}
+
+struct Check<'a> {
+    text: &'a str,
+    steps: Option<&'a Node>,
+    known: &'a Surroundings,
+    sink: Sink,
+}
+
+impl Check<'_> {
+    fn skill(&mut self, skill: &Skill) {
+        match &skill.body {
+            Body::Steps(workflow) => {
+                for step in &workflow.steps {
+                    self.step(step);
+                }
+            }
+            Body::Call { step, action, .. } => self.step(&Step::new(step, action.clone())),
+            Body::Manual {
+                handler: Some(handler),
+                ..
+            } => match Handler::from_text(handler) {
+                Handler::Tool(tool) => self.tool(&tool, self.place(handler)),
+                Handler::Skill(skill) => self.known_skill(&skill, self.place(handler)),
+                Handler::BuiltIn(_) => {}
+            },
+            Body::Instructions(_) | Body::Manual { .. } => {}
+        }
+        for heal in &skill.policy.heal {
+            self.tool(&heal.tool, self.place(&heal.tool));
+        }
+        for tool in &skill.required_tools {
+            self.tool(tool, self.place(tool));
+        }
+        self.cycle(skill);
+    }
+
+    fn step(&mut self, step: &Step) {
+        match &step.action {
+            Action::Tool { tool, args } if !has_markup(tool) => {
+                self.tool(tool, self.key(step, "tool"));
+                self.arguments(step, tool, args);
+            }
+            Action::Skill { skill, .. } if !has_markup(skill) => {
+                self.known_skill(skill.trim(), self.key(step, "skill"));
+            }
+            Action::Agent { tools, .. } => {
+                for tool in tools {
+                    self.tool(tool, self.key(step, "tools"));
+                }
+            }
+            Action::Tool { .. }
+            | Action::Skill { .. }
+            | Action::Compute { .. }
+            | Action::Wait(_) => {}
+        }
+        for heal in &step.heal {
+            self.tool(&heal.tool, self.key(step, "heal"));
+        }
+    }
+
+    /// Reports a tool that nobody has.
+    fn tool(&mut self, tool: &str, span: Span) {
+        if self.known.tools.contains_key(tool) {
+            return;
+        }
+        let server = tool.split_once('.').map(|(server, _)| server);
+        let listed = server.is_some_and(|server| self.known.servers.contains(server));
+        if !(self.known.complete || listed) || self.sink.has(Rule::UnknownTool, span) {
+            return;
+        }
+        let near = nearest(tool, self.known.tools.keys().map(String::as_str));
+        let help = near.map_or("`deft tools list` shows what there is".to_owned(), |near| {
+            format!("did you mean `{near}`?")
+        });
+        let message = format!("no server provides `{tool}`");
+        self.sink
+            .report(Rule::UnknownTool, span, message)
+            .help(help);
+    }
+
+    fn known_skill(&mut self, skill: &str, span: Span) {
+        let Some(skills) = &self.known.skills else {
+            return;
+        };
+        if skills.contains_key(skill) {
+            return;
+        }
+        let near = nearest(skill, skills.keys().map(String::as_str));
+        let help = near.map_or(
+            "`deft skills list` shows what there is".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        let message = format!("there is no skill `{skill}`");
+        self.sink
+            .report(Rule::UnknownSkill, span, message)
+            .help(help);
+    }
+
+    /// Reports a skill that runs itself by way of others. One that does so directly does not load.
+    fn cycle(&mut self, skill: &Skill) {
+        let Some(skills) = &self.known.skills else {
+            return;
+        };
+        let own = skill.id.as_str();
+        let mut seen = BTreeSet::new();
+        let first = skills_run_by(skill).into_iter().filter(|next| next != own);
+        let mut open: Vec<Vec<String>> = first.map(|next| vec![next]).collect();
+        while let Some(path) = open.pop() {
+            let Some(last) = path.last().filter(|last| seen.insert((*last).clone())) else {
+                continue;
+            };
+            for next in skills.get(last).into_iter().flatten() {
+                if next != own {
+                    open.push(path.iter().cloned().chain([next.clone()]).collect());
+                    continue;
+                }
+                let through: Vec<String> = path.iter().map(|name| format!("`{name}`")).collect();
+                let message = format!("`{own}` runs itself through {}", through.join(", "));
+                let span = self.place(&path[0]);
+                self.sink
+                    .report(Rule::SkillCycle, span, message)
+                    .help("remove the step that closes the circle");
+                return;
+            }
+        }
+    }
+
+    /// The mapping of a step in a workflow.
+    fn map(&self, id: &str) -> Option<&Mapping> {
+        let items = self.steps?.as_sequence()?.iter();
+        let mut maps = items.filter_map(Node::as_mapping);
+        maps.find(|map| {
+            let own = map.get("id").and_then(Node::as_scalar);
+            own.is_some_and(|own| own.text == id)
+        })
+    }
+
+    /// Where a key of a step is.
+    fn key(&self, step: &Step, key: &str) -> Span {
+        match self.map(&step.id).and_then(|map| map.get(key)) {
+            Some(node) => node.span,
+            None => match &step.action {
+                Action::Tool { tool, .. } => self.place(tool),
+                _ => Span::NONE,
+            },
+        }
+    }
+
+    /// Where a word first stands in the file.
+    fn place(&self, word: &str) -> Span {
+        match self.text.find(word).filter(|_| !word.is_empty()) {
+            Some(at) => Span::new(at, at + word.len()),
+            None => Span::NONE,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Skills that the text of a page or of an index names.
+
+use std::collections::BTreeSet;
+
+use deft_model::nearest;
+
+use super::Surroundings;
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::rules::Rule;
+use crate::span::Span;
+
+/// Endings of file names, which look like actions of a domain.
+const ENDINGS: [&str; 7] = ["csv", "json", "md", "py", "txt", "yaml", "yml"];
+
+/// Reports words such as `email.sned` between backticks: the domain exists, the skill does not.
+pub fn check_page(text: &str, known: &Surroundings) -> Vec<Diagnostic> {
+    let mut sink = Sink::default();
+    let Some(skills) = &known.skills else {
+        return sink.finish();
+    };
+    let domains: BTreeSet<&str> = skills
+        .keys()
+        .filter_map(|id| id.split_once('.').map(|(domain, _)| domain))
+        .collect();
+    for (at, quoted) in quoted(text) {
+        // `email.send --to x` names its command first.
+        let word = quoted.split_whitespace().next().unwrap_or_default();
+        let Some((domain, action)) = word.split_once('.') else {
+            continue;
+        };
+        let is_word =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+        let is_action = !action.is_empty() && action.chars().all(is_word);
+        let known_word = skills.contains_key(word) || known.tools.contains_key(word);
+        if known_word || !is_action || !domains.contains(domain) || ENDINGS.contains(&action) {
+            continue;
+        }
+        let near = nearest(word, skills.keys().map(String::as_str));
+        let message = format!("there is no skill `{word}`");
+        sink.report(Rule::UnknownSkill, Span::new(at, at + word.len()), message)
+            .maybe_help(near.map(|near| format!("did you mean `{near}`?")));
+    }
+    sink.finish()
+}
+
+/// What stands between single backticks on one line, with its place.
+fn quoted(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split_inclusive('\n').flat_map(move |line| {
+        let start = at;
+        at += line.len();
+        let mut found = Vec::new();
+        let mut offset = 0;
+        for (nth, part) in line.split('`').enumerate() {
+            if nth % 2 == 1 {
+                found.push((start + offset, part));
+            }
+            offset += part.len() + 1;
+        }
+        found
+    })
+}

@@ -1,0 +1,141 @@
+//! Values that may be missing when a step needs them: names in compute blocks, text that would say
+//! `None`, and inputs that nothing gives.
+//!
+//! Whether a name in a template or a condition stands for something is decided in `scope.rs`.
+
+use deft_model::Input;
+use deft_template::{Condition, NameUse, Template};
+
+use super::scope::{Scope, constant};
+use super::steps::BUILT_IN;
+use crate::diagnostic::{Severity, Sink};
+use crate::python_names;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::yaml::{Kind, Node, Places};
+
+impl Scope<'_> {
+    /// The names of a compute block, and whether it sets `result`.
+    pub(super) fn check_compute(&self, node: &Node, at: usize, var: Option<&str>, sink: &mut Sink) {
+        let text = node.as_scalar().map(|scalar| scalar.text.as_str());
+        let Some(names) = text.and_then(python_names::find) else {
+            return;
+        };
+        if !names.binds("result") {
+            let message = "the block never sets `result`, so its value is None";
+            sink.report(Rule::ComputeResult, node.span, message)
+                .help("end it with `result = …`");
+        }
+        let places = Places::new(self.file, node);
+        for (name, span) in names.free() {
+            let used = NameUse {
+                name: name.to_owned(),
+                span: span.clone(),
+                guarded: false,
+                printed: false,
+                attribute: None,
+            };
+            let known = name != "secrets" && BUILT_IN.contains(&name);
+            let Some(problem) = self.judge(&used, Some(at), var).filter(|_| !known) else {
+                continue;
+            };
+            let help = constant(name).or(problem.help);
+            let place = places.span(span);
+            sink.report_as(Severity::Warning, problem.rule, place, problem.message)
+                .maybe_help(help.filter(|help| !help.contains("default(")));
+        }
+    }
+
+    /// Text that would say `None` where a step was skipped or an input was not given.
+    pub(super) fn check_printed(&self, node: &Node, at: Option<usize>, sink: &mut Sink) {
+        match &node.kind {
+            Kind::Sequence { items, .. } => {
+                let items = items.iter();
+                items.for_each(|item| self.check_printed(item, at, sink));
+            }
+            Kind::Mapping(mapping) => {
+                let entries = mapping.entries.iter();
+                entries.for_each(|entry| self.check_printed(&entry.value, at, sink));
+            }
+            Kind::Scalar(scalar) => {
+                let Ok(template) = Template::parse(&scalar.text) else {
+                    return;
+                };
+                // One expression keeps its type: it is null, not a text.
+                if template.is_expression() || template.is_literal() {
+                    return;
+                }
+                let printed = template.names().iter();
+                for used in printed.filter(|used| used.printed && !used.guarded) {
+                    self.report_printed(node, used, at, sink);
+                }
+            }
+        }
+    }
+
+    fn report_printed(&self, node: &Node, used: &NameUse, at: Option<usize>, sink: &mut Sink) {
+        let member = used.attribute.as_ref().map(|(member, _)| member.as_str());
+        let (name, input) = match (used.name.as_str(), member) {
+            ("inputs", Some(member)) => (member, true),
+            ("outputs", Some(member)) => (member, false),
+            (name, _) => (name, !self.is_step(name)),
+        };
+        let why = if input {
+            let declared = self.inputs.iter().find(|input| input.name == name);
+            let optional = |input: &Input| !input.required && input.default.is_none();
+            declared
+                .filter(|input| optional(input))
+                .map(|_| "it was not given")
+        } else {
+            let providers = self.providers.get(name);
+            let conditional = |step: &usize| self.drafts[*step].step.condition.is_some();
+            providers
+                .filter(|steps| steps.iter().all(conditional))
+                .map(|_| "its step was skipped")
+        };
+        let Some(why) = why.filter(|_| !self.is_looked_at(at, name)) else {
+            return;
+        };
+        let span = Places::new(self.file, node).span(&used.span);
+        let message = format!("`{name}` is None when {why}, and the text would say `None`");
+        sink.report(Rule::MayPrintNone, span, message)
+            .help("give a fallback: `| default('…')`");
+    }
+
+    /// Whether the condition of a step mentions a name, so that the step may not run without it.
+    fn is_looked_at(&self, at: Option<usize>, name: &str) -> bool {
+        let condition = at.and_then(|at| self.drafts[at].step.condition.as_deref());
+        let condition = condition.and_then(|condition| Condition::parse(condition).ok());
+        condition.is_some_and(|condition| {
+            let mut names = condition.names().iter();
+            names.any(|used| {
+                let member = used.attribute.as_ref().map(|(member, _)| member.as_str());
+                used.name == name || used.name == "inputs" && member == Some(name)
+            })
+        })
+    }
+
+    /// A skill that fires by itself is given nothing.
+    pub(super) fn check_schedule(&self, fields: &Fields<'_>, sink: &mut Sink) {
+        let mut timed = ["schedule", "trigger_config"].into_iter();
+        let Some(entry) = timed.find_map(|key| fields.map.entry(key)) else {
+            return;
+        };
+        let needed = |input: &&Input| input.required && input.default.is_none();
+        let needed: Vec<String> = self
+            .inputs
+            .iter()
+            .filter(needed)
+            .map(|input| format!("`{}`", input.name))
+            .collect();
+        if needed.is_empty() {
+            return;
+        }
+        let message = format!(
+            "nothing gives {} when the skill fires by itself",
+            needed.join(", ")
+        );
+        sink.report(Rule::ScheduledInput, entry.key_span, message)
+            .help("add a `default`, or drop `required: true`");
+    }
+}

@@ -1,0 +1,73 @@
+//! `wait:` of a step: a length of time, or `until:` an instant.
+//!
+//! Templates are read when the step runs; here only their syntax is known.
+
+use std::time::Duration;
+
+use deft_model::Wait;
+use deft_template::has_markup;
+use jiff::tz::TimeZone;
+
+use crate::diagnostic::{Severity, Sink};
+use crate::fields::WAIT;
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::yaml::{Node, Scalar};
+
+/// Reads `wait`.
+pub(super) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Option<Wait> {
+    let node = fields.node("wait")?;
+    if let Some(map) = node.as_mapping() {
+        let inner = Fields { map, ..*fields };
+        inner.check_keys(&[WAIT], Severity::Error, sink);
+        let Some(until) = inner.filled_text("until", sink) else {
+            sink.report(Rule::InvalidValue, node.span, "`wait` has no `until`")
+                .help("write `wait: 2h`, or `wait: {until: \"…\"}`");
+            return None;
+        };
+        check_instant(&until, inner.node("until"), sink);
+        return Some(Wait::Until(until));
+    }
+    let Some(scalar) = node.as_scalar() else {
+        return fields.wrong("wait", node, "a length of time, or `until: …`", sink);
+    };
+    check_length(scalar, node, sink);
+    Some(Wait::For(scalar.text.clone()))
+}
+
+fn check_length(scalar: &Scalar, node: &Node, sink: &mut Sink) {
+    if has_markup(&scalar.text) {
+        return;
+    }
+    if let Ok(seconds) = scalar.text.trim().parse::<f64>() {
+        if !Duration::try_from_secs_f64(seconds).is_ok_and(|length| !length.is_zero()) {
+            let message = format!("`wait` cannot be `{}`", scalar.text);
+            sink.report(Rule::InvalidValue, node.span, message)
+                .help("a length of time is more than nothing, such as `30` or `1h30m`");
+        }
+        return;
+    }
+    if let Err(problem) = deft_schedule::parse_duration(&scalar.text) {
+        sink.report(
+            Rule::InvalidValue,
+            node.span,
+            format!("`wait`: {}", problem.message),
+        )
+        .maybe_help(problem.hint);
+    }
+}
+
+fn check_instant(text: &str, node: Option<&Node>, sink: &mut Sink) {
+    let Some(node) = node.filter(|_| !has_markup(text)) else {
+        return;
+    };
+    // In which zone it is meant does not matter for whether it is an instant.
+    if let Err(problem) = deft_schedule::parse_at(text, &TimeZone::UTC) {
+        sink.report(
+            Rule::InvalidInstant,
+            node.span,
+            format!("`until`: {}", problem.message),
+        )
+        .maybe_help(problem.hint);
+    }
+}

@@ -1,0 +1,159 @@
+//! What a template defines and calls itself: macros, recursive loops and namespaces.
+//!
+//! It does not know macros of other templates, since there are none, nor `{% call %}`.
+
+use super::Renderer;
+use super::node::{For, Macro, Node, NodeKind};
+use crate::fault::{Fault, Outcome};
+use crate::value::args::Args;
+use crate::value::table::Table;
+use crate::value::{Dict, Text, Value};
+
+/// Something that a template has defined and can call.
+#[derive(Clone, Copy)]
+pub(super) enum Defined<'a> {
+    Macro(&'a Macro),
+    /// A recursive loop, and how deep it has called itself.
+    Loop((&'a For, usize)),
+}
+
+impl<'a> Renderer<'a> {
+    /// What a name calls; `loop` is the innermost recursive loop, and a name that the template binds
+    /// hides a macro.
+    pub(super) fn defined(&self, name: &str) -> Option<Defined<'a>> {
+        if name == "loop" {
+            return self.loops.last().copied().map(Defined::Loop);
+        }
+        let local = self.locals.iter().any(|(known, _)| *known == name);
+        let mut defined = self.macros.iter().rev().filter(|_| !local);
+        let found = defined.find(|definition| definition.name == name);
+        found.copied().map(Defined::Macro)
+    }
+
+    /// The text of a macro. It sees its parameters and what the scope has, but no names that the
+    /// template has bound around the call.
+    pub(super) fn call_macro(
+        &mut self,
+        definition: &'a Macro,
+        args: Args<'a>,
+    ) -> Outcome<Value<'a>> {
+        let outer = std::mem::take(&mut self.locals);
+        let loops = std::mem::take(&mut self.loops);
+        let bound = self.bind_params(definition, args);
+        let macros = self.macros.len();
+        let text = match bound {
+            Ok(()) => self.aside(|renderer| renderer.body(&definition.body)),
+            Err(fault) => Err(fault),
+        };
+        self.macros.truncate(macros);
+        self.locals = outer;
+        self.loops = loops;
+        text
+    }
+
+    fn bind_params(&mut self, definition: &'a Macro, args: Args<'a>) -> Outcome<()> {
+        let name = &definition.name;
+        let Args {
+            mut positional,
+            mut named,
+        } = args;
+        let most = definition.params.len();
+        if positional.len() > most {
+            let message = format!("macro `{name}` takes not more than {most} argument(s)");
+            return Err(Fault::type_error(message));
+        }
+        let required = most - definition.defaults.len().min(most);
+        let mut given = positional.drain(..);
+        for (at, param) in definition.params.iter().enumerate() {
+            let by_name = named.iter().position(|(known, _)| **known == **param);
+            let value = match (given.next(), by_name) {
+                (Some(_), Some(_)) => {
+                    let message = format!("macro `{name}` got two values for `{param}`");
+                    return Err(Fault::type_error(message));
+                }
+                (Some(value), None) => value,
+                (None, Some(at)) => named.swap_remove(at).1,
+                (None, None) => match definition.defaults.get(at.wrapping_sub(required)) {
+                    Some(default) => self.eval_raw(default)?,
+                    None => {
+                        let message = format!("macro `{name}` needs a value for `{param}`");
+                        return Err(Fault::type_error(message));
+                    }
+                },
+            };
+            self.locals.push((param, value));
+        }
+        match named.first() {
+            Some((unknown, _)) => Err(Fault::type_error(format!(
+                "macro `{name}` has no parameter `{}`",
+                &**unknown
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// `loop(items)` inside a recursive loop: the text of its rounds over other items.
+    pub(super) fn call_loop(
+        &mut self,
+        (stmt, depth): (&'a For, usize),
+        args: Args<'a>,
+    ) -> Outcome<Value<'a>> {
+        let items = args.one("loop")?;
+        let outer = self.locals.len();
+        let text = self.aside(|renderer| renderer.rounds(stmt, &items, depth + 1));
+        self.locals.truncate(outer);
+        text
+    }
+
+    /// Renders something into a text of its own, which must hold no secret.
+    fn aside(&mut self, render: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<Value<'a>> {
+        let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
+        let result = match self.budget.enter_call() {
+            Ok(()) => {
+                let result = render(self);
+                self.budget.leave_call();
+                result
+            }
+            Err(fault) => Err(fault),
+        };
+        let text = std::mem::replace(&mut self.out, outer);
+        result?;
+        if self.secrets > secrets {
+            return Err(Fault::secret());
+        }
+        self.budget.make(text.len())?;
+        Ok(Value::str(text))
+    }
+
+    /// `{% set ns.x = … %}`: a namespace is a mapping under a name that the template has bound, and
+    /// the name gets a changed copy of it, also from inside a loop.
+    pub(super) fn set_attribute(
+        &mut self,
+        owner: &'a Node,
+        name: &'a str,
+        value: Value<'a>,
+    ) -> Outcome<()> {
+        let NodeKind::Name(owner_name) = &owner.kind else {
+            return Err(Fault::unsupported("assigning to this").at(&owner.span));
+        };
+        let mut locals = self.locals.iter_mut().rev();
+        let bound = locals.find(|(known, _)| known == owner_name);
+        let Some((_, Value::Dict(dict))) = bound else {
+            let message = format!("`{owner_name}` is not a namespace");
+            return Err(Fault::type_error(message).at(&owner.span));
+        };
+        let changed = changed(dict, name, value)?;
+        self.budget.items(dict.len() + 1)?;
+        *dict = changed;
+        Ok(())
+    }
+}
+
+fn changed<'a>(dict: &Dict<'a>, name: &'a str, value: Value<'a>) -> Outcome<Dict<'a>> {
+    let mut table = Table::default();
+    for (key, old) in dict.iter() {
+        table.insert(key, old)?;
+    }
+    table.insert(Value::Str(Text::Ref(name)), value)?;
+    Ok(Dict::Own(std::rc::Rc::new(table)))
+}
