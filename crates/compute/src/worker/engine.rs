@@ -104,7 +104,7 @@ fn compile(code: &str, kind: Kind, vm: &VirtualMachine) -> Result<PyRef<PyCode>,
         Kind::Condition | Kind::Expression => (code.trim(), Mode::Eval),
     };
     vm.compile(text, mode, python::SOURCE.to_owned())
-        .map_err(|error| from_syntax(&error))
+        .map_err(|error| from_syntax(error, vm))
 }
 
 /// Finishes the reply that the value began.

@@ -3,7 +3,7 @@
 //! The message is made by code of the exception's class, which may itself fail; then it is empty.
 
 use rustpython_vm::builtins::PyBaseExceptionRef;
-use rustpython_vm::compiler::CompileError;
+use rustpython_vm::vm::VmCompileError;
 use rustpython_vm::{AsObject as _, VirtualMachine};
 
 use super::SOURCE;
@@ -40,7 +40,7 @@ fn way(exception: &PyBaseExceptionRef) -> (Option<u32>, String) {
     let mut last = None;
     if let Some(traceback) = exception.__traceback__() {
         for step in traceback.iter() {
-            let code = &step.frame.code;
+            let code = step.frame.f_code();
             if code.source_path().as_str() == SOURCE {
                 let line = u32::try_from(step.lineno.get()).unwrap_or(u32::MAX);
                 last = Some(line);
@@ -57,7 +57,14 @@ fn way(exception: &PyBaseExceptionRef) -> (Option<u32>, String) {
 }
 
 /// What the compiler tells.
-pub(crate) fn from_syntax(error: &CompileError) -> Fault {
+pub(crate) fn from_syntax(error: VmCompileError, vm: &VirtualMachine) -> Fault {
+    let error = match error {
+        VmCompileError::Compile(error) => error,
+        // Code of the same session has asked for warnings to be errors.
+        warning @ VmCompileError::Warning(_) => {
+            return from_exception(&warning.into_pyexception(vm, None), vm);
+        }
+    };
     let (line, column) = error.python_location();
     Fault::Syntax {
         message: error.to_string(),

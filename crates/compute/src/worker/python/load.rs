@@ -102,7 +102,7 @@ fn prelude(vm: &VirtualMachine) -> PyResult<Loaded> {
     }
     let code = vm
         .compile(PRELUDE, Mode::Exec, "<prelude>".to_owned())
-        .map_err(|error| vm.new_syntax_error(&error, Some(PRELUDE)))?;
+        .map_err(|error| error.into_pyexception(vm, Some(PRELUDE)))?;
     vm.run_code_obj(code, Scope::with_builtins(None, globals.clone(), vm))?;
     finish(&globals, vm)
 }

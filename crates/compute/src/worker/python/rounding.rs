@@ -1,4 +1,4 @@
-//! `round` for floats, which `RustPython` 0.5.0 gets wrong: it scales by a power of ten, so that
+//! `round` for floats, which `RustPython` 0.5 and 0.6 get wrong: it scales by a power of ten, so that
 //! `round(2.675, 2)` is 2.68 where Python looks at the digits and says 2.67.
 
 use std::cell::Cell;
