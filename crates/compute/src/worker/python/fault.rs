@@ -2,12 +2,34 @@
 //!
 //! The message is made by code of the exception's class, which may itself fail; then it is empty.
 
-use rustpython_vm::builtins::PyBaseExceptionRef;
+use std::cell::Cell;
+
+use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef};
 use rustpython_vm::vm::VmCompileError;
-use rustpython_vm::{AsObject as _, VirtualMachine};
+use rustpython_vm::{AsObject as _, PyObjectRef, PyResult, VirtualMachine};
 
 use super::SOURCE;
 use crate::wire::Fault;
+
+thread_local! {
+    /// `sys.exception`; leaked, so that nothing of the interpreter is dropped behind its back.
+    static HANDLED: Cell<Option<&'static PyObjectRef>> = const { Cell::new(None) };
+}
+
+/// Hands `sys.exception` to the prelude, as a function that does not lead to `sys`.
+pub(super) fn install(natives: &PyDictRef, vm: &VirtualMachine) -> PyResult<()> {
+    let plain = vm.sys_module.get_attr("exception", vm)?;
+    HANDLED.set(Some(Box::leak(Box::new(plain))));
+    let function = vm.new_function("exception", exception);
+    natives.set_item("exception", function.into(), vm)
+}
+
+fn exception(vm: &VirtualMachine) -> PyResult {
+    match HANDLED.get() {
+        Some(plain) => plain.call((), vm),
+        None => Ok(vm.ctx.none()),
+    }
+}
 
 /// A longer message is cut.
 const MESSAGE: usize = 2000;

@@ -22,13 +22,10 @@ type Attribute = (PyObjectRef, PyObjectRef);
 
 impl Snapshot {
     /// Remembers every entry of the dictionaries, and of all classes that can be changed.
-    pub(super) fn take(dictionaries: Vec<PyDictRef>, vm: &VirtualMachine) -> PyResult<Snapshot> {
+    pub(super) fn take(dictionaries: &[PyDictRef], vm: &VirtualMachine) -> PyResult<Snapshot> {
         let dictionaries = dictionaries
-            .into_iter()
-            .map(|dictionary| {
-                let items = dictionary.items_vec();
-                (dictionary, items)
-            })
+            .iter()
+            .map(|dictionary| (dictionary.clone(), dictionary.items_vec()))
             .collect();
         let mut classes = Vec::new();
         collect(vm.ctx.types.object_type, &mut classes);
