@@ -9,6 +9,7 @@ use std::time::Duration;
 use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
+use deft_model::{Action, Body, Skill};
 use deft_registry::{Registry, Snapshot, State};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
@@ -27,6 +28,9 @@ use crate::home::{Home, Library, create_folder};
 use crate::logging;
 use crate::secrets;
 
+/// The hidden command that makes this program the sandbox.
+pub(crate) const WORKER: &str = "compute-worker";
+
 /// How long a command that is done waits for its messages to be sent.
 const CARRY: Duration = Duration::from_secs(10);
 
@@ -36,9 +40,16 @@ pub(crate) struct App {
     pub engine: Engine,
     pub zone: TimeZone,
     home: PathBuf,
+    compute: Compute,
     channel: Arc<dyn Channel>,
     /// Nothing is done but looking.
     reads: bool,
+}
+
+/// What an engine needs before anything else.
+struct Start {
+    runtime: Runtime,
+    compute: Compute,
 }
 
 /// Messages that are sent while something else goes on.
@@ -51,12 +62,32 @@ impl App {
     /// Opens the home with its skills, or with those of `--root`.
     pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
         let home = Home::open(global)?;
-        let library = if roots.roots.is_empty() {
-            Library::of(&home)
-        } else {
-            Library::open(global, roots)?
-        };
+        let library = library(&home, global, roots)?;
         Self::with(&home, Arc::new(library.load()))
+    }
+
+    /// The same for a skill that is run at once: the sandbox that its blocks need starts meanwhile.
+    pub(crate) fn open_for(skill: &str, global: &Global, roots: &Roots) -> Done<Self> {
+        let home = Home::open(global)?;
+        let snapshot = library(&home, global, roots)?.load();
+        let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
+        let start = Start {
+            runtime: runtime()?,
+            compute: Compute::borrowing(worker(&home.config)?, lent_at(&home.path)),
+        };
+        if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
+            let _inside = start.runtime.enter();
+            start.compute.warm_for(blocks);
+        }
+        let store = open_store(&home)?;
+        logging::start(&home.path, home.config.logs.limits);
+        Self::build_on(
+            start,
+            &home,
+            Arc::new(Arc::new(snapshot)),
+            store,
+            Engine::new,
+        )
     }
 
     /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
@@ -112,7 +143,21 @@ impl App {
         store: Arc<dyn Store>,
         engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
     ) -> Done<Self> {
-        let runtime = runtime()?;
+        let start = Start {
+            runtime: runtime()?,
+            compute: Compute::new(worker(&home.config)?),
+        };
+        Self::build_on(start, home, skills, store, engine)
+    }
+
+    fn build_on(
+        start: Start,
+        home: &Home,
+        skills: Arc<dyn Skills>,
+        store: Arc<dyn Store>,
+        engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
+    ) -> Done<Self> {
+        let Start { runtime, compute } = start;
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
         let channel = channels::of(home, &router);
@@ -121,7 +166,7 @@ impl App {
             store,
             skills,
             router,
-            compute: Compute::new(worker(&home.config)?),
+            compute: compute.clone(),
             clock: Arc::new(SystemClock),
             secrets: secrets::source(&home.config),
         };
@@ -132,6 +177,7 @@ impl App {
             engine,
             zone,
             home: home.path.clone(),
+            compute,
             channel,
             reads: false,
         })
@@ -156,6 +202,16 @@ impl App {
     /// The folder that holds everything.
     pub(crate) fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// Lends the sandbox to commands that are started beside this process.
+    pub(crate) fn lend_sandbox(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (compute, place) = (self.compute.clone(), lent_at(&self.home));
+        async move {
+            if let Err(error) = compute.lend(&place).await {
+                tracing::warn!(%error, "the sandbox is not lent; commands start their own");
+            }
+        }
     }
 
     /// Sends the messages that wait, unless a daemon is there to do that.
@@ -228,6 +284,29 @@ impl App {
     pub(crate) fn abandon(self) {
         self.runtime.shutdown_background();
     }
+}
+
+/// The skills of the home, or those of `--root`.
+fn library(home: &Home, global: &Global, roots: &Roots) -> Done<Library> {
+    if roots.roots.is_empty() {
+        Ok(Library::of(home))
+    } else {
+        Library::open(global, roots)
+    }
+}
+
+/// The compute blocks of a skill.
+fn blocks(skill: &Skill) -> Vec<&str> {
+    let Body::Steps(workflow) = &skill.body else {
+        return Vec::new();
+    };
+    let mut blocks = Vec::new();
+    for step in &workflow.steps {
+        if let Action::Compute { code } = &step.action {
+            blocks.push(code.as_str());
+        }
+    }
+    blocks
 }
 
 /// The skills of a home, with the last good state of timed ones whose file is broken (X14). What the
@@ -350,13 +429,18 @@ pub(crate) fn max_running(config: &Config) -> usize {
     }
 }
 
+/// Where a daemon lends its sandbox to commands that are started beside it.
+pub(crate) fn lent_at(home: &Path) -> PathBuf {
+    home.join("data").join("compute")
+}
+
 /// The sandbox is this very program, started again.
 pub(crate) fn worker(config: &Config) -> Done<deft_compute::Options> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::input("worker", format!("cannot find deft itself: {error}")))?;
     Ok(deft_compute::Options {
         program,
-        args: vec!["compute-worker".into()],
+        args: vec![WORKER.into()],
         limits: deft_compute::Limits {
             children: max_running(config),
             ..deft_compute::Limits::default()
