@@ -80,6 +80,7 @@ bench: $(VENV)/ready
 	cargo bench --workspace $(LOCKED)
 	$(VENV)/bin/python benches/validate.py $(DEFT)
 	$(VENV)/bin/python benches/seeds.py $(DEFT)
+	$(VENV)/bin/python benches/cold.py $(DEFT)
 
 ## The same five steps on deft, on Restate and on a plain Python engine, in turn.
 bench-peers: $(VENV)/ready
