@@ -9,13 +9,15 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 DEFT := $(TARGET)/release/deft
 DEBUG := $(TARGET)/debug/deft
 NEXTEST_VERSION := 0.9.143
+# The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
+LOCKED := --locked --ignore-rust-version
 
 .PHONY: up test setup lint build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft and starts it: the first start fills the home with defaults and examples.
 up:
-	cargo build --release --bin deft --locked
+	cargo build --release --bin deft $(LOCKED)
 	$(DEFT) up
 
 ## Everything that CI checks, with all set-up it needs; prints how long each stage took.
@@ -28,27 +30,27 @@ setup: tools servers $(VENV)/ready $(CRONER)/ready
 ## Formatting, lints and the rules of the house.
 lint:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
 
 ## Compiles all tests.
 build: tools
-	cargo nextest run --workspace --locked --no-run
+	cargo nextest run --workspace $(LOCKED) --no-run
 
 ## All tests, and each bench once so that it keeps working.
 unit: tools servers
-	cargo nextest run --workspace --locked --no-fail-fast
-	cargo test --workspace --bench '*' --locked -q
+	cargo nextest run --workspace $(LOCKED) --no-fail-fast
+	cargo test --workspace --bench '*' $(LOCKED) -q
 
 ## Examples in the documentation, and the documentation itself.
 doc:
-	cargo test --workspace --doc --locked -q
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked -q
+	cargo test --workspace --doc $(LOCKED) -q
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(LOCKED) -q
 
 ## The recorded verdicts are what the reference validator says, and other libraries agree with the rest.
 referee: tools $(VENV)/ready $(CRONER)/ready
 	$(VENV)/bin/python crates/skillfile/tests/reference/record.py --check
 	$(VENV)/bin/python crates/template/tests/it/record.py --check
-	cargo nextest run --workspace --locked --no-run  # the binary that the tests used
+	cargo nextest run --workspace $(LOCKED) --no-run  # the binary that the tests used
 	$(VENV)/bin/python tests/reference/prompt.py $(DEBUG)
 	$(VENV)/bin/python crates/schedule/tests/reference/compare.py $(TARGET)/debug/examples/fires $(CRONER)
 
@@ -57,8 +59,8 @@ alone:
 	@MAKE="$(MAKE)" DEFT_SHARED=/nonexistent tests/stages.sh alone-unit
 
 alone-unit: tools
-	cargo nextest run --workspace --locked -E 'package(deft-compute) + package(deft-skillfile) + package(deft-template) + package(xtask) + binary(seeds)'
-	cargo test --workspace --locked -q --bench registry
+	cargo nextest run --workspace $(LOCKED) -E 'package(deft-compute) + package(deft-skillfile) + package(deft-template) + package(xtask) + binary(seeds)'
+	cargo test --workspace $(LOCKED) -q --bench registry
 
 ## A short run of every fuzz target.
 fuzz:
@@ -69,19 +71,20 @@ chaos: export DEFT_CHAOS_KILLS ?= 10000
 chaos: export DEFT_CHAOS_SLOTS ?= 1000000
 chaos: export DEFT_CHAOS_REPORT ?= $(CURDIR)/docs/chaos.md
 chaos:
-	cargo test --release --locked -p deft --test it chaos:: -- --nocapture
-	cargo test --release --locked -p deft-engine --test it chaos_slots:: -- --nocapture
+	cargo test --release $(LOCKED) -p deft --test it chaos:: -- --nocapture
+	cargo test --release $(LOCKED) -p deft-engine --test it chaos_slots:: -- --nocapture
 
 ## Figures; what they print is in docs/performance.md.
 bench: $(VENV)/ready
-	cargo build --release --bin deft --locked
-	cargo bench --workspace --locked
+	cargo build --release --bin deft $(LOCKED)
+	cargo bench --workspace $(LOCKED)
 	$(VENV)/bin/python benches/validate.py $(DEFT)
 	$(VENV)/bin/python benches/seeds.py $(DEFT)
+	$(VENV)/bin/python benches/cold.py $(DEFT)
 
 ## The same five steps on deft, on Restate and on a plain Python engine, in turn.
 bench-peers: $(VENV)/ready
-	cargo bench -p deft-engine --bench engine --locked --no-run
+	cargo bench -p deft-engine --bench engine $(LOCKED) --no-run
 	$(VENV)/bin/python benches/peers/run.py $(CACHE) \
 	    "$$(ls -t $(TARGET)/release/deps/engine-* | grep -v '\.d$$' | head -1)"
 

@@ -20,9 +20,9 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
 RUSTFLAGS="$RUSTFLAGS -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 RUSTFLAGS="$RUSTFLAGS -Cllvm-args=-sanitizer-coverage-pc-table"
-RUSTFLAGS="$RUSTFLAGS -Cdebug-assertions=y -Ccodegen-units=1"
+RUSTFLAGS="$RUSTFLAGS -Ccodegen-units=1"
 export RUSTFLAGS
-cargo build --manifest-path "$here/Cargo.toml" --release --target "$host" --bins
+cargo build --manifest-path "$here/Cargo.toml" --ignore-rust-version --release --target "$host" --bins
 bin=$CARGO_TARGET_DIR/$host/release
 artifacts=$CARGO_TARGET_DIR/artifacts
 mkdir -p "$artifacts"

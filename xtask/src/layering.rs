@@ -81,3 +81,49 @@ fn reaches<'a>(arrows: &'a Arrows, from: &'a str, to: &str) -> bool {
         .get(from)
         .is_some_and(|next| next.iter().any(|n| n == to || reaches(arrows, n, to)))
 }
+
+/// Code in compute blocks has no files: a feature that any crate turns on would be on for all.
+#[test]
+fn the_interpreter_is_built_without_the_host() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .args([
+            "--all-features",
+            "--filter-platform",
+            "x86_64-unknown-linux-gnu",
+        ])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let features = |name: &str| -> Vec<String> {
+        let id = format!("#{name}@");
+        let nodes = metadata["resolve"]["nodes"].as_array().expect("nodes");
+        let node = nodes
+            .iter()
+            .find(|node| node["id"].as_str().is_some_and(|node| node.contains(&id)))
+            .expect("a crate of the interpreter");
+        serde_json::from_value(node["features"].clone()).expect("features")
+    };
+    let machine = [
+        "ast",
+        "codegen",
+        "compiler",
+        "encodings",
+        "freeze-stdlib",
+        "gc",
+        "importlib",
+        "parser",
+        "ruff_python_ast",
+        "ruff_text_size",
+        "rustpython-codegen",
+        "rustpython-compiler",
+    ];
+    for name in ["rustpython-vm", "rustpython-stdlib", "rustpython-host_env"] {
+        let others: Vec<String> = features(name)
+            .into_iter()
+            .filter(|feature| !machine.contains(&feature.as_str()))
+            .collect();
+        assert_eq!(others, Vec::<String>::new(), "{name}");
+    }
+}

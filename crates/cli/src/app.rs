@@ -2,6 +2,8 @@
 //!
 //! Not here: what any command does with it.
 
+mod skills;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use deft_compute::Compute;
 use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
 use deft_model::{Choice, ProblemCode};
-use deft_registry::{Registry, Snapshot, State};
+use deft_registry::{Registry, Snapshot};
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
@@ -28,6 +30,11 @@ use crate::home::{Home, Library, create_folder};
 use crate::logging;
 use crate::output::Output;
 use crate::secrets;
+use skills::{blocks, load};
+pub(crate) use skills::{broken_warning, load_kept};
+
+/// The hidden command that makes this program the sandbox.
+pub(crate) const WORKER: &str = "compute-worker";
 
 /// How long a command that is done waits for its messages to be sent.
 const CARRY: Duration = Duration::from_secs(10);
@@ -38,9 +45,16 @@ pub(crate) struct App {
     pub engine: Engine,
     pub zone: TimeZone,
     home: PathBuf,
+    compute: Compute,
     channel: Arc<dyn Channel>,
     /// Nothing is done but looking.
     reads: bool,
+}
+
+/// What an engine needs before anything else.
+struct Start {
+    runtime: Runtime,
+    compute: Compute,
 }
 
 /// Messages that are sent while something else goes on.
@@ -53,16 +67,19 @@ impl App {
     /// Opens the home with its skills, or with those of `--root`.
     pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
         let home = Home::open(global)?;
-        if !roots.roots.is_empty() {
-            let library = Library::open(global, roots)?;
-            return Self::with(&home, Arc::new(library.load()));
+        let snapshot = load(&home, global, roots)?;
+        Self::with(&home, Arc::new(snapshot))?.keeping_good_files(roots)
+    }
+
+    /// Stores the skills of the home that load, so that a broken edit leaves them in use. What cannot be
+    /// stored now is stored by the next command; this one has its skills.
+    fn keeping_good_files(self, roots: &Roots) -> Done<Self> {
+        if roots.roots.is_empty()
+            && let Err(error) = self.block_on_only(self.engine.keep_good_files())
+        {
+            tracing::warn!(%error, "the last good state of the skills could not be stored");
         }
-        let app = Self::with(&home, Arc::new(load_kept(&home, &Library::of(&home))))?;
-        // What cannot be stored now is stored by the next command; this one has its skills.
-        if let Err(error) = app.block_on_only(app.engine.keep_good_files()) {
-            tracing::warn!(%error, "a broken edit of a skill would not be survived");
-        }
-        Ok(app)
+        Ok(self)
     }
 
     /// Says which skills are used as they were before, because their files are broken now: this one,
@@ -71,6 +88,31 @@ impl App {
         if let Some(warning) = broken_warning(&self.engine.snapshot(), skill) {
             output.complain(&warning);
         }
+    }
+
+    /// The same for a skill that is run at once: the sandbox that its blocks need starts meanwhile.
+    pub(crate) fn open_for(skill: &str, global: &Global, roots: &Roots) -> Done<Self> {
+        let home = Home::open(global)?;
+        let snapshot = load(&home, global, roots)?;
+        let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
+        let start = Start {
+            runtime: runtime()?,
+            compute: Compute::borrowing(worker(&home.config)?, lent_at(&home.path)),
+        };
+        if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
+            let _inside = start.runtime.enter();
+            start.compute.warm_for(blocks);
+        }
+        let store = open_store(&home)?;
+        logging::start(&home.path, home.config.logs.limits);
+        Self::build_on(
+            start,
+            &home,
+            Arc::new(Arc::new(snapshot)),
+            store,
+            Engine::new,
+        )?
+        .keeping_good_files(roots)
     }
 
     /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
@@ -126,7 +168,21 @@ impl App {
         store: Arc<dyn Store>,
         engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
     ) -> Done<Self> {
-        let runtime = runtime()?;
+        let start = Start {
+            runtime: runtime()?,
+            compute: Compute::new(worker(&home.config)?),
+        };
+        Self::build_on(start, home, skills, store, engine)
+    }
+
+    fn build_on(
+        start: Start,
+        home: &Home,
+        skills: Arc<dyn Skills>,
+        store: Arc<dyn Store>,
+        engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
+    ) -> Done<Self> {
+        let Start { runtime, compute } = start;
         let router = runtime.block_on(tools::router(home, Some(&store)))?;
         let zone = home.moment().zone;
         let channel = channels::of(home, &router);
@@ -135,7 +191,7 @@ impl App {
             store,
             skills,
             router,
-            compute: Compute::new(worker(&home.config)?),
+            compute: compute.clone(),
             clock: Arc::new(SystemClock),
             secrets: secrets::source(&home.config),
         };
@@ -146,6 +202,7 @@ impl App {
             engine,
             zone,
             home: home.path.clone(),
+            compute,
             channel,
             reads: false,
         })
@@ -170,6 +227,16 @@ impl App {
     /// The folder that holds everything.
     pub(crate) fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// Lends the sandbox to commands that are started beside this process.
+    pub(crate) fn lend_sandbox(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (compute, place) = (self.compute.clone(), lent_at(&self.home));
+        async move {
+            if let Err(error) = compute.lend(&place).await {
+                tracing::warn!(%error, "the sandbox is not lent; commands start their own");
+            }
+        }
     }
 
     /// Sends the messages that wait, unless a daemon is there to do that.
@@ -241,64 +308,6 @@ impl App {
     /// Servers end with this process.
     pub(crate) fn abandon(self) {
         self.runtime.shutdown_background();
-    }
-}
-
-/// Which skills are used as they were before their files broke, in one line: one of them, or all.
-pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
-    let wanted = skill.map(|name| snapshot.find(name).map(|loaded| loaded.skill.id.clone()));
-    let kept: Vec<_> = snapshot
-        .files()
-        .iter()
-        .filter_map(|file| match &file.state {
-            State::Broken { kept: Some(id) } => Some((id, &file.path)),
-            _ => None,
-        })
-        .filter(|(id, _)| match &wanted {
-            Some(wanted) => wanted.as_ref() == Some(id),
-            None => true,
-        })
-        .filter(|(_, path)| !path.ends_with("AGENT.md"))
-        .collect();
-    let (what, path) = match kept.as_slice() {
-        [] => return None,
-        [(id, path)] => (
-            format!("`{id}` is used as it was before its file broke"),
-            path,
-        ),
-        [(_, path), ..] => {
-            let ids: Vec<String> = kept.iter().map(|(id, _)| format!("`{id}`")).collect();
-            let ids = ids.join(", ");
-            (
-                format!("{ids} are used as they were before their files broke"),
-                path,
-            )
-        }
-    };
-    let path = path.display();
-    Some(format!(
-        "warning: {what}; hint: `deft skills validate {path}` says what is wrong"
-    ))
-}
-
-/// The skills of a home, with the last good state of those whose file is broken (X14, S2.18). What
-/// the store cannot tell stays unknown, and is told as broken.
-pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
-    let snapshot = library.load();
-    let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
-    if !snapshot.files().iter().any(lost) {
-        return snapshot;
-    }
-    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
-        return snapshot;
-    };
-    let last_good = deft_engine::last_good(&*store, &snapshot, &library.moment);
-    match runtime.block_on(last_good) {
-        Ok(last_good) => snapshot.recalled(&library.options, last_good),
-        Err(error) => {
-            tracing::warn!(%error, "what broken skills were before cannot be read");
-            snapshot
-        }
     }
 }
 
@@ -401,13 +410,18 @@ pub(crate) fn max_running(config: &Config) -> usize {
     }
 }
 
+/// Where a daemon lends its sandbox to commands that are started beside it.
+pub(crate) fn lent_at(home: &Path) -> PathBuf {
+    home.join("data").join("compute")
+}
+
 /// The sandbox is this very program, started again.
 pub(crate) fn worker(config: &Config) -> Done<deft_compute::Options> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::input("worker", format!("cannot find deft itself: {error}")))?;
     Ok(deft_compute::Options {
         program,
-        args: vec!["compute-worker".into()],
+        args: vec![WORKER.into()],
         limits: deft_compute::Limits {
             children: max_running(config),
             ..deft_compute::Limits::default()

@@ -127,6 +127,9 @@ impl Error {
                 limit: output,
             },
             Fault::Refused { why } => Error::Unavailable { why },
+            Fault::Unloaded { module } => {
+                Error::unavailable(format!("it cannot load the module `{module}`"))
+            }
         }
     }
 

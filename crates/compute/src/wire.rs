@@ -21,7 +21,15 @@ pub(crate) const PRINTED_BYTES: usize = 16 << 10;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spawn {
     pub(crate) memory_bytes: u64,
+    /// Modules that are to be loaded first; other words are passed over.
+    pub(crate) modules: Vec<String>,
 }
+
+/// In the place of a module: all of them.
+pub(crate) const ALL_MODULES: &str = "*";
+
+/// The longest request for a child.
+pub(crate) const SPAWN_BYTES: usize = 4096;
 
 /// Data: what a child is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,6 +84,10 @@ pub(crate) enum Fault {
     Memory,
     TooLarge {
         bytes: usize,
+    },
+    /// The code wanted a module that is not loaded in this child.
+    Unloaded {
+        module: String,
     },
     /// The request itself cannot be served.
     Refused {

@@ -4,9 +4,9 @@
 //! agree about it. Not here: an interpreter, names, and what only compiling finds (`return`
 //! outside a function); that is said when the block runs.
 
-use rustpython_ruff_python_ast::token::TokenKind;
-use rustpython_ruff_python_parser::lexer::lex;
-use rustpython_ruff_python_parser::{Mode, parse_module};
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::lexer::lex;
+use ruff_python_parser::{Mode, parse_module};
 
 use crate::diagnostic::Sink;
 use crate::rules::Rule;

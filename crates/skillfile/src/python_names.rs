@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use rustpython_ruff_python_ast::visitor::{self, Visitor};
-use rustpython_ruff_python_ast::{Alias, ExceptHandler, Expr, Parameter, Pattern, Stmt};
-use rustpython_ruff_python_parser::parse_module;
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Alias, ExceptHandler, Expr, Parameter, Pattern, Stmt};
+use ruff_python_parser::parse_module;
 
 use crate::compute;
 

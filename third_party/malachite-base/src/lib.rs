@@ -1,6 +1,6 @@
 //! Stands in for `malachite-base`, which is LGPL-3.0, in the tree of RustPython.
 //!
-//! It holds the few names that `rustpython-common` 0.5.0 imports, at the paths it imports them from,
+//! It holds the few names that `rustpython-common` 0.6.0 imports, at the paths it imports them from,
 //! and nothing else.
 
 /// How a value is rounded; RustPython asks for the nearest only.

@@ -1,7 +1,7 @@
 //! Stands in for `malachite-q`, which is LGPL-3.0, in the tree of RustPython.
 //!
 //! A [`Rational`] is a fraction that can be made from two integers or a float, and read as the
-//! nearest float. It does no arithmetic; `rustpython-common` 0.5.0 needs none.
+//! nearest float. It does no arithmetic; `rustpython-common` 0.6.0 needs none.
 
 use core::cmp::Ordering;
 

@@ -36,6 +36,12 @@ const PLANS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_ta
 const NOBODY_IS_UP: &str =
     "nothing fires until deft is up: `deft up` starts it, `deft tick` does what is due once";
 
+/// Whether this process is the sandbox, which takes no other argument.
+pub(crate) fn is_worker() -> bool {
+    let mut args = std::env::args_os().skip(1);
+    args.next().is_some_and(|name| name == crate::app::WORKER) && args.next().is_none()
+}
+
 /// Carries a command out.
 pub(crate) fn run(args: Args, output: &Output) -> Done {
     let global = &args.global;

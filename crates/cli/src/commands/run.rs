@@ -34,7 +34,7 @@ const MAX_INPUTS: u64 = 64 * 1024 * 1024;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
-    let app = App::open(global, &args.roots)?;
+    let app = App::open_for(&args.name, global, &args.roots)?;
     app.warn_of_broken(Some(&args.name), output);
     let plan = app
         .block_on(app.engine.plan(&args.name))

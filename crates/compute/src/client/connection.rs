@@ -3,6 +3,7 @@
 //! Dropping a connection closes the lifeline, which makes the worker kill the child, whatever it is
 //! doing. Its place is free once it is gone. Nothing here decides what to do about a child that is gone.
 
+use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::time::Duration;
@@ -22,9 +23,14 @@ const OBITUARY: Duration = Duration::from_secs(2);
 /// What a reply may have beside the value: printed text, in which each byte may need six, and an error.
 const SLACK: usize = 6 * PRINTED_BYTES + (64 << 10);
 
+/// Modules that are loaded, or wanted.
+pub(crate) type Modules = BTreeSet<String>;
+
 /// A child of the worker.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    /// The modules that it was asked for with.
+    pub(super) modules: Modules,
     /// The worker it belongs to.
     pub(super) worker: u64,
     data: UnixStream,
@@ -47,12 +53,16 @@ pub(super) enum Lost {
 
 impl Connection {
     /// A connection, and the two ends that the worker gets.
-    pub(super) fn pair(worker: u64) -> std::io::Result<(Connection, OwnedFd, OwnedFd)> {
+    pub(super) fn pair(
+        worker: u64,
+        modules: &Modules,
+    ) -> std::io::Result<(Connection, OwnedFd, OwnedFd)> {
         let (data, their_data) = StdStream::pair()?;
         let (lifeline, their_lifeline) = StdStream::pair()?;
         data.set_nonblocking(true)?;
         lifeline.set_nonblocking(true)?;
         let connection = Connection {
+            modules: modules.clone(),
             worker,
             data: UnixStream::from_std(data)?,
             lifeline: Some(UnixStream::from_std(lifeline)?),

@@ -4,17 +4,21 @@
 //! child a job goes to, is decided here; what code means is not.
 
 mod connection;
+mod loan;
+mod modules;
 mod places;
 mod session;
 mod zygote;
 
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use session::Session;
 
 use crate::error::Error;
 use crate::job::{Isolation, Kind, Options};
-use connection::Connection;
+use connection::{Connection, Modules};
 use places::Places;
 use zygote::Zygote;
 
@@ -29,6 +33,8 @@ pub struct Compute {
 #[derive(Debug)]
 struct Inner {
     options: Options,
+    /// Where a worker may be lent by another process of the same program.
+    borrow: Option<PathBuf>,
     zygote: Mutex<Option<Zygote>>,
     places: Places,
 }
@@ -36,10 +42,20 @@ struct Inner {
 impl Compute {
     /// A handle; nothing is started yet.
     pub fn new(options: Options) -> Compute {
+        Compute::made(options, None)
+    }
+
+    /// A handle that uses the worker which another process lends at this place, if one does.
+    pub fn borrowing(options: Options, place: PathBuf) -> Compute {
+        Compute::made(options, Some(place))
+    }
+
+    fn made(options: Options, borrow: Option<PathBuf>) -> Compute {
         Compute {
             inner: Arc::new(Inner {
                 places: Places::new(options.limits.children),
                 options,
+                borrow,
                 zygote: Mutex::new(None),
             }),
         }
@@ -47,9 +63,26 @@ impl Compute {
 
     /// Starts the worker ahead of the first job. A failure is left for that job to report.
     pub fn warm(&self) {
+        drop(self.living(&mut self.slot()));
+    }
+
+    /// Lends the worker to other processes of this user, at a socket that is made at this place.
+    /// Returns only when there is no such place, or no more asking.
+    pub async fn lend(&self, place: &Path) -> std::io::Result<()> {
+        loan::lend(self, place).await
+    }
+
+    fn with_control<T>(&self, use_it: impl FnOnce(&OwnedFd) -> T) -> Result<T, Error> {
         let mut slot = self.slot();
-        if slot.is_none() {
-            *slot = Zygote::start(&self.inner.options).ok();
+        Ok(use_it(&self.living(&mut slot)?.control))
+    }
+
+    /// Starts the worker and lets it load what the code imports, ahead of the first job.
+    pub fn warm_for<'a>(&self, code: impl IntoIterator<Item = &'a str>) {
+        self.warm();
+        let modules: Modules = code.into_iter().flat_map(modules::named_in).collect();
+        if let Some(zygote) = self.slot().as_ref() {
+            zygote.prepare(&modules);
         }
     }
 
@@ -90,13 +123,16 @@ impl Compute {
     }
 
     /// A new child, of a worker that was alive a moment ago.
-    pub(crate) async fn connect(&self) -> Result<Connection, Error> {
+    pub(crate) async fn connect(&self, modules: &Modules) -> Result<Connection, Error> {
         let mut replaced = false;
         loop {
             let (id, asked) = {
                 let mut slot = self.slot();
                 let zygote = self.living(&mut slot)?;
-                (zygote.id, zygote.spawn(self.options().limits.memory_bytes))
+                (
+                    zygote.id,
+                    zygote.spawn(self.options().limits.memory_bytes, modules),
+                )
             };
             match asked {
                 Ok(Some(connection)) => return Ok(connection),
@@ -127,7 +163,15 @@ impl Compute {
         }
         match &mut **slot {
             Some(zygote) => Ok(zygote),
-            empty @ None => Ok(empty.insert(Zygote::start(&self.inner.options)?)),
+            empty @ None => {
+                let options = &self.inner.options;
+                let lent = self.inner.borrow.as_ref();
+                let lent = lent.and_then(|place| loan::borrow(place, &options.program));
+                Ok(empty.insert(match lent {
+                    Some(control) => Zygote::lent(control),
+                    None => Zygote::start(options)?,
+                }))
+            }
         }
     }
 

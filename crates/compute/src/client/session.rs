@@ -13,13 +13,17 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Compute;
-use super::connection::{Connection, Lost};
+use super::connection::{Connection, Lost, Modules};
+use super::modules::named_in;
 use crate::error::Error;
 use crate::job::{Isolation, Job, Kind, Output};
-use crate::wire::{Reply, Request, Run, frame};
+use crate::wire::{ALL_MODULES, Fault, Reply, Request, Run, frame};
 
 /// How long a worker may take until its child serves; it may have to load its interpreter first.
 const START: Duration = Duration::from_secs(30);
+
+/// After so many modules that were not foreseen all of them are loaded.
+const UNFORESEEN: usize = 4;
 
 /// Code with one of these in it may ask for names that are not written in it.
 const DYNAMIC: [&str; 7] = ["__", "dir", "eval", "exec", "globals", "locals", "vars"];
@@ -30,6 +34,8 @@ pub struct Session {
     compute: Compute,
     /// Names it among the sessions of its worker.
     number: u64,
+    /// What its jobs have named so far.
+    modules: Modules,
 }
 
 impl Drop for Session {
@@ -41,7 +47,11 @@ impl Drop for Session {
 impl Session {
     pub(super) fn new(compute: Compute) -> Session {
         let number = compute.places().next_session();
-        Session { compute, number }
+        Session {
+            compute,
+            number,
+            modules: Modules::new(),
+        }
     }
 
     /// Runs a job, with a time limit of its own if given.
@@ -50,6 +60,7 @@ impl Session {
     pub async fn run(&mut self, job: Job, time: Option<Duration>) -> Result<Output, Error> {
         let limits = &self.compute.options().limits;
         let time = time.unwrap_or(limits.time);
+        self.modules.append(&mut named_in(&job.code));
         let request = Request::Run(travelling(job, time, limits.output_bytes));
         match self.ask(&request, time).await? {
             Reply::Done { value, printed } => Ok(Output { value, printed }),
@@ -86,17 +97,25 @@ impl Session {
         Ok(isolation)
     }
 
-    /// One request and its reply. A worker that went away is replaced once: code has no effects, so
-    /// what it may have done before does not matter.
+    /// One request and its reply. It is asked again, with a module that was not foreseen, or of a
+    /// new worker should the first one go away: code has no effects, so what it may have done before
+    /// does not matter.
     async fn ask(&mut self, request: &Request, time: Duration) -> Result<Reply, Error> {
         let request = frame(request).map_err(|error| Error::unavailable(error.to_string()))?;
-        match self.attempt(&request, time).await? {
-            Ok(reply) => self.judge(reply),
-            Err(worker) => {
-                drop(self.compute.bury(worker).await);
-                match self.attempt(&request, time).await? {
-                    Ok(reply) => self.judge(reply),
-                    Err(worker) => Err(self.compute.bury(worker).await),
+        let (mut replaced, mut unforeseen) = (false, 0);
+        loop {
+            match self.attempt(&request, time).await? {
+                Ok(Reply::Failed(Fault::Unloaded { module })) if unforeseen <= UNFORESEEN => {
+                    unforeseen += 1;
+                    let all = unforeseen == UNFORESEEN;
+                    let module = if all { ALL_MODULES.to_owned() } else { module };
+                    self.modules.insert(module);
+                }
+                Ok(reply) => return self.judge(reply),
+                Err(worker) if replaced => return Err(self.compute.bury(worker).await),
+                Err(worker) => {
+                    replaced = true;
+                    drop(self.compute.bury(worker).await);
                 }
             }
         }
@@ -109,7 +128,8 @@ impl Session {
         time: Duration,
     ) -> Result<Result<Reply, u64>, Error> {
         // Taken out, so that a dropped future drops the child with it.
-        let mut child = match self.compute.places().take(self.number) {
+        let idle = self.compute.places().take(self.number);
+        let mut child = match idle.filter(|child| self.modules.is_subset(&child.modules)) {
             Some(child) => child,
             None => self.fork().await?.0,
         };
@@ -143,7 +163,7 @@ impl Session {
     async fn connect(&self) -> Result<(Connection, Isolation), Error> {
         let mut gone = Error::unavailable("it did not start");
         for _ in 0..2 {
-            let mut child = self.compute.connect().await?;
+            let mut child = self.compute.connect(&self.modules).await?;
             match timeout(START, child.ready()).await {
                 Ok(Ok(isolation)) => return Ok((child, isolation)),
                 Ok(Err(Lost::Worker)) => gone = self.compute.bury(child.worker).await,

@@ -18,7 +18,7 @@ use rustix::net::{
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 
-use super::connection::Connection;
+use super::connection::{Connection, Modules};
 use crate::error::Error;
 use crate::job::Options;
 use crate::wire::Spawn;
@@ -40,8 +40,9 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 pub(super) struct Zygote {
     /// Tells it from those before and after it.
     pub(super) id: u64,
-    child: Child,
-    control: OwnedFd,
+    /// None when it was lent: somebody else looks after it.
+    child: Option<Child>,
+    pub(super) control: OwnedFd,
 }
 
 impl Zygote {
@@ -70,23 +71,57 @@ impl Zygote {
             })?;
         Ok(Zygote {
             id: STARTED.fetch_add(1, Ordering::Relaxed),
-            child,
+            child: Some(child),
             control: ours,
         })
     }
 
+    /// A worker of another process.
+    pub(super) fn lent(control: OwnedFd) -> Zygote {
+        Zygote {
+            id: STARTED.fetch_add(1, Ordering::Relaxed),
+            child: None,
+            control,
+        }
+    }
+
     pub(super) fn process_id(&self) -> Option<u32> {
-        self.child.id()
+        self.child.as_ref().and_then(Child::id)
     }
 
     pub(super) fn is_alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+        match &mut self.child {
+            Some(child) => matches!(child.try_wait(), Ok(None)),
+            // Should it be gone, asking it for a child fails.
+            None => true,
+        }
+    }
+
+    /// Asks for modules that a child will want; without descriptors none is forked. What does not
+    /// arrive is asked for again with the child.
+    pub(super) fn prepare(&self, modules: &Modules) {
+        let message = serde_json::to_vec(&Spawn {
+            memory_bytes: 0,
+            modules: modules.iter().cloned().collect(),
+        });
+        if let (Ok(message), false) = (message, modules.is_empty()) {
+            let mut beside = SendAncillaryBuffer::new(&mut []);
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            let _ = sendmsg(&self.control, &[IoSlice::new(&message)], &mut beside, flags);
+        }
     }
 
     /// Asks for a child; `None` when the queue is full.
-    pub(super) fn spawn(&self, memory_bytes: u64) -> std::io::Result<Option<Connection>> {
-        let (connection, data, lifeline) = Connection::pair(self.id)?;
-        let message = serde_json::to_vec(&Spawn { memory_bytes })?;
+    pub(super) fn spawn(
+        &self,
+        memory_bytes: u64,
+        modules: &Modules,
+    ) -> std::io::Result<Option<Connection>> {
+        let (connection, data, lifeline) = Connection::pair(self.id, modules)?;
+        let message = serde_json::to_vec(&Spawn {
+            memory_bytes,
+            modules: modules.iter().cloned().collect(),
+        })?;
         let descriptors = [data.as_fd(), lifeline.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut beside = SendAncillaryBuffer::new(&mut space);
@@ -101,10 +136,11 @@ impl Zygote {
 
     /// Closes the control socket and waits for the end.
     pub(super) async fn stop(self) {
-        let Zygote {
-            mut child, control, ..
-        } = self;
+        let Zygote { child, control, .. } = self;
         drop(control);
+        let Some(mut child) = child else {
+            return;
+        };
         if tokio::time::timeout(STOP, child.wait()).await.is_err() {
             // It is killed when it is dropped, too; here it is also waited for.
             drop(child.kill().await);
@@ -115,7 +151,9 @@ impl Zygote {
 /// The error that tells of a worker's end.
 pub(super) async fn obituary(zygote: Option<Zygote>, what: &str) -> Error {
     let Some(Zygote {
-        mut child, control, ..
+        child: Some(mut child),
+        control,
+        ..
     }) = zygote
     else {
         return Error::unavailable(what);

@@ -6,7 +6,9 @@ use rustpython_vm::compiler::Mode;
 use rustpython_vm::scope::Scope;
 use rustpython_vm::{Interpreter, PyObjectRef, PyRef, PyResult, VirtualMachine};
 
-use super::python::{self, Loaded, Moment, Writer, from_exception, from_syntax, may_tamper};
+use super::python::{
+    self, Loaded, Moment, Writer, from_exception, from_syntax, may_tamper, take_missed,
+};
 use crate::job::Kind;
 use crate::wire::{Fault, PREFIX, PRINTED_BYTES, Reply, Run, set_length};
 
@@ -20,13 +22,18 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Loads everything; this is what takes time.
+    /// Loads the interpreter and what every job needs.
     pub(super) fn load() -> Result<Engine, String> {
         let (interpreter, loaded) = python::load()?;
         Ok(Engine {
             interpreter: Box::leak(Box::new(interpreter)),
             loaded,
         })
+    }
+
+    /// Loads modules; in the zygote only.
+    pub(super) fn add(&mut self, modules: &[String]) -> Result<(), String> {
+        self.interpreter.enter(|vm| self.loaded.add(modules, vm))
     }
 
     /// Whether the code compiles.
@@ -45,17 +52,23 @@ impl Engine {
             let raised = |exception| from_exception(&exception, vm);
             let printed = self.begin(run, vm).map_err(raised)?;
             let globals = python::globals(&run.scope, &self.loaded, vm).map_err(raised)?;
-            let tampered = may_tamper(&code);
+            let tampers = may_tamper(&code);
+            if tampers {
+                self.loaded.remember(vm).map_err(raised)?;
+            }
             let written = self.evaluate(run, code, &globals, vm);
             let printed = text_of(&printed, vm);
             // Functions hold the globals that hold them; without this they would stay.
             globals.clear();
             drop(globals);
-            if tampered {
-                self.loaded.snapshot.restore(vm).map_err(raised)?;
-                self.loaded.mend.call((), vm).map_err(raised)?;
+            if tampers {
+                self.loaded.restore(vm).map_err(raised)?;
             }
-            Ok(seal(written?, &printed))
+            match take_missed() {
+                // Whatever the code made of it.
+                Some(module) => Err(Fault::Unloaded { module }),
+                None => Ok(seal(written?, &printed)),
+            }
         })
     }
 
@@ -90,7 +103,7 @@ impl Engine {
             Kind::Block => globals
                 .get_item_opt("result", vm)
                 .map_err(raised)?
-                .unwrap_or_else(|| vm.ctx.none()),
+                .map_or_else(|| vm.ctx.none(), |value| python::text(value, vm)),
         };
         let mut bytes = vec![0; PREFIX];
         bytes.extend_from_slice(br#"{"done":{"value":"#);
@@ -103,8 +116,13 @@ fn compile(code: &str, kind: Kind, vm: &VirtualMachine) -> Result<PyRef<PyCode>,
         Kind::Block => (code, Mode::Exec),
         Kind::Condition | Kind::Expression => (code.trim(), Mode::Eval),
     };
-    vm.compile(text, mode, python::SOURCE.to_owned())
-        .map_err(|error| from_syntax(&error))
+    let compile = |text: &str| vm.compile(text, mode, python::SOURCE.to_owned());
+    let rewritten = python::rewrite(text).filter(|_| kind == Kind::Block);
+    // Should that not compile, what is wrong is told of the code as it was written.
+    if let Some(Ok(code)) = rewritten.map(|text| compile(&text)) {
+        return Ok(code);
+    }
+    compile(text).map_err(|error| from_syntax(error, vm))
 }
 
 /// Finishes the reply that the value began.

@@ -4,7 +4,9 @@
 //! holds when that is not enough. Where a kernel lacks landlock or seccomp the limits remain, and the
 //! child reports what it has. All `unsafe` of this crate is here.
 
+use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::FileExt as _;
 
 use landlock::{ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetStatus};
 use rustix::process::{
@@ -82,6 +84,8 @@ pub(super) fn strip() -> Result<(), String> {
 pub(super) struct Guard {
     /// The address space that the loaded interpreter takes.
     base_bytes: u64,
+    /// Where the kernel tells it; opened while there are files.
+    told: Option<File>,
     filter: Option<BpfProgram>,
     isolation: Isolation,
     zygote: Option<Pid>,
@@ -90,8 +94,8 @@ pub(super) struct Guard {
 impl Guard {
     /// Takes files from this process and all its children, and compiles the filter for those.
     pub(super) fn prepare() -> Guard {
-        // Read first: afterwards there are no files.
-        let base_bytes = address_space().unwrap_or(1 << 30);
+        // Opened first: afterwards there are no files.
+        let told = File::open("/proc/self/statm").ok();
         let no_new_privileges = rustix::thread::set_no_new_privs(true).is_ok();
         let isolation = Isolation {
             seccomp: false,
@@ -99,11 +103,18 @@ impl Guard {
             no_new_privileges,
         };
         Guard {
-            base_bytes,
+            base_bytes: 0,
+            told,
             filter: filter(),
             isolation,
             zygote: Some(rustix::process::getpid()),
         }
+    }
+
+    /// Looks at how large the process is now, which a child may be larger than by its limit.
+    pub(super) fn measure(&mut self) {
+        let size = self.told.as_ref().and_then(address_space);
+        self.base_bytes = size.unwrap_or(1 << 30);
     }
 
     /// Shuts the calling child in, and says how far that went.
@@ -151,8 +162,10 @@ fn limit(resource: Resource, value: u64) -> rustix::io::Result<()> {
     setrlimit(resource, rule)
 }
 
-fn address_space() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+fn address_space(told: &File) -> Option<u64> {
+    let mut bytes = [0; 128];
+    let length = told.read_at(&mut bytes, 0).ok()?;
+    let text = str::from_utf8(bytes.get(..length)?).ok()?;
     let pages: u64 = text.split_whitespace().next()?.parse().ok()?;
     let page = u64::try_from(rustix::param::page_size()).ok()?;
     Some(pages.saturating_mul(page))

@@ -16,7 +16,7 @@ use rustix::process::{
 
 use super::engine::Engine;
 use super::{child, sandbox};
-use crate::wire::{Ended, Spawn};
+use crate::wire::{Ended, SPAWN_BYTES, Spawn};
 
 /// How much of what a child wrote to standard error is kept.
 const WORDS: usize = 1024;
@@ -36,7 +36,7 @@ pub(super) fn serve() -> Result<(), String> {
     sandbox::strip()?;
     sandbox::widen_heap();
     let engine = Engine::load()?;
-    let zygote = Zygote {
+    let mut zygote = Zygote {
         guard: sandbox::Guard::prepare(),
         engine,
     };
@@ -61,7 +61,7 @@ struct Zygote {
 
 impl Zygote {
     /// Waits for something to happen and acts on it; `false` when the client is gone.
-    fn wait(&self, children: &mut Vec<Child>) -> rustix::io::Result<bool> {
+    fn wait(&mut self, children: &mut Vec<Child>) -> rustix::io::Result<bool> {
         let (control, events) = ready(children)?;
         // From the back, so that removing one does not move those still to come.
         for (index, (hung_up, ended)) in events.into_iter().enumerate().rev() {
@@ -78,8 +78,8 @@ impl Zygote {
     }
 
     /// Reads one request and forks for it.
-    fn accept(&self, children: &mut Vec<Child>) -> rustix::io::Result<bool> {
-        let mut bytes = [0; 256];
+    fn accept(&mut self, children: &mut Vec<Child>) -> rustix::io::Result<bool> {
+        let mut bytes = [0; SPAWN_BYTES];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
         let received = recvmsg(
@@ -98,11 +98,22 @@ impl Zygote {
             return Ok(false);
         }
         let spawn = serde_json::from_slice(bytes.get(..received.bytes).unwrap_or_default());
-        if let (Ok(spawn), Ok([data, lifeline])) = (spawn, <[OwnedFd; 2]>::try_from(descriptors)) {
+        let Ok(spawn) = spawn else {
+            return Ok(true);
+        };
+        self.load(&spawn);
+        // Without descriptors there is nothing to fork for yet.
+        if let Ok([data, lifeline]) = <[OwnedFd; 2]>::try_from(descriptors) {
             // Without a child both ends close here, which the client reads as a worker that is gone.
             children.extend(self.fork(&spawn, data, lifeline).ok());
         }
         Ok(true)
+    }
+
+    fn load(&mut self, spawn: &Spawn) {
+        // A job that misses a module because of this says so.
+        drop(self.engine.add(&spawn.modules));
+        self.guard.measure();
     }
 
     fn fork(&self, spawn: &Spawn, data: OwnedFd, lifeline: OwnedFd) -> rustix::io::Result<Child> {

@@ -3,7 +3,7 @@
 use deft_compute::{Compute, Job};
 use serde_json::{Value, json};
 
-use crate::support::{block, compute};
+use crate::support::{block, compute, value};
 
 async fn at(compute: &Compute, code: &str, now: &str, zone: &str, seed: u64) -> Value {
     let job = Job {
@@ -13,6 +13,17 @@ async fn at(compute: &Compute, code: &str, now: &str, zone: &str, seed: u64) -> 
         ..block(code)
     };
     compute.session().run(job, None).await.unwrap().value
+}
+
+/// A block that wants time to pass is told which step does that.
+#[tokio::test]
+async fn sleeping_is_refused_and_a_wait_step_is_named() {
+    let error = value(&compute(), "import time\ntime.sleep(5)")
+        .await
+        .unwrap_err();
+    let text = "line 2: RuntimeError: `time.sleep` does not wait: in a compute block no time passes; \
+                let a `wait:` step wait";
+    assert_eq!(error.to_string(), text);
 }
 
 #[tokio::test]
@@ -44,8 +55,8 @@ async fn every_clock_shows_the_given_instant() {
         iso,
     ]);
     assert_eq!(got, expected);
-    // It does not move while the code runs or sleeps.
-    let code = "import time\na = time.time()\nfor i in range(200000): pass\ntime.sleep(100)\n\
+    // It does not move while the code runs.
+    let code = "import time\na = time.time()\nfor i in range(200000): pass\n\
         result = time.time() - a";
     assert_eq!(
         at(&compute, code, "2026-02-03T04:05:06Z", "UTC", 0).await,

@@ -12,6 +12,8 @@ mod cases;
 mod clock;
 mod conditions;
 mod lifecycle;
+mod loan;
 mod places;
+mod reach;
 mod support;
 mod values;

@@ -93,6 +93,7 @@ async fn serve(
         pace: telegram::Pace::default(),
     };
     let mut followers = follow::start(engine, registry, home, channel, bot, &stop);
+    followers.spawn(app.lend_sandbox());
     #[cfg(target_os = "linux")]
     followers.spawn(footprint::keep_small(engine.clone()));
     say_ready(app, home, begun).await?;

@@ -2,12 +2,34 @@
 //!
 //! The message is made by code of the exception's class, which may itself fail; then it is empty.
 
-use rustpython_vm::builtins::PyBaseExceptionRef;
-use rustpython_vm::compiler::CompileError;
-use rustpython_vm::{AsObject as _, VirtualMachine};
+use std::cell::Cell;
+
+use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef};
+use rustpython_vm::vm::VmCompileError;
+use rustpython_vm::{AsObject as _, PyObjectRef, PyResult, VirtualMachine};
 
 use super::SOURCE;
 use crate::wire::Fault;
+
+thread_local! {
+    /// `sys.exception`; leaked, so that nothing of the interpreter is dropped behind its back.
+    static HANDLED: Cell<Option<&'static PyObjectRef>> = const { Cell::new(None) };
+}
+
+/// Hands `sys.exception` to the prelude, as a function that does not lead to `sys`.
+pub(super) fn install(natives: &PyDictRef, vm: &VirtualMachine) -> PyResult<()> {
+    let plain = vm.sys_module.get_attr("exception", vm)?;
+    HANDLED.set(Some(Box::leak(Box::new(plain))));
+    let function = vm.new_function("exception", exception);
+    natives.set_item("exception", function.into(), vm)
+}
+
+fn exception(vm: &VirtualMachine) -> PyResult {
+    match HANDLED.get() {
+        Some(plain) => plain.call((), vm),
+        None => Ok(vm.ctx.none()),
+    }
+}
 
 /// A longer message is cut.
 const MESSAGE: usize = 2000;
@@ -40,7 +62,7 @@ fn way(exception: &PyBaseExceptionRef) -> (Option<u32>, String) {
     let mut last = None;
     if let Some(traceback) = exception.__traceback__() {
         for step in traceback.iter() {
-            let code = &step.frame.code;
+            let code = step.frame.f_code();
             if code.source_path().as_str() == SOURCE {
                 let line = u32::try_from(step.lineno.get()).unwrap_or(u32::MAX);
                 last = Some(line);
@@ -57,7 +79,14 @@ fn way(exception: &PyBaseExceptionRef) -> (Option<u32>, String) {
 }
 
 /// What the compiler tells.
-pub(crate) fn from_syntax(error: &CompileError) -> Fault {
+pub(crate) fn from_syntax(error: VmCompileError, vm: &VirtualMachine) -> Fault {
+    let error = match error {
+        VmCompileError::Compile(error) => error,
+        // Code of the same session has asked for warnings to be errors.
+        warning @ VmCompileError::Warning(_) => {
+            return from_exception(&warning.into_pyexception(vm, None), vm);
+        }
+    };
     let (line, column) = error.python_location();
     Fault::Syntax {
         message: error.to_string(),

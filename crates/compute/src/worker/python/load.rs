@@ -1,21 +1,27 @@
-//! Builds the interpreter and runs the prelude: everything that children find loaded.
+//! Builds the interpreter, runs the prelude and loads modules: everything that children find.
 //!
 //! Objects that the host relies on are taken out here once and never looked up again, so that code
-//! which replaces `json.dumps` or `dict.items` does not change what the host does.
+//! which replaces `json.dumps` or `dict.items` does not change what the host does. Modules are loaded
+//! in the zygote only, before code of anybody else has run in the process.
 
-use rustpython_vm::builtins::{PyDictRef, PyListRef, PyTypeRef};
-use rustpython_vm::compiler::Mode;
+use std::cell::OnceCell;
+
+use rustpython_vm::builtins::{PyCode, PyDictRef, PyListRef, PyTypeRef};
+use rustpython_vm::frozen::FrozenCodeObject;
 use rustpython_vm::scope::Scope;
 use rustpython_vm::{Interpreter, PyObjectRef, PyResult, Settings, TryFromObject, VirtualMachine};
 
 use super::clock::natives;
-use super::import::Imports;
+use super::import::{self, Imports};
 use super::modules::{CODECS, INNER, NATIVE, PUBLIC, REMOVED};
 use super::restore::Snapshot;
-use super::rounding;
+use super::types::Types;
+use super::{fault, growing, yaml};
 
-/// The prelude.
-const PRELUDE: &str = include_str!("prelude.py");
+// The texts are named so that a change of theirs is seen; what is built in is their code.
+const _: &str = include_str!("prelude.py");
+const _: &str = include_str!("loader.py");
+const _: &str = include_str!("lib/yaml.py");
 
 /// What the host keeps of the loaded interpreter.
 pub(crate) struct Loaded {
@@ -24,43 +30,40 @@ pub(crate) struct Loaded {
     /// Called before each job, with the seed and the zone.
     pub(crate) begin: PyObjectRef,
     /// Called after a restore, for state that is not in a module or class.
-    pub(crate) mend: PyObjectRef,
+    mend: PyObjectRef,
     /// Called for each job: what `print` writes to.
     pub(crate) printed: PyObjectRef,
     /// The `sys` that code sees.
     pub(crate) shown: PyObjectRef,
+    /// The `io` that code sees.
+    text_io: PyObjectRef,
+    /// The globals of the prelude.
+    prelude: PyDictRef,
+    /// Loads modules.
+    loader: PyObjectRef,
     /// The `sys.modules` that code sees.
     pub(super) modules: PyDictRef,
     pub(super) types: Types,
-    pub(crate) snapshot: Snapshot,
-}
-
-/// Classes with a form of their own in JSON.
-pub(super) struct Types {
-    /// `isoformat()`.
-    pub(super) dated: [PyTypeRef; 2],
-    /// `str()`.
-    pub(super) text: [PyTypeRef; 4],
-    /// The value.
-    pub(super) enumeration: PyTypeRef,
-    /// A list.
-    pub(super) deque: PyTypeRef,
-    pub(super) fields: PyObjectRef,
-    pub(super) is_dataclass: PyObjectRef,
+    /// The dictionaries that code may change and that are mended between jobs.
+    kept: Vec<PyDictRef>,
+    /// Taken in a child, before the first code runs that could change something.
+    snapshot: OnceCell<Snapshot>,
 }
 
 /// An interpreter with nothing of the host in it, and what the host keeps.
 pub(crate) fn load() -> Result<(Interpreter, Loaded), String> {
     let interpreter = interpreter();
-    let loaded = interpreter.enter(|vm| {
-        prelude(vm).map_err(|exception| {
-            let mut text = String::new();
-            // Only a broken prelude gets here, and then this is all there is to say.
-            let _ = vm.write_exception(&mut text, &exception);
-            format!("the prelude failed: {text}")
-        })
-    })?;
+    let loaded = interpreter.enter(|vm| told(prelude(vm), vm))?;
     Ok((interpreter, loaded))
+}
+
+fn told<T>(result: PyResult<T>, vm: &VirtualMachine) -> Result<T, String> {
+    result.map_err(|exception| {
+        let mut text = String::new();
+        // Only a broken prelude gets here, and then this is all there is to say.
+        let _ = vm.write_exception(&mut text, &exception);
+        format!("the prelude failed: {text}")
+    })
 }
 
 fn interpreter() -> Interpreter {
@@ -82,80 +85,135 @@ fn interpreter() -> Interpreter {
     builder
         .add_native_modules(&natives)
         .add_frozen_modules(rustpython_pylib::FROZEN_STDLIB)
+        // Ours come last and win over those of the same name.
+        .add_frozen_modules(rustpython_vm::py_freeze!(dir = "lib"))
         .build()
 }
 
 fn prelude(vm: &VirtualMachine) -> PyResult<Loaded> {
-    let globals = vm.ctx.new_dict();
-    rounding::install(vm)?;
-    globals.set_item("__name__", vm.ctx.new_str("compute").into(), vm)?;
-    globals.set_item("__builtins__", vm.builtins.clone().into(), vm)?;
-    globals.set_item("native", natives(vm)?.into(), vm)?;
-    let public = PUBLIC.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let native = natives(vm)?;
+    yaml::install(&native, vm)?;
+    fault::install(&native, vm)?;
+    let prelude = named("prelude", vm)?;
+    prelude.set_item("native", native.clone().into(), vm)?;
+    run(
+        rustpython_vm::py_compile!(file = "prelude.py", module_name = "<prelude>"),
+        &prelude,
+        vm,
+    )?;
+    let exports = prelude.get_item("exports", vm)?;
+    let names = PyListRef::try_from_object(vm, prelude.get_item("scaffolding", vm)?)?;
+    let host = named("loader", vm)?;
+    host.set_item("native", native.into(), vm)?;
+    host.set_item("prelude", prelude.clone().into(), vm)?;
+    host.set_item("exports", exports.clone(), vm)?;
+    let public: Vec<&str> = PUBLIC.iter().map(|(name, _)| *name).collect();
     for (name, names) in [
         ("public", public.as_slice()),
         ("inner", INNER),
         ("codecs", CODECS),
         ("removed", REMOVED),
     ] {
-        globals.set_item(name, list(names, vm), vm)?;
+        host.set_item(name, list(names, vm), vm)?;
     }
-    let code = vm
-        .compile(PRELUDE, Mode::Exec, "<prelude>".to_owned())
-        .map_err(|error| vm.new_syntax_error(&error, Some(PRELUDE)))?;
-    vm.run_code_obj(code, Scope::with_builtins(None, globals.clone(), vm))?;
-    finish(&globals, vm)
+    run(
+        rustpython_vm::py_compile!(file = "loader.py", module_name = "<loader>"),
+        &host,
+        vm,
+    )?;
+    for name in names.borrow_vec().to_vec() {
+        prelude.del_item(&*name, vm)?;
+    }
+    import::install(vm)?;
+    let get = |name: &str| exports.get_item(name, vm);
+    growing::install(PyTypeRef::try_from_object(vm, get("growing")?)?, vm)?;
+    let mut loaded = Loaded {
+        attr_dict: PyTypeRef::try_from_object(vm, get("attr_dict")?)?,
+        builtins: vm.builtins.dict(),
+        begin: get("begin")?,
+        mend: get("mend")?,
+        printed: get("printed")?,
+        shown: get("shown")?,
+        text_io: get("text_io")?,
+        loader: host.get_item("load", vm)?,
+        modules: vm.ctx.new_dict(),
+        types: Types::default(),
+        kept: Vec::new(),
+        snapshot: OnceCell::new(),
+        prelude,
+    };
+    loaded.take_in(&[], vm)?;
+    Ok(loaded)
 }
 
-/// Takes what the host keeps, replaces the import, and remembers how everything looks now.
-fn finish(globals: &PyDictRef, vm: &VirtualMachine) -> PyResult<Loaded> {
-    let exports = globals.get_item("exports", vm)?;
-    let get = |name: &str| exports.get_item(name, vm);
-    let class = |name: &str| PyTypeRef::try_from_object(vm, get(name)?);
-    let modules = PyDictRef::try_from_object(vm, get("loaded")?)?;
-    let names = PyListRef::try_from_object(vm, globals.get_item("scaffolding", vm)?)?;
-    let types = Types {
-        dated: [class("date")?, class("time")?],
-        text: [
-            class("timedelta")?,
-            class("uuid")?,
-            class("decimal")?,
-            class("fraction")?,
-        ],
-        enumeration: class("enum")?,
-        deque: class("deque")?,
-        fields: get("fields")?,
-        is_dataclass: get("is_dataclass")?,
-    };
-    let (attr_dict, begin, mend) = (class("attr_dict")?, get("begin")?, get("mend")?);
-    let (printed, shown, text_io) = (get("printed")?, get("shown")?, get("text_io")?);
-    Imports::new(&modules, &text_io, vm)?.install(vm)?;
-    for name in names.borrow_vec().to_vec() {
-        globals.del_item(&*name, vm)?;
+/// Globals of a part of ours.
+fn named(name: &str, vm: &VirtualMachine) -> PyResult<PyDictRef> {
+    let globals = vm.ctx.new_dict();
+    globals.set_item("__name__", vm.ctx.new_str(name).into(), vm)?;
+    globals.set_item("__builtins__", vm.builtins.clone().into(), vm)?;
+    Ok(globals)
+}
+
+fn run(code: FrozenCodeObject<&[u8]>, globals: &PyDictRef, vm: &VirtualMachine) -> PyResult<()> {
+    let code = PyCode::new_ref_from_frozen(vm, code);
+    vm.run_code_obj(code, Scope::with_builtins(None, globals.clone(), vm))?;
+    Ok(())
+}
+
+impl Loaded {
+    /// Loads the modules that are named and may be loaded; those that are there are left as they are.
+    pub(crate) fn add(&mut self, names: &[String], vm: &VirtualMachine) -> Result<(), String> {
+        let wanted: Vec<&str> = names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| import::is_wanted(name))
+            .collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        told(self.take_in(&wanted, vm), vm)
     }
-    let dict = |object: PyObjectRef| PyDictRef::try_from_object(vm, object);
-    let modules_shown = dict(shown.get_attr("modules", vm)?)?;
-    let mut kept = vec![globals.clone(), vm.builtins.dict(), vm.sys_module.dict()];
-    kept.push(dict(vm.sys_module.get_attr("modules", vm)?)?);
-    kept.push(modules_shown.clone());
-    for module in modules
-        .values_vec()
-        .into_iter()
-        .chain([shown.clone(), text_io])
-    {
-        kept.push(dict(module.get_attr("__dict__", vm)?)?);
+
+    /// Loads, and learns what there is now.
+    fn take_in(&mut self, names: &[&str], vm: &VirtualMachine) -> PyResult<()> {
+        let modules = import::while_loading(|| self.loader.call((list(names, vm),), vm))?;
+        let modules = PyDictRef::try_from_object(vm, modules)?;
+        Imports::new(&modules, &self.text_io, names.contains(&"*"), vm)?.install();
+        self.types = Types::find(&modules, vm)?;
+        let dict = |object: PyObjectRef| PyDictRef::try_from_object(vm, object);
+        self.modules = dict(self.shown.get_attr("modules", vm)?)?;
+        self.kept = vec![
+            self.prelude.clone(),
+            vm.builtins.dict(),
+            vm.sys_module.dict(),
+            dict(vm.sys_module.get_attr("modules", vm)?)?,
+            self.modules.clone(),
+        ];
+        let ours = [self.shown.clone(), self.text_io.clone()];
+        for module in modules.values_vec().into_iter().chain(ours) {
+            self.kept.push(dict(module.get_attr("__dict__", vm)?)?);
+        }
+        Ok(())
     }
-    Ok(Loaded {
-        attr_dict,
-        builtins: vm.builtins.dict(),
-        begin,
-        mend,
-        printed,
-        shown,
-        modules: modules_shown,
-        types,
-        snapshot: Snapshot::take(kept, vm)?,
-    })
+
+    /// Remembers how modules and classes look, once in the life of a child.
+    pub(crate) fn remember(&self, vm: &VirtualMachine) -> PyResult<()> {
+        if self.snapshot.get().is_none() {
+            let snapshot = Snapshot::take(&self.kept, vm)?;
+            // It was empty a line ago, and there is one thread.
+            drop(self.snapshot.set(snapshot));
+        }
+        Ok(())
+    }
+
+    /// Puts modules and classes back as they were.
+    pub(crate) fn restore(&self, vm: &VirtualMachine) -> PyResult<()> {
+        if let Some(snapshot) = self.snapshot.get() {
+            snapshot.restore(vm)?;
+            self.mend.call((), vm)?;
+        }
+        Ok(())
+    }
 }
 
 fn list(names: &[&str], vm: &VirtualMachine) -> PyObjectRef {
@@ -164,4 +222,64 @@ fn list(names: &[&str], vm: &VirtualMachine) -> PyObjectRef {
         .map(|name| vm.ctx.new_str(*name).into())
         .collect();
     vm.ctx.new_list(names).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Native modules that are compiled in, besides those of `NATIVE`. Each was looked at in `RustPython`
+    /// 0.6.0: none opens a file, a socket or a process. `_imp`, `_interpreters`, `gc` and `marshal` reach
+    /// into the interpreter and are not left within reach.
+    const BUILT_IN: [&str; 30] = [
+        "_abc",
+        "_ast",
+        "_codecs",
+        "_collections",
+        "_functools",
+        "_imp",
+        "_interpchannels",
+        "_interpqueues",
+        "_interpreters",
+        "_io",
+        "_operator",
+        "_sre",
+        "_stat",
+        "_string",
+        "_symtable",
+        "_sysconfig",
+        "_sysconfigdata",
+        "_testinternalcapi",
+        "_types",
+        "_typing",
+        "_warnings",
+        "_weakref",
+        "atexit",
+        "builtins",
+        "errno",
+        "gc",
+        "itertools",
+        "marshal",
+        "sys",
+        "time",
+    ];
+
+    #[test]
+    fn the_native_modules_are_those_that_were_looked_at() {
+        let found = interpreter().enter(|vm| {
+            let names = vm.sys_module.get_attr("builtin_module_names", vm)?;
+            names
+                .try_to_value::<Vec<PyObjectRef>>(vm)?
+                .iter()
+                .map(|name| Ok(name.str_utf8(vm)?.as_str().to_owned()))
+                .collect::<PyResult<Vec<String>>>()
+        });
+        let mut found = found.unwrap_or_else(|_| panic!("no list of modules"));
+        // The name of one has the platform in it.
+        found.retain(|name| !name.starts_with("_sysconfigdata_"));
+        let mut expected: Vec<&str> = BUILT_IN.iter().chain(NATIVE).copied().collect();
+        found.sort();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
 }

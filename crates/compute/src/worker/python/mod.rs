@@ -4,17 +4,21 @@
 
 mod clock;
 mod fault;
+mod growing;
 mod import;
 mod load;
 pub(crate) mod modules;
 mod restore;
-mod rounding;
 mod scope;
 mod tamper;
+mod types;
 mod value;
+mod yaml;
 
 pub(super) use clock::Moment;
 pub(super) use fault::{from_exception, from_syntax};
+pub(super) use growing::{rewrite, text};
+pub(super) use import::take_missed;
 pub(super) use load::{Loaded, load};
 pub(super) use scope::globals;
 pub(super) use tamper::may_tamper;

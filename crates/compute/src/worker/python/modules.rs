@@ -1,6 +1,6 @@
 //! The one table of modules: what code may import, what only the interpreter needs, what is removed.
 //!
-//! Everything is loaded by the zygote, so an import in a child is a look-up. A module is on the list
+//! Modules are loaded by the zygote when a job names them, so an import in a child is a look-up. A module is on the list
 //! when it computes and reaches nothing outside: no files, sockets, processes, clocks or entropy of
 //! its own. The operating system's filters are the boundary; this table is the language.
 
@@ -33,6 +33,7 @@ pub(crate) const PUBLIC: &[(&str, &str)] = &[
     ("fractions", "exact quotients"),
     ("functools", "`reduce`, `lru_cache`, `partial`"),
     ("graphlib", "what comes before what"),
+    ("gzip", "bytes in memory; memory is limited"),
     ("hashlib", "digests"),
     ("heapq", "the largest few"),
     ("hmac", "signatures"),
@@ -44,6 +45,7 @@ pub(crate) const PUBLIC: &[(&str, &str)] = &[
     ("math", "mathematics"),
     ("numbers", "number classes"),
     ("operator", "`itemgetter`, `attrgetter`"),
+    ("pathlib", "`PurePath` and its kin; names, not files"),
     ("pprint", "readable text of data"),
     ("random", "seeded by the job, so a repeat gives the same"),
     (
@@ -56,13 +58,21 @@ pub(crate) const PUBLIC: &[(&str, &str)] = &[
     ("string", "alphabets, `Template`"),
     ("struct", "packed bytes"),
     ("textwrap", "paragraphs"),
-    ("time", "the start of the step; `sleep` returns at once"),
+    ("time", "the start of the step; `sleep` is refused"),
+    ("tomllib", "TOML"),
     ("types", "`SimpleNamespace`"),
     ("typing", "annotations"),
     ("unicodedata", "normal forms"),
     ("urllib", "the package around `urllib.parse`"),
     ("urllib.parse", "URLs as text"),
     ("uuid", "`uuid4` follows the seed"),
+    ("xml", "the package around `xml.etree`"),
+    ("xml.etree", "the package around `xml.etree.ElementTree`"),
+    (
+        "xml.etree.ElementTree",
+        "XML; entities from outside are not read",
+    ),
+    ("yaml", "ours: `safe_load` and `safe_dump` of PyYAML"),
     ("zlib", "checksums, compression; memory is limited"),
     ("zoneinfo", "zones from compiled data, without files"),
 ];
@@ -101,7 +111,8 @@ pub(crate) const CODECS: &[&str] = &[
 ];
 
 /// Native modules of the standard library that get into the interpreter at all. Left out on purpose:
-/// `_asyncio`, `_opcode`, `_remote_debugging`, `_tokenize`, `bz2`, `lzma`, `pyexpat`, `_suggestions`.
+/// `_asyncio`, `_datetime` (it reads the system's clock), `_opcode`, `_pickle`, `_queue`,
+/// `_remote_debugging`, `_suggestions`, `_tokenize`, `_zoneinfo`, `bz2`, `lzma`, codecs of East Asia.
 pub(super) const NATIVE: &[&str] = &[
     "_bisect",
     "_blake2",
@@ -112,7 +123,6 @@ pub(super) const NATIVE: &[&str] = &[
     "_md5",
     "_random",
     "_sha1",
-    "_sha2",
     "_sha256",
     "_sha3",
     "_sha512",
@@ -122,6 +132,7 @@ pub(super) const NATIVE: &[&str] = &[
     "binascii",
     "cmath",
     "math",
+    "pyexpat",
     "unicodedata",
     "zlib",
 ];

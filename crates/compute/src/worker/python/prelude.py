@@ -1,8 +1,8 @@
-"""What every compute block finds: one clock, seeded chance, a few modules, and no way around them.
+"""What every compute block finds: one clock, seeded chance, a few names, and no way around them.
 
-Runs once, in the zygote. `native` holds functions of the host, `public`, `inner`, `codecs` and
-`removed` are lists of module names. The host takes `exports` and deletes the names in `scaffolding`:
-functions of this file can be reached by code, and through them its globals.
+Runs once, in the zygote. `native` holds functions of the host. Functions of this file can be reached
+by code, and through them its globals, so the host deletes the names in `scaffolding`. Loading modules
+is the work of `loader.py`, whose globals nothing reaches.
 """
 
 import sys
@@ -13,7 +13,7 @@ import gc
 gc.disable()
 
 Module = type(sys)
-scaffolding = ["sys", "builtins", "gc", "Module", "native", "public", "inner", "codecs", "removed"]
+scaffolding = ["sys", "builtins", "gc", "Module", "native"]
 
 
 def module(name, names):
@@ -26,11 +26,17 @@ def module(name, names):
 def fspath(path):
     if isinstance(path, (str, bytes)):
         return path
-    raise TypeError(f"expected str or bytes, not {type(path).__name__}")
+    if hasattr(type(path), "__fspath__"):
+        return type(path).__fspath__(path)
+    raise TypeError(f"expected str, bytes or os.PathLike object, not {type(path).__name__}")
 
 
 class PathLike:
-    """Nothing is one."""
+    """Names of files, as far as anything asks."""
+
+    @staticmethod
+    def register(other):
+        return other
 
 
 # Modules of the standard library ask for these when they are loaded; none of it reaches anything.
@@ -39,7 +45,9 @@ module("os", {
     "name": "posix", "sep": "/", "altsep": None, "extsep": ".", "pathsep": ":", "linesep": "\n",
     "curdir": ".", "pardir": "..", "devnull": "/dev/null", "environ": {}, "PathLike": PathLike,
     "fspath": fspath, "urandom": entropy, "getenv": lambda key, default=None: default,
+    "O_RDONLY": 0, "stat_result": tuple,
 })
+module("_yaml", {"events": native["yaml_events"]})
 
 # `io` of the standard library wants files; what it is made of has none.
 import _io
@@ -117,9 +125,9 @@ def ctime(seconds=None):
 
 
 def sleep(seconds):
-    """Returns at once: in a block no time passes."""
-    if seconds < 0:
-        raise ValueError("sleep length must be non-negative")
+    raise RuntimeError(
+        "`time.sleep` does not wait: in a compute block no time passes; let a `wait:` step wait"
+    )
 
 
 for name, function in {
@@ -138,100 +146,97 @@ for name in ("clock_gettime", "clock_gettime_ns", "clock_getres", "clock_settime
         delattr(time, name)
 time.timezone, time.altzone, time.daylight, time.tzname = 0, 0, 0, ("UTC", "UTC")
 
-# --- modules -------------------------------------------------------------------------------------
+# --- what the loader does to a module that it has loaded --------------------------------------------
 
-import warnings
-
-warnings.simplefilter("ignore")
-
-# `zoneinfo` of the standard library reads files, so the host has its own, below.
-for name in [*public, *inner]:
-    if name != "zoneinfo":
-        __import__(name)
-for name in codecs:
-    "".encode(name.replace("_codec", "")) if name not in ("hex_codec", "rot_13") else None
-    __import__("encodings." + name)
-
-import datetime
-import posixpath
-import random
-import uuid
-
-# Names of files, not files.
-sys.modules["os"].path = posixpath
-
-plain_seed = random.Random.seed
+# Set by the loader, once the modules are there that they belong to.
+reseed = uuid = set_context = default_context = None
 
 
-def seed(self, a=None, version=2):
-    return plain_seed(self, int.from_bytes(entropy(8), "big") if a is None else a, version)
+def seeded(random):
+    """Makes chance follow the job; gives the function that begins it anew."""
+    plain = random.Random.seed
+
+    def seed(self, a=None, version=2):
+        return plain(self, int.from_bytes(entropy(8), "big") if a is None else a, version)
+
+    random.Random.seed = seed
+    random.seed = random._inst.seed
+    return random._inst.seed
 
 
-random.Random.seed = seed
-random.seed = random._inst.seed
-reseed = random._inst.seed
+def zones(datetime, zone_local, zone_utc, known):
+    """The names of `zoneinfo`: that of the standard library reads files."""
+    timedelta = datetime.timedelta
+    epoch, second = datetime.datetime(1970, 1, 1), timedelta(seconds=1)
 
-timedelta = datetime.timedelta
-epoch, second = datetime.datetime(1970, 1, 1), timedelta(seconds=1)
-zone_local, zone_utc = native["zone_local"], native["zone_utc"]
+    class ZoneInfoNotFoundError(KeyError):
+        pass
+
+    class ZoneInfo(datetime.tzinfo):
+        def __new__(cls, key):
+            if zone_utc(key, 0) is None:
+                raise ZoneInfoNotFoundError(f"No time zone found with key {key}")
+            made = datetime.tzinfo.__new__(cls)
+            made.key = key
+            return made
+
+        @classmethod
+        def no_cache(cls, key):
+            return cls(key)
+
+        def _at(self, when):
+            return zone_local(self.key, (when.replace(tzinfo=None) - epoch) // second, when.fold)
+
+        def utcoffset(self, when):
+            return None if when is None else timedelta(seconds=self._at(when)[0])
+
+        def dst(self, when):
+            return None if when is None else timedelta(seconds=self._at(when)[1])
+
+        def tzname(self, when):
+            return None if when is None else self._at(when)[2]
+
+        def fromutc(self, when):
+            plain = when.replace(tzinfo=None)
+            offset = timedelta(seconds=zone_utc(self.key, (plain - epoch) // second)[0])
+            there = (plain + offset).replace(tzinfo=self, fold=0)
+            return there if self.utcoffset(there) == offset else there.replace(fold=1)
+
+        def __eq__(self, other):
+            return isinstance(other, ZoneInfo) and self.key == other.key
+
+        def __hash__(self):
+            return hash(self.key)
+
+        def __str__(self):
+            return self.key
+
+        def __repr__(self):
+            return f"zoneinfo.ZoneInfo(key={self.key!r})"
+
+        def __reduce__(self):
+            return (ZoneInfo, (self.key,))
+
+    for made in (ZoneInfo, ZoneInfoNotFoundError):
+        made.__module__, made.__qualname__ = "zoneinfo", made.__name__
+    return {
+        "ZoneInfo": ZoneInfo, "ZoneInfoNotFoundError": ZoneInfoNotFoundError,
+        "available_timezones": lambda: set(known()), "TZPATH": (),
+    }
 
 
-class ZoneInfoNotFoundError(KeyError):
-    pass
 
+def closed(trees):
+    """An element without an end is a `ParseError`, which the parser of the host leaves to others."""
+    plain = trees.XMLParser.close
 
-class ZoneInfo(datetime.tzinfo):
-    def __new__(cls, key):
-        if zone_utc(key, 0) is None:
-            raise ZoneInfoNotFoundError(f"No time zone found with key {key}")
-        made = datetime.tzinfo.__new__(cls)
-        made.key = key
-        return made
+    def close(self):
+        try:
+            return plain(self)
+        except AssertionError:
+            raise trees.ParseError("unclosed element, or none at all") from None
 
-    @classmethod
-    def no_cache(cls, key):
-        return cls(key)
-
-    def _at(self, when):
-        return zone_local(self.key, (when.replace(tzinfo=None) - epoch) // second, when.fold)
-
-    def utcoffset(self, when):
-        return None if when is None else timedelta(seconds=self._at(when)[0])
-
-    def dst(self, when):
-        return None if when is None else timedelta(seconds=self._at(when)[1])
-
-    def tzname(self, when):
-        return None if when is None else self._at(when)[2]
-
-    def fromutc(self, when):
-        plain = when.replace(tzinfo=None)
-        offset = timedelta(seconds=zone_utc(self.key, (plain - epoch) // second)[0])
-        there = (plain + offset).replace(tzinfo=self, fold=0)
-        return there if self.utcoffset(there) == offset else there.replace(fold=1)
-
-    def __eq__(self, other):
-        return isinstance(other, ZoneInfo) and self.key == other.key
-
-    def __hash__(self):
-        return hash(self.key)
-
-    def __str__(self):
-        return self.key
-
-    def __repr__(self):
-        return f"zoneinfo.ZoneInfo(key={self.key!r})"
-
-    def __reduce__(self):
-        return (ZoneInfo, (self.key,))
-
-
-ZoneInfo.__module__ = ZoneInfoNotFoundError.__module__ = "zoneinfo"
-module("zoneinfo", {
-    "ZoneInfo": ZoneInfo, "ZoneInfoNotFoundError": ZoneInfoNotFoundError,
-    "available_timezones": lambda: set(native_zones()), "TZPATH": (),
-})
-native_zones = native["zones"]
+    trees.XMLParser.close = close
 
 # --- values --------------------------------------------------------------------------------------
 
@@ -261,6 +266,10 @@ class AttrDict(dict):
 
 AttrDict.__name__ = AttrDict.__qualname__ = "dict"
 AttrDict.__module__ = "builtins"
+
+
+class Growing(list):
+    """The parts of a text that grows; code never sees one."""
 
 
 class Printed:
@@ -295,12 +304,32 @@ class Printed:
 # --- what code finds instead of `sys`, `io` and some builtins ---------------------------------------
 
 shown = Module("sys")
-for name in """_getframemodulename api_version byteorder copyright exc_info exception flags float_info
-    float_repr_style get_int_max_str_digits getdefaultencoding getfilesystemencodeerrors
-    getfilesystemencoding getrecursionlimit getsizeof hash_info hexversion implementation int_info
-    intern maxsize maxunicode platform version version_info warnoptions""".split():
+for name in """api_version byteorder copyright flags float_info float_repr_style hash_info hexversion
+    implementation int_info maxsize maxunicode platform version version_info warnoptions""".split():
     if hasattr(sys, name):
         setattr(shown, name, getattr(sys, name))
+
+
+def constant(value):
+    return lambda *args: value
+
+
+# Functions of the real module lead back to it, so these are others.
+for name in """get_int_max_str_digits getdefaultencoding getfilesystemencodeerrors
+    getfilesystemencoding getrecursionlimit""".split():
+    setattr(shown, name, constant(getattr(sys, name)()))
+shown._getframemodulename = constant("__main__")
+shown.intern = lambda text: text
+shown.getsizeof = lambda value, default=0: value.__sizeof__()
+shown.exception = exception = native["exception"]
+
+
+def exc_info():
+    handled = exception()
+    return (None,) * 3 if handled is None else (type(handled), handled, handled.__traceback__)
+
+
+shown.exc_info = exc_info
 shown.argv, shown.path, shown.stdin = [], [], None
 
 
@@ -339,62 +368,31 @@ for name, why in {
 }.items():
     setattr(builtins, name, absent(name, why))
 
-# --- take away ------------------------------------------------------------------------------------
-
 for name in ("open", "open_code"):
     if hasattr(_io, name):
         delattr(_io, name)
 
-gone = {id(sys.modules[name]) for name in removed if name in sys.modules}
-for owner in list(sys.modules.values()):
-    names = owner.__dict__
-    for name in ("__loader__", "__spec__"):
-        if name in names:
-            names[name] = None
-    for name, value in list(names.items()):
-        if type(value) is not Module:
-            continue
-        if value is sys:
-            names[name] = shown
-        elif id(value) in gone:
-            del names[name]
-loaded = {name: one for name, one in sys.modules.items() if name not in removed}
-loaded["sys"] = shown
-shown.modules = {name: loaded[name] for name in public}
-shown.modules["io"] = text_io
-sys.meta_path.clear()
-sys.path_hooks.clear()
-sys.modules.clear()
-sys.modules.update(shown.modules)
-
 
 def begin(number, tzname, offset):
     """Before each job: chance starts anew, and the constants of the zone are set."""
-    reseed(number)
-    uuid._node = uuid._last_timestamp = None
+    if reseed is not None:
+        reseed(number)
+    if uuid is not None:
+        uuid._node = uuid._last_timestamp = None
     time.timezone = time.altzone = -offset
     time.tzname = (tzname, tzname)
 
 
-set_context, default_context = loaded["decimal"].setcontext, loaded["decimal"].DefaultContext
-
-
 def mend():
     """After a job that set attributes: what is neither in a module nor in a class."""
-    set_context(default_context)
+    if set_context is not None:
+        set_context(default_context)
 
 
 exports = {
-    "attr_dict": AttrDict, "printed": Printed, "begin": begin, "mend": mend, "shown": shown, "loaded": loaded,
-    "text_io": text_io, "builtins": builtins, "real_io": io,
-    "date": datetime.date, "time": datetime.time, "timedelta": timedelta, "uuid": uuid.UUID,
-    "decimal": loaded["decimal"].Decimal, "fraction": loaded["fractions"].Fraction,
-    "enum": loaded["enum"].Enum, "fields": loaded["dataclasses"].fields,
-    "deque": loaded["collections"].deque, "is_dataclass": loaded["dataclasses"].is_dataclass,
+    "attr_dict": AttrDict, "printed": Printed, "begin": begin, "mend": mend, "shown": shown,
+    "text_io": text_io, "seeded": seeded, "zones": zones,
+    "absent": absent, "closed": closed, "growing": Growing,
 }
-scaffolding += ["module", "gone", "names", "owner", "value", "io", "loaded", "exports",
-                "absent", "warnings", "_io"]
-
-# From here on collections look at what jobs make, and leave the memory alone that children share.
-gc.freeze()
-gc.enable()
+scaffolding += ["module", "constant", "name", "function", "why", "io", "_io", "exports", "absent", "seeded", "zones",
+                "closed"]

@@ -5,7 +5,7 @@
 //! inside other objects of the standard library, such as caches, lasts until the session ends; it
 //! cannot leave it.
 
-use rustpython_vm::builtins::{PyDictRef, PyStrInterned, PyType, PyTypeRef};
+use rustpython_vm::builtins::{PyDictRef, PyType, PyTypeRef};
 use rustpython_vm::types::PyTypeFlags;
 use rustpython_vm::{AsObject as _, Py, PyObjectRef, PyResult, VirtualMachine};
 
@@ -18,17 +18,14 @@ pub(crate) struct Snapshot {
     delete: PyObjectRef,
 }
 
-type Attribute = (&'static PyStrInterned, PyObjectRef);
+type Attribute = (PyObjectRef, PyObjectRef);
 
 impl Snapshot {
     /// Remembers every entry of the dictionaries, and of all classes that can be changed.
-    pub(super) fn take(dictionaries: Vec<PyDictRef>, vm: &VirtualMachine) -> PyResult<Snapshot> {
+    pub(super) fn take(dictionaries: &[PyDictRef], vm: &VirtualMachine) -> PyResult<Snapshot> {
         let dictionaries = dictionaries
-            .into_iter()
-            .map(|dictionary| {
-                let items = dictionary.items_vec();
-                (dictionary, items)
-            })
+            .iter()
+            .map(|dictionary| (dictionary.clone(), dictionary.items_vec()))
             .collect();
         let mut classes = Vec::new();
         collect(vm.ctx.types.object_type, &mut classes);
@@ -61,24 +58,19 @@ impl Snapshot {
 
     /// Attribute by attribute, since the interpreter keeps tables beside them.
     fn mend(&self, class: &PyTypeRef, attributes: &[Attribute], vm: &VirtualMachine) {
-        let now: Vec<Attribute> = class
-            .attributes
-            .read()
-            .iter()
-            .map(|(name, value)| (*name, value.clone()))
-            .collect();
+        let now: Vec<Attribute> = class.attributes.entries();
         for (name, _) in &now {
-            if !attributes.iter().any(|(old, _)| name.is(*old)) {
+            if !attributes.iter().any(|(old, _)| name.is(old)) {
                 // One that cannot be removed stays; the session is the boundary.
-                drop(self.delete.call((class.clone(), name.to_owned()), vm));
+                drop(self.delete.call((class.clone(), name.clone()), vm));
             }
         }
         for (name, value) in attributes {
-            let kept = now.iter().any(|(new, now)| new.is(*name) && now.is(value));
+            let kept = now.iter().any(|(new, now)| new.is(name) && now.is(value));
             if !kept {
                 drop(
                     self.set
-                        .call((class.clone(), name.to_owned(), value.clone()), vm),
+                        .call((class.clone(), name.clone(), value.clone()), vm),
                 );
             }
         }
@@ -100,23 +92,19 @@ fn collect(class: &Py<PyType>, found: &mut Vec<(PyTypeRef, Vec<Attribute>)>) {
             continue;
         }
         if subclass.slots.flags.has_feature(PyTypeFlags::HEAPTYPE) {
-            let attributes = subclass.attributes.read();
-            let attributes = attributes
-                .iter()
-                .map(|(name, value)| (*name, value.clone()));
-            found.push((subclass.clone(), attributes.collect()));
+            found.push((subclass.clone(), subclass.attributes.entries()));
         }
         collect(&subclass, found);
     }
 }
 
 fn same_attributes(class: &PyTypeRef, attributes: &[Attribute]) -> bool {
-    let now = class.attributes.read();
+    let now = class.attributes.entries();
     now.len() == attributes.len()
         && now
             .iter()
             .zip(attributes)
-            .all(|((name, value), (old, then))| name.is(*old) && value.is(then))
+            .all(|((name, value), (old, then))| name.is(old) && value.is(then))
 }
 
 fn same_items(dictionary: &PyDictRef, items: &[(PyObjectRef, PyObjectRef)]) -> bool {

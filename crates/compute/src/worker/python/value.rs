@@ -17,7 +17,7 @@ use rustpython_vm::builtins::{
 };
 use rustpython_vm::{AsObject as _, PyObject, PyObjectRef, PyResult, VirtualMachine};
 
-use super::load::Types;
+use super::types::Types;
 use super::{Loaded, from_exception};
 use crate::wire::Fault;
 
@@ -92,7 +92,12 @@ impl<'a> Writer<'a> {
             self.raw("null");
         } else if let Some(text) = object.downcast_ref::<PyStr>() {
             self.text(&text.to_string_lossy());
-        } else if object.fast_isinstance(&self.types.enumeration) {
+        } else if self
+            .types
+            .enumeration
+            .as_ref()
+            .is_some_and(|class| object.fast_isinstance(class))
+        {
             let value = object.get_attr("value", self.vm)?;
             return self.write(&value, depth + 1);
         } else if let Some(number) = object.downcast_ref::<PyInt>() {
@@ -136,32 +141,36 @@ impl<'a> Writer<'a> {
             self.text(&object.str(self.vm)?.to_string_lossy());
             return self.check();
         }
-        if object.downcast_ref::<PyType>().is_none() && self.is_record(object)? {
-            let entries = self.record(object)?;
+        if object.downcast_ref::<PyType>().is_none()
+            && let Some(entries) = self.record(object)?
+        {
             return self.object(&entries, depth);
         }
-        if is(&self.types.deque) || self.is_listed(object) {
+        if self.types.deque.as_ref().is_some_and(is) || self.is_listed(object) {
             return self.stream(object, depth);
         }
         Err(self.misfit(object).into())
     }
 
-    fn is_record(&self, object: &PyObject) -> PyResult<bool> {
-        self.types
-            .is_dataclass
+    /// The fields of an object whose class is a data class.
+    fn record(&self, object: &PyObject) -> PyResult<Option<Vec<(PyObjectRef, PyObjectRef)>>> {
+        let Some((is_dataclass, fields)) = &self.types.record else {
+            return Ok(None);
+        };
+        if !is_dataclass
             .call((object.to_owned(),), self.vm)?
-            .try_to_bool(self.vm)
-    }
-
-    fn record(&self, object: &PyObject) -> PyResult<Vec<(PyObjectRef, PyObjectRef)>> {
-        let fields = self.types.fields.call((object.to_owned(),), self.vm)?;
+            .try_to_bool(self.vm)?
+        {
+            return Ok(None);
+        }
+        let fields = fields.call((object.to_owned(),), self.vm)?;
         let mut entries = Vec::new();
         for field in fields.try_to_value::<Vec<PyObjectRef>>(self.vm)? {
             let name = field.get_attr("name", self.vm)?;
             let value = object.get_attr(&*name.str(self.vm)?, self.vm)?;
             entries.push((name, value));
         }
-        Ok(entries)
+        Ok(Some(entries))
     }
 
     /// Iterators of any kind, ranges and views; not every object that happens to be iterable.

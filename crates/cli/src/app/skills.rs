@@ -1,0 +1,92 @@
+//! The skills of a home as commands load them: with the last good state of those whose file is broken.
+//!
+//! Not here: how a daemon follows files (`up`), and what is wrong with a file (`validate`).
+
+use deft_model::{Action, Body, Skill};
+use deft_registry::{Snapshot, State};
+
+use super::{read_store, runtime};
+use crate::args::{Global, Roots};
+use crate::failure::Done;
+use crate::home::{Home, Library};
+
+/// Which skills are used as they were before their files broke, in one line: one of them, or all.
+pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option<String> {
+    let wanted = skill.map(|name| snapshot.find(name).map(|loaded| loaded.skill.id.clone()));
+    let kept: Vec<_> = snapshot
+        .files()
+        .iter()
+        .filter_map(|file| match &file.state {
+            State::Broken { kept: Some(id) } => Some((id, &file.path)),
+            _ => None,
+        })
+        .filter(|(id, _)| match &wanted {
+            Some(wanted) => wanted.as_ref() == Some(id),
+            None => true,
+        })
+        .filter(|(_, path)| !path.ends_with("AGENT.md"))
+        .collect();
+    let (what, path) = match kept.as_slice() {
+        [] => return None,
+        [(id, path)] => (
+            format!("`{id}` is used as it was before its file broke"),
+            path,
+        ),
+        [(_, path), ..] => {
+            let ids: Vec<String> = kept.iter().map(|(id, _)| format!("`{id}`")).collect();
+            let ids = ids.join(", ");
+            (
+                format!("{ids} are used as they were before their files broke"),
+                path,
+            )
+        }
+    };
+    let path = path.display();
+    Some(format!(
+        "warning: {what}; hint: `deft skills validate {path}` says what is wrong"
+    ))
+}
+
+/// The skills of the home, or those of `--root`.
+pub(super) fn load(home: &Home, global: &Global, roots: &Roots) -> Done<Snapshot> {
+    if roots.roots.is_empty() {
+        Ok(load_kept(home, &Library::of(home)))
+    } else {
+        Ok(Library::open(global, roots)?.load())
+    }
+}
+
+/// The compute blocks of a skill.
+pub(super) fn blocks(skill: &Skill) -> Vec<&str> {
+    let Body::Steps(workflow) = &skill.body else {
+        return Vec::new();
+    };
+    let mut blocks = Vec::new();
+    for step in &workflow.steps {
+        if let Action::Compute { code } = &step.action {
+            blocks.push(code.as_str());
+        }
+    }
+    blocks
+}
+
+/// The skills of a home, with the last good state of those whose file is broken (X14, S2.18). What
+/// the store cannot tell stays unknown, and is told as broken.
+pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
+    let snapshot = library.load();
+    let lost = |file: &deft_registry::FileReport| file.state == State::Broken { kept: None };
+    if !snapshot.files().iter().any(lost) {
+        return snapshot;
+    }
+    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+        return snapshot;
+    };
+    let last_good = deft_engine::last_good(&*store, &snapshot, &library.moment);
+    match runtime.block_on(last_good) {
+        Ok(last_good) => snapshot.recalled(&library.options, last_good),
+        Err(error) => {
+            tracing::warn!(%error, "what broken skills were before cannot be read");
+            snapshot
+        }
+    }
+}
