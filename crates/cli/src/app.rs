@@ -68,18 +68,19 @@ impl App {
     pub(crate) fn open(global: &Global, roots: &Roots) -> Done<Self> {
         let home = Home::open(global)?;
         let snapshot = load(&home, global, roots)?;
-        Self::with(&home, Arc::new(snapshot))?.keeping_good_files(roots)
+        let app = Self::with(&home, Arc::new(snapshot))?;
+        app.keep_good_files(roots);
+        Ok(app)
     }
 
     /// Stores the skills of the home that load, so that a broken edit leaves them in use. What cannot be
     /// stored now is stored by the next command; this one has its skills.
-    fn keeping_good_files(self, roots: &Roots) -> Done<Self> {
+    fn keep_good_files(&self, roots: &Roots) {
         if roots.roots.is_empty()
             && let Err(error) = self.block_on_only(self.engine.keep_good_files())
         {
             tracing::warn!(%error, "the last good state of the skills could not be stored");
         }
-        Ok(self)
     }
 
     /// Says which skills are used as they were before, because their files are broken now: this one,
@@ -105,14 +106,15 @@ impl App {
         }
         let store = open_store(&home)?;
         logging::start(&home.path, home.config.logs.limits);
-        Self::build_on(
+        let app = Self::build_on(
             start,
             &home,
             Arc::new(Arc::new(snapshot)),
             store,
             Engine::new,
-        )?
-        .keeping_good_files(roots)
+        )?;
+        app.keep_good_files(roots);
+        Ok(app)
     }
 
     /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.

@@ -88,7 +88,7 @@ impl Identity {
             let found = fs::metadata(path).map_err(|error| error.kind());
             let change = match found {
                 Ok(found) if FileId::from_metadata(&found) != *id => FileChange::Replaced,
-                Ok(_) if overwrite.is_some_and(|check| check.is_overwritten()) => {
+                Ok(_) if overwrite.is_some_and(OverwriteCheck::is_overwritten) => {
                     FileChange::Overwritten
                 }
                 Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => FileChange::Deleted,
