@@ -96,7 +96,7 @@ fn run_in(case: &Case, words: &[String], filler: &mut Filler<'_>) -> Result<(), 
                 for arg in args {
                     words.push(filler.fill(arg)?);
                 }
-                let after = Came::new(&home, words, expected);
+                let after = CommandResult::new(&home, words, expected);
                 let done = check_all(&after, &before, expected, filler);
                 done.map_err(|problem| {
                     format!("`{}`: {problem}\n{}", args.join(" "), after.shown())
@@ -108,8 +108,8 @@ fn run_in(case: &Case, words: &[String], filler: &mut Filler<'_>) -> Result<(), 
     Ok(())
 }
 
-/// What a command came to.
-struct Came {
+/// The result of a command.
+struct CommandResult {
     code: i32,
     out: String,
     err: String,
@@ -117,7 +117,7 @@ struct Came {
     reached: Reached,
 }
 
-impl Came {
+impl CommandResult {
     /// Runs the binary; a case that looks into the document asks for one.
     fn new(home: &Home, mut args: Vec<String>, expected: &[Expected]) -> Self {
         let looks = |one: &Expected| matches!(one, Expected::At(..) | Expected::Set(..));
@@ -168,7 +168,7 @@ fn look(path: &Path) -> String {
 }
 
 fn check_all(
-    after: &Came,
+    after: &CommandResult,
     before: &Reached,
     expected: &[Expected],
     filler: &mut Filler<'_>,
@@ -190,7 +190,7 @@ fn check_all(
 
 /// Calls and messages are given in full, or not at all.
 fn check_outside(
-    after: &Came,
+    after: &CommandResult,
     before: &Reached,
     expected: &[Expected],
     filler: &Filler<'_>,
@@ -243,7 +243,7 @@ fn check_outside(
 }
 
 fn check_one(
-    after: &Came,
+    after: &CommandResult,
     before: &Reached,
     expected: &Expected,
     filler: &mut Filler<'_>,

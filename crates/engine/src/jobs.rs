@@ -21,8 +21,7 @@ impl Engine {
     /// Stores a job for whoever drives runs.
     pub async fn queue_job(&self, mut skill: Skill, cause: &str) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
-        // A plan returns what every step gave; a workflow has to be told to, as a job has nobody
-        // else to ask for it.
+        // A plan returns the result of every step; a workflow needs outputs for that.
         if let Body::Steps(workflow) = &mut skill.body
             && workflow.outputs.is_empty()
             && skill.dialect != Dialect::Record

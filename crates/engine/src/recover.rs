@@ -135,7 +135,7 @@ impl Engine {
         if now.as_deref() == Some(run.revision.as_str()) {
             return Ok(());
         }
-        let old = "`--revision old` goes on with the skill as it was";
+        let old = "`--revision old` resumes the skill as it was";
         let (why, hint) = match (now, failed_step(run)) {
             (Some(_), Some(step)) => (
                 "cannot be resumed: its skill has changed since",

@@ -1,5 +1,5 @@
 //! The codes of what can be wrong with a command (S2.44). Not here: sentences and data, which belong to
-//! whoever finds the problem.
+//! the code that finds the problem.
 
 use crate::choice::choice;
 

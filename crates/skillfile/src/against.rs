@@ -132,7 +132,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports a tool that nobody has.
+    /// Reports a tool that no server offers.
     fn tool(&mut self, tool: &str, span: Span) {
         if self.known.tools.contains_key(tool) {
             return;

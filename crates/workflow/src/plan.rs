@@ -44,7 +44,7 @@ pub struct Plan {
     pub(crate) expect: Expected,
     /// The zone of instants without an offset; none for that of the host.
     pub(crate) timezone: Option<String>,
-    /// Whether it is a record: a model wrote its arguments, and nobody names its outputs.
+    /// Whether it is a record: a model wrote its arguments, and it names no outputs.
     pub(crate) of_record: bool,
     pub(crate) takes_anything: bool,
     /// The rights of the agent that stored the skill.

@@ -112,8 +112,8 @@ impl Machine {
         })
     }
 
-    /// Says what would let a call be repeated, where a retry or a remedy is withheld because nobody
-    /// says what repeating it would do.
+    /// Says what would let a call be repeated, where a retry or a remedy is withheld because
+    /// its effects are unknown.
     pub(crate) fn explain_withheld(&self, at: At, failure: Failure) -> Failure {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];

@@ -285,8 +285,8 @@ fn inputs(args: &Run, plan: &Plan) -> Done<Object> {
     Ok(inputs)
 }
 
-/// An input with the name of a flag of deft is given with `--input`: whoever gave the flag instead
-/// is told.
+/// An input with the name of a flag of deft is given with `--input`: a flag given in its
+/// place is reported.
 fn check_own_flags(plan: &Plan, inputs: &Object, output: &Output) -> Done<()> {
     let shadowed = plan.inputs().iter();
     let shadowed = shadowed.filter(|input| !inputs.contains_key(&input.name));

@@ -98,7 +98,7 @@ fn json_and_text_give_the_same_command() {
     }
 }
 
-/// S2.42: what a page says of its flags is checked before the handler.
+/// S2.42: the rules of a page for its flags are checked before the handler.
 #[test]
 fn a_missing_flag_is_told_clearly() {
     let line = split("email.send --to bob@co.com")

@@ -55,7 +55,7 @@ pub(super) fn borrow(place: &Path, program: &Path) -> Option<OwnedFd> {
     lent.filter(|_| is_ours)
 }
 
-/// Lends the worker to whoever asks at this place, until it is dropped. The worker is started by the
+/// Lends the worker to clients of this socket, until it is dropped. The worker is started by the
 /// first who asks, unless it is there.
 pub(super) async fn lend(compute: &Compute, place: &Path) -> std::io::Result<()> {
     // As it is now: the file may be replaced while this process runs.

@@ -40,7 +40,7 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 pub(super) struct Zygote {
     /// Tells it from those before and after it.
     pub(super) id: u64,
-    /// None when it was lent: somebody else looks after it.
+    /// None when it was lent: its owner ends it.
     child: Option<Child>,
     pub(super) control: OwnedFd,
 }

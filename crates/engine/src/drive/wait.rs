@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Driver;
 
-/// The longest wait of a step for which a run that somebody looks at is not parked.
+/// The longest wait of a step for which an attended run is not parked.
 const LONGEST_LOOK: Duration = Duration::from_mins(5);
 
 impl Driver {

@@ -128,7 +128,7 @@ async fn a_skill_that_has_changed_is_resumed_only_as_it_was() {
     *world.folder.0.lock().unwrap() = load(&world.home, &[("acts/SKILL.md", &changed)]);
     let refused = resume(&world, &row, false).await.unwrap_err();
     let expected = format!(
-        "run `{0}` cannot be resumed: its skill has changed since\nhint: `deft runs rerun {0} --from agent` runs the skill as it is now; `--revision old` goes on with the skill as it was",
+        "run `{0}` cannot be resumed: its skill has changed since\nhint: `deft runs rerun {0} --from agent` runs the skill as it is now; `--revision old` resumes the skill as it was",
         row.id
     );
     assert_eq!(refused, expected);

@@ -88,7 +88,7 @@ async fn a_run_is_cancelled_inside_nested_skills_and_resumed_there() {
     let shown = world.engine.show(&row).await.unwrap();
     for step in shown["steps"].as_array().unwrap() {
         let status = &step["status"];
-        // Steps inside items are shown too: what had ended, and the question nobody answered.
+        // Steps inside items are shown too: what had ended, and the unanswered question.
         if step["id"].as_str().unwrap().contains('/') {
             assert!(status == "success" || status == "skipped", "{step}");
             continue;

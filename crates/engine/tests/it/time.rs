@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::time_world::{Times, at, both, record, standing, with};
 use crate::world::fire;
 
-/// S0.26, S0.27 as X3 has them: slots, not minutes in which somebody looked.
+/// S0.26, S0.27 as X3 has them: slots, not the minutes of ticks.
 #[tokio::test]
 async fn each_kind_of_timing_fires_at_its_instant() {
     both(async |t: Times| {

@@ -1,4 +1,4 @@
-//! Steps that let time pass: parked in the store, woken by whoever drives runs.
+//! Steps that let time pass: parked in the store, woken by a daemon or a tick.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ async fn a_run_that_waits_can_be_cancelled_and_resumed() {
     }
 }
 
-/// A short wait is sat out by whoever drives the run.
+/// The driver of a run waits for a short wait itself.
 #[tokio::test]
 async fn a_short_wait_is_not_parked() {
     let t = Times::over(Arc::new(Memory::new()), &skills());

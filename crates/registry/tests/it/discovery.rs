@@ -169,7 +169,7 @@ fn search_ranks() {
     assert!(find(&["nothing-like-it"]).is_empty());
 }
 
-/// S2.33: skills are found by their tags, whatever the case; a tag nobody has is told.
+/// S2.33: skills are found by their tags, whatever the case; an unknown tag is reported.
 #[test]
 fn get_skill_by_tag() {
     let world = world();

@@ -1,6 +1,6 @@
 //! Text that grows in a loop: `s += part` takes as long as `part` is, not as `s` is.
 //!
-//! `CPython` appends in place when nobody else holds the text. `RustPython` 0.6.0 copies it each time, so
+//! `CPython` appends in place when nothing else refers to the text. `RustPython` 0.6.0 copies it each time, so
 //! that a loop takes quadratic time. Here such loops are rewritten before they are compiled: the name
 //! holds a list of parts while it grows, and wherever it is read the parts are joined first.
 //! `s += part` becomes `s = __grow__(s, (part))`, and `s` becomes `__text__(s)`; lines stay where they are.

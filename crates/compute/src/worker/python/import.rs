@@ -3,7 +3,7 @@
 //! Code may import what the table calls public. Modules of the standard library may import whatever
 //! was loaded with them; they are told apart by their globals. Nothing is loaded here: a module that
 //! could be there and is not is noted, and the client runs the job again in a child that has it. Code
-//! has no effects, so that nobody can tell.
+//! has no effects, so running it twice does no harm.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
