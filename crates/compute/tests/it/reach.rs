@@ -133,16 +133,18 @@ const NATIVES: [&str; 33] = [
     "unlink",
 ];
 
+/// Imports every module that code may name.
+fn import_everything() -> String {
+    deft_compute::module_names()
+        .filter(|name| *name != "__future__")
+        .map(|name| format!("import {name}\n"))
+        .collect()
+}
+
 #[tokio::test]
 async fn nothing_that_code_can_reach_is_a_door() {
     let compute = compute();
-    let names: Vec<&str> = deft_compute::module_names()
-        .filter(|name| *name != "__future__")
-        .collect();
-    let imports: String = names
-        .iter()
-        .map(|name| format!("import {name}\n"))
-        .collect();
+    let imports = import_everything();
     let job = block(&format!("{imports}{WALK}"));
     let got = compute
         .session()
@@ -176,13 +178,7 @@ async fn nothing_that_code_can_reach_is_a_door() {
 
 #[tokio::test]
 async fn no_native_function_opens_what_it_is_given() {
-    let names: Vec<&str> = deft_compute::module_names()
-        .filter(|name| *name != "__future__")
-        .collect();
-    let imports: String = names
-        .iter()
-        .map(|name| format!("import {name}\n"))
-        .collect();
+    let imports = import_everything();
     let calls = r#"
 tried, shown = 0, []
 for module in list(sys_modules()) + [types.SimpleNamespace(**__builtins__)]:
