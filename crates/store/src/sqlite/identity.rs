@@ -8,7 +8,7 @@
 //! Not here: who reacts to a changed file, and how.
 
 use std::fs::{self, Metadata};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -81,14 +81,15 @@ impl Identity {
 
     /// Fails if the database or its log was deleted, replaced or overwritten.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let mut overwrite = self.overwrite.as_ref();
+        // The state of the log is read before the database is looked at; `overwrite.rs` says why.
+        let mut overwrite = self.overwrite.as_ref().and_then(OverwriteCheck::begin);
         for (path, id) in &self.files {
             // The check is about the first file.
             let overwrite = overwrite.take();
-            let found = fs::metadata(path).map_err(|error| error.kind());
-            let change = match found {
-                Ok(found) if FileId::from_metadata(&found) != *id => FileChange::Replaced,
-                Ok(_) if overwrite.is_some_and(OverwriteCheck::is_overwritten) => {
+            let found = fs::metadata(path);
+            let change = match found.as_ref().map_err(io::Error::kind) {
+                Ok(found) if FileId::from_metadata(found) != *id => FileChange::Replaced,
+                Ok(found) if overwrite.is_some_and(|check| check.is_overwritten(found)) => {
                     FileChange::Overwritten
                 }
                 Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => FileChange::Deleted,

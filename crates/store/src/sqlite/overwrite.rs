@@ -9,11 +9,11 @@
 //! Not here: deleted and renamed files (`identity.rs`).
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::identity::FileId;
 
@@ -23,7 +23,6 @@ static HANDLES: LazyLock<Mutex<HashMap<FileId, Arc<File>>>> = LazyLock::new(Mute
 
 /// Sees writes to a database that no checkpoint explains.
 pub(super) struct OverwriteCheck {
-    database: PathBuf,
     index: Arc<File>,
     seen: Mutex<Seen>,
 }
@@ -57,36 +56,65 @@ impl OverwriteCheck {
         let mut index = database.as_os_str().to_owned();
         index.push("-shm");
         let index = handle(Path::new(&index)).ok()?;
-        let seen = look(database, &index).ok()?;
+        let log = log_state(&index).ok()?;
+        let stamp = Stamp::from_metadata(&fs::metadata(database).ok()?);
         Some(Self {
-            database: database.to_path_buf(),
             index,
-            seen: Mutex::new(seen),
+            seen: Mutex::new(Seen { log, stamp }),
         })
     }
 
-    /// Whether the file was overwritten since the last look. A file that cannot be read says nothing.
-    pub(super) fn is_overwritten(&self) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Ok(newer) = look(&self.database, &self.index) else {
-            return false;
-        };
-        if newer.stamp != seen.stamp {
-            // Read again, so that a checkpoint that wrote what was just seen is seen too.
-            let Ok(log) = log_state(&self.index) else {
-                return false;
-            };
-            if log == seen.log && log.is_settled() {
-                return true;
-            }
-        }
-        *seen = newer;
-        false
+    /// Reads the state of the log, ahead of a look at the file. `None` if it cannot be read.
+    pub(super) fn begin(&self) -> Option<Look<'_>> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = log_state(&self.index).ok()?;
+        Some(Look {
+            index: &self.index,
+            log,
+            seen,
+        })
     }
 
     /// Whether a checkpoint is under way or was cut off. While it is, no write can be told from its own.
     pub(super) fn is_unsettled(&self) -> bool {
         log_state(&self.index).is_ok_and(|log| !log.is_settled())
+    }
+}
+
+/// One look at the files, of which the log has been read.
+pub(super) struct Look<'c> {
+    index: &'c File,
+    log: LogState,
+    seen: MutexGuard<'c, Seen>,
+}
+
+impl Look<'_> {
+    /// Whether the file was overwritten since the last look. A file that cannot be read says nothing.
+    pub(super) fn is_overwritten(mut self, database: &Metadata) -> bool {
+        let stamp = Stamp::from_metadata(database);
+        if stamp != self.seen.stamp {
+            // Read again, so that a checkpoint that wrote what was just seen is seen too.
+            let Ok(log) = log_state(self.index) else {
+                return false;
+            };
+            if log == self.seen.log && log.is_settled() {
+                return true;
+            }
+        }
+        *self.seen = Seen {
+            log: self.log,
+            stamp,
+        };
+        false
+    }
+}
+
+impl Stamp {
+    fn from_metadata(metadata: &Metadata) -> Self {
+        Self {
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
     }
 }
 
@@ -107,16 +135,6 @@ fn handle(path: &Path) -> io::Result<Arc<File>> {
     let id = FileId::from_metadata(&file.metadata()?);
     handles.insert(id, Arc::clone(&file));
     Ok(file)
-}
-
-fn look(database: &Path, index: &File) -> io::Result<Seen> {
-    let log = log_state(index)?;
-    let metadata = fs::metadata(database)?;
-    let stamp = Stamp {
-        size: metadata.size(),
-        modified: (metadata.mtime(), metadata.mtime_nsec()),
-    };
-    Ok(Seen { log, stamp })
 }
 
 fn log_state(index: &File) -> io::Result<LogState> {

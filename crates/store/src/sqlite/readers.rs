@@ -60,8 +60,10 @@ impl Reader {
         &mut self,
         question: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, Error> {
-        // Opening a connection beside a log that was deleted would make a new log.
-        self.check_file()?;
+        if self.db.is_none() {
+            // Opening a connection beside a log that was deleted would make a new log.
+            self.check_file()?;
+        }
         let answer = self.ask_file(question);
         // What was read from a file that was replaced says nothing about the one at the path.
         self.check_file()?;
