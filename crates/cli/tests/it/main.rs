@@ -27,6 +27,7 @@ mod hostile;
 mod hostile_day;
 mod jobs;
 mod keeping;
+mod lent_sandbox;
 mod long_lists;
 mod lost_store;
 mod mcp;
