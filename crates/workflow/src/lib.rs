@@ -32,6 +32,7 @@ mod reuse;
 mod scope;
 mod settle;
 mod size;
+mod sources;
 mod state;
 mod tree;
 mod verify;
