@@ -81,7 +81,7 @@ pub use records::Stored;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
 pub use skills::{Skills, broken_file};
-pub use surroundings::known_tools;
+pub use surroundings::{check_tools, known_tools};
 pub use sync::Synced;
 pub use ticker::Ticked;
 pub use timed::{StoredSchedule, stored_schedule};
