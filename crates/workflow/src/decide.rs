@@ -369,6 +369,7 @@ pub(crate) fn operation(planned: &Planned, view: &View<'_>) -> Operation {
         kind,
         name: name.and_then(|name| name.render_text(view).ok()),
         args: args.and_then(|args| args.render(view).ok()),
+        remember: None,
     }
 }
 

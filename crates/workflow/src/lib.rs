@@ -43,7 +43,7 @@ mod wait;
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use event::{
     Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, Prepared, RunError,
-    Started, Whose,
+    Started, ToolMark, Whose,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
 pub use machine::{Action, AgentStep, Code, Diverged, Facts, Machine, Permit, Rules};
