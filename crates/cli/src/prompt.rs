@@ -1,12 +1,10 @@
 //! A confirmation, asked at the terminal.
 
-use std::future::Future;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use deft_engine::{Asker, Question};
+use deft_engine::{Asker, Question, Responds, Response};
 use deft_workflow::Answer;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -47,7 +45,7 @@ impl Prompt {
 }
 
 impl Asker for Prompt {
-    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
+    fn ask(&self, question: Question) -> Responds {
         let stage = Arc::clone(&self.stage);
         let turn = Arc::clone(&self.turn);
         Box::pin(async move {
@@ -85,7 +83,7 @@ struct Asking {
 }
 
 impl Asking {
-    fn begin(question: Question) -> Option<(Self, oneshot::Receiver<Option<Answer>>)> {
+    fn begin(question: Question) -> Option<(Self, oneshot::Receiver<Option<Response>>)> {
         let (off, wanted) = io::pipe().ok()?;
         let (reply, answer) = oneshot::channel();
         let thread = std::thread::spawn(move || {
@@ -125,12 +123,8 @@ fn wait_for_input(off: &PipeReader) -> bool {
 }
 
 /// Asks until an answer is understood; the end of input is none.
-fn read(question: &Question, off: &PipeReader) -> Option<Answer> {
-    let choices = if question.default {
-        "Y/n/skip"
-    } else {
-        "y/N/skip"
-    };
+fn read(question: &Question, off: &PipeReader) -> Option<Response> {
+    let choices = choices(question);
     // What was typed before the question could be read is no answer to it.
     let _emptied = tcflush(io::stdin(), QueueSelector::IFlush);
     loop {
@@ -145,12 +139,86 @@ fn read(question: &Question, off: &PipeReader) -> Option<Answer> {
         if io::stdin().read_line(&mut line).ok()? == 0 {
             return None;
         }
-        match line.trim().to_lowercase().as_str() {
-            "" if question.default => return Some(Answer::Yes),
-            "y" | "yes" => return Some(Answer::Yes),
-            "" | "n" | "no" => return Some(Answer::No),
-            "s" | "skip" => return Some(Answer::Skip),
-            _ => {}
+        if let Some(response) = understood(&line, question) {
+            return Some(response);
+        }
+    }
+}
+
+fn choices(question: &Question) -> String {
+    let yes_no = if question.default { "Y/n" } else { "y/N" };
+    let always = if may_remember(question) {
+        "/always"
+    } else {
+        ""
+    };
+    format!("{yes_no}{always}/skip")
+}
+
+/// Whether a yes may be for all calls of the tool.
+fn may_remember(question: &Question) -> bool {
+    question.operation.remember.is_some()
+}
+
+/// What a line answers; none if it is no answer to this question.
+fn understood(line: &str, question: &Question) -> Option<Response> {
+    Some(match line.trim().to_lowercase().as_str() {
+        "" if question.default => Answer::Yes.into(),
+        "y" | "yes" => Answer::Yes.into(),
+        "a" | "always" if may_remember(question) => Response {
+            answer: Answer::Yes,
+            always: true,
+        },
+        "" | "n" | "no" => Answer::No.into(),
+        "s" | "skip" => Answer::Skip.into(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_model::RunId;
+    use deft_workflow::{Operation, Path, ToolMark};
+
+    use super::*;
+
+    fn question(remember: Option<ToolMark>) -> Question {
+        Question {
+            approval: "apr_1".to_owned(),
+            run: RunId::new("run_1"),
+            path: Path::from_text("agent"),
+            message: "Call `post`?".to_owned(),
+            default: false,
+            operation: Operation {
+                remember,
+                ..Operation::default()
+            },
+        }
+    }
+
+    #[test]
+    fn always_is_offered_where_the_tool_can_be_remembered() {
+        let mark = ToolMark {
+            tool: "desk.post".to_owned(),
+            digest: "d".to_owned(),
+        };
+        let always = Response {
+            answer: Answer::Yes,
+            always: true,
+        };
+        let (once, tool) = (question(None), question(Some(mark)));
+        assert_eq!(choices(&once), "y/N/skip");
+        assert_eq!(choices(&tool), "y/N/always/skip");
+        for (line, asked, expected) in [
+            ("y\n", &once, Some(Answer::Yes.into())),
+            ("always\n", &once, None),
+            ("Always\n", &tool, Some(always)),
+            ("a\n", &tool, Some(always)),
+            ("yes\n", &tool, Some(Answer::Yes.into())),
+            ("\n", &tool, Some(Answer::No.into())),
+            ("what\n", &tool, None),
+        ] {
+            assert_eq!(understood(line, asked), expected, "{line}");
         }
     }
 }

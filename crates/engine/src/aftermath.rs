@@ -238,6 +238,7 @@ pub(crate) fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone) -> Option<N
         run: Some(lost.run.to_string()),
         target: None,
         approval: None,
+        always: false,
     };
     Some(NewNotice {
         key: format!("{} {}", lost.run, notice.kind.word()),
@@ -263,5 +264,6 @@ fn notice(row: &SkillRow, ended: &Ended<'_>, kind: Kind, text: String) -> Notice
         run: Some(ended.run.to_owned()),
         target: None,
         approval: None,
+        always: false,
     }
 }

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::engine::Inner;
 use crate::grants::{Allowed, Place};
+use crate::standing_grants::tool_grant;
 use crate::{Engine, Error};
 
 /// A question to a person.
@@ -31,10 +32,31 @@ pub struct Question {
     pub operation: Operation,
 }
 
+/// What a person answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The answer.
+    pub answer: Answer,
+    /// A yes for all calls of the tool, where the question offers that.
+    pub always: bool,
+}
+
+impl From<Answer> for Response {
+    fn from(answer: Answer) -> Self {
+        Self {
+            answer,
+            always: false,
+        }
+    }
+}
+
+/// A response that comes later; none when the person went away without giving one.
+pub type Responds = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
+
 /// Somebody who can answer right now.
 pub trait Asker: Send + Sync + 'static {
-    /// The answer; none when the person went away without giving one.
-    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>>;
+    /// The answer of the person.
+    fn ask(&self, question: Question) -> Responds;
 
     /// Who that is, as the record says.
     fn name(&self) -> String {
@@ -114,7 +136,11 @@ pub(crate) fn operation_digest(
     path: &Path,
     operation: &Operation,
 ) -> String {
-    let operation = serde_json::to_string(operation).unwrap_or_default();
+    let operation = Operation {
+        remember: None,
+        ..operation.clone()
+    };
+    let operation = serde_json::to_string(&operation).unwrap_or_default();
     let step: Vec<&str> = path
         .as_str()
         .split('/')
@@ -161,7 +187,7 @@ pub(crate) fn answer(word: &str) -> Answer {
 pub(crate) async fn at_terminal(
     attention: &Attention,
     row: &ApprovalRow,
-) -> Option<(Answer, String)> {
+) -> Option<(Response, String)> {
     let question = Question {
         approval: row.asked.id.clone(),
         run: row.run.clone(),
@@ -217,20 +243,24 @@ pub(crate) async fn find_answer(
     if let Some(decision) = decided {
         return Some((answer(&decision.answer), decision.by));
     }
-    let (answer, by) = match granted(engine, skill, revision, question).await {
-        Some(by) => (Answer::Yes, by),
+    let (response, by) = match granted(engine, skill, revision, question).await {
+        Some(by) => (Answer::Yes.into(), by),
         None => match (&attention.assume_yes, &attention.asker) {
-            (Some(by), _) => (Answer::Yes, by.clone()),
+            (Some(by), _) => (Answer::Yes.into(), by.clone()),
             (None, Some(asker)) => {
-                let answer = asker.ask(question.clone()).await?;
-                (answer, asker.name())
+                let response = asker.ask(question.clone()).await?;
+                (response, asker.name())
             }
             (None, None) => return None,
         },
     };
-    let now = engine.now();
+    let (answer, now) = (response.answer, engine.now());
     let decided = decide(store, &question.approval, answer, &by, now).await;
-    Some(decided.unwrap_or((answer, by)))
+    let decided = decided.unwrap_or((answer, by));
+    if response.always && decided.0 == Answer::Yes {
+        engine.remember_tool(&question.operation, &decided.1).await;
+    }
+    Some(decided)
 }
 
 /// Whether an answer was given by a person, and not by a flag or by a grant that stands.
@@ -276,8 +306,27 @@ pub enum Answered {
     Gone,
 }
 
+impl Inner {
+    /// Keeps a person's yes to all calls of the tool that a question was about.
+    async fn remember_tool(&self, operation: &Operation, by: &str) {
+        let Some(mark) = &operation.remember else {
+            return;
+        };
+        let kept = async {
+            let grant = tool_grant(mark, by, self.now());
+            self.parts.store.grant(grant).await?;
+            self.read_grants().await
+        };
+        // The call itself was agreed to; the next one is asked about again.
+        if let Err(error) = kept.await {
+            tracing::warn!(%error, tool = mark.tool, "the yes to all calls of a tool was not kept");
+        }
+    }
+}
+
 impl Engine {
-    /// Answers a question. `always` lets the same operation of the same revision pass from now on.
+    /// Answers a question. `always` lets the same operation of the same revision pass from now on, or,
+    /// where the question offers that, all calls of its tool in chats.
     pub async fn answer(
         &self,
         row: &ApprovalRow,
@@ -324,12 +373,16 @@ impl Engine {
         };
         if let Some(grant) = grant {
             self.store().grant(grant).await?;
+            self.inner.read_grants().await?;
         }
         Ok(Answered::Accepted(accepted))
     }
 
     fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {
         let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+        if let (Some(mark), None) = (&operation.remember, like) {
+            return Ok(tool_grant(mark, by, self.inner.now()));
+        }
         if !operation.is_exact() {
             let step = row.asked.path.clone();
             return Err(Error::NotExact { step });

@@ -186,6 +186,9 @@ impl Driver {
     ///
     /// `begun` are actions whose intent is stored already.
     pub(crate) async fn drive(mut self, begun: Vec<Action>) -> Result<Driven, Error> {
+        if self.machine.has_authority() {
+            self.engine.read_grants_again().await;
+        }
         let result = self.turns(begun).await;
         // Whatever is still being done belongs to nobody any more.
         self.performer.halt.cancel();

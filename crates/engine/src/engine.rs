@@ -62,6 +62,7 @@ pub(crate) struct Inner {
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
     pub(crate) known: crate::agent::Known,
+    pub(crate) standing: crate::standing_grants::StandingGrants,
     pub(crate) silences: crate::model_health::Silences,
     pub(crate) loss: crate::loss::StoreLoss,
     /// The models that there are now, and what they may cost.
@@ -161,6 +162,7 @@ impl Engine {
                 live,
                 bells: Bells::default(),
                 known: crate::agent::Known::default(),
+                standing: crate::standing_grants::StandingGrants::default(),
                 silences: crate::model_health::Silences::default(),
                 loss: crate::loss::StoreLoss::default(),
                 schedule_time: OnceLock::new(),

@@ -48,6 +48,7 @@ mod serve;
 mod session_log;
 mod skills;
 mod standing;
+mod standing_grants;
 mod summary;
 mod surroundings;
 mod sync;
@@ -62,7 +63,7 @@ pub use agent::{
     AGENT_TOOLS, AgentOptions, AgentPause, Budgets, CHAT_SKILL, DayBudget, Hear, MEMORY_TOOLS,
     Said, Say, Stands, Unanswered,
 };
-pub use ask::{Answered, Asker, Attention, Question};
+pub use ask::{Answered, Asker, Attention, Question, Responds, Response};
 pub use clock::{Clock, SystemClock};
 pub use commands::{Command, CommandSkills, Commands};
 pub use courier::{Channel, Delivered, Parcel, Undelivered};
@@ -81,7 +82,8 @@ pub use records::Stored;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
 pub use skills::{Skills, broken_file};
-pub use surroundings::known_tools;
+pub use standing_grants::allows_tool;
+pub use surroundings::{check_tools, known_tools};
 pub use sync::Synced;
 pub use ticker::Ticked;
 pub use timed::{StoredSchedule, stored_schedule};

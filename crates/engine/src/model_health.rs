@@ -184,6 +184,7 @@ impl Engine {
             run: None,
             target: None,
             approval: None,
+            always: false,
         };
         let body = notice.body();
         let new = NewNotice {

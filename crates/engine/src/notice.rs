@@ -82,6 +82,9 @@ pub struct Notice {
     /// The question that it asks, where whoever receives it can answer at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
+    /// Whether a yes to that question may be for all calls of its tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub always: bool,
 }
 
 impl Notice {

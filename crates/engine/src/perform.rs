@@ -353,6 +353,9 @@ impl Performer {
         let source = &self.engine.parts.secrets;
         self.secrets.add(pinned.plan.secrets(), source)?;
         self.engine.learn_tools(&pinned).await;
+        if pinned.skill.policy.authority.is_some() {
+            self.engine.read_grants_again().await;
+        }
         self.engine
             .keep(&pinned)
             .await

@@ -4,6 +4,7 @@ use deft_model::{Outcome, RunId, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
 
+use crate::ask::Response;
 use crate::record::encode;
 use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire, JOB_SKILL, Parent, admit, ask};
 
@@ -101,11 +102,12 @@ impl Engine {
         let open = self.store().approvals(false).await?;
         for row in open.into_iter().filter(|row| row.run == run.id) {
             let by = match &attention.assume_yes {
-                Some(by) => Some((Answer::Yes, by.clone())),
+                Some(by) => Some((Answer::Yes.into(), by.clone())),
                 None => ask::at_terminal(attention, &row).await,
             };
-            if let Some((answer, by)) = by {
-                self.answer(&row, answer, &by, false).await?;
+            if let Some((response, by)) = by {
+                let Response { answer, always } = response;
+                self.answer(&row, answer, &by, always).await?;
             }
         }
         Ok(())

@@ -59,6 +59,7 @@ fn notice(run: &RunRow, to: String, text: String) -> Notice {
         run: Some(run.id.to_string()),
         target: Some(to),
         approval: None,
+        always: false,
     }
 }
 
@@ -109,6 +110,7 @@ impl Inner {
             run: Some(question.run.to_string()),
             target: Some(to.to_owned()),
             approval: Some(question.approval.clone()),
+            always: question.operation.remember.is_some(),
         };
         let key = question_key(&question.approval);
         self.leave(key, &notice).await

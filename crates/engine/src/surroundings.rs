@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deft_model::Skill;
+use deft_model::{Skill, nearest_name};
+use deft_registry::Loaded;
 use deft_skillfile::{Diagnostic, Surroundings, check_against, skills_run_by};
 use deft_tools::{Router, ServerState};
 
+use crate::Engine;
 use crate::engine::Inner;
 
 /// The most skills that are looked at for one that runs others.
@@ -32,6 +34,33 @@ pub fn known_tools(router: &Router) -> Surroundings {
         .filter(|server| server.protocol.is_some());
     known.servers = listed.map(|server| server.server).collect();
     known
+}
+
+/// What is wrong with a skill as far as it is about tools, for lists and logs. A skill that fires by
+/// itself waits for the tools it requires, which is said elsewhere: only slips are wrong there.
+pub fn check_tools(skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
+    if skill.timing.is_none() || skill.required_tools.is_empty() {
+        return check_against("", skill, known);
+    }
+    let mut skill = skill.clone();
+    let names = || known.tools.keys().map(String::as_str);
+    skill
+        .required_tools
+        .retain(|tool| nearest_name(tool, names()).is_some());
+    check_against("", &skill, known)
+}
+
+impl Engine {
+    /// What is wrong with skills of files as far as it is about tools: those that the router knows of.
+    pub fn check_tools(&self) -> Vec<(Arc<Loaded>, Vec<Diagnostic>)> {
+        let known = known_tools(self.router());
+        let snapshot = self.snapshot();
+        let checked = snapshot.skills().map(|loaded| {
+            let found = check_tools(&loaded.skill, &known);
+            (Arc::clone(loaded), found)
+        });
+        checked.filter(|(_, found)| !found.is_empty()).collect()
+    }
 }
 
 impl Inner {

@@ -27,6 +27,7 @@ pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Writ
         run: Some(run.id.to_string()),
         target: None,
         approval: None,
+        always: false,
     };
     Write::Notice {
         key: question_key(id),
@@ -82,6 +83,7 @@ impl Inner {
             run: Some(run.id.to_string()),
             target: None,
             approval: None,
+            always: false,
         };
         Some(Write::Notice {
             key: Kind::Blocked.word().to_owned(),

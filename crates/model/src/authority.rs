@@ -26,6 +26,10 @@ pub struct Authority {
     /// Tools that need a person's yes: names, patterns, or `destructive`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approve: Vec<String>,
+    /// Whether a tool whose server does not say that it destroys nothing needs a person's yes too: an
+    /// agent in a chat, where a person can be asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ask_unannotated: bool,
     /// Skills that may be run by name; `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
@@ -75,6 +79,7 @@ impl Authority {
     pub fn and(&self, other: &Self) -> Self {
         let mut both = self.clone();
         both.attended &= other.attended;
+        both.ask_unannotated |= other.ask_unannotated;
         both.may_schedule &= other.may_schedule;
         for list in &other.tools {
             if !both.tools.contains(list) {
@@ -98,11 +103,13 @@ impl Authority {
     }
 
     /// The same for a skill that a person wrote: which tools it calls is the person's decision, the
-    /// approvals of the agent that runs it still apply.
+    /// approvals of the agent that runs it still apply. The person knows the tools, also those whose
+    /// servers say nothing about them.
     #[must_use]
     pub fn over_a_persons_skill(&self) -> Self {
         Self {
             tools: Vec::new(),
+            ask_unannotated: false,
             ..self.clone()
         }
     }
@@ -148,6 +155,7 @@ mod tests {
             attended: true,
             tools: vec![owned(&["mail_*", "notify"])],
             approve: owned(&["destructive"]),
+            ask_unannotated: true,
             skills: None,
             may_schedule: true,
             agreed: owned(&["mail_send"]),
@@ -158,6 +166,7 @@ mod tests {
             attended: false,
             tools: vec![owned(&["mail_send", "wipe"])],
             approve: owned(&["destructive", "mail_send"]),
+            ask_unannotated: false,
             skills: Some(owned(&["digest"])),
             may_schedule: false,
             agreed: Vec::new(),
@@ -168,6 +177,7 @@ mod tests {
             attended: false,
             tools: vec![owned(&["mail_*", "notify"]), owned(&["mail_send", "wipe"])],
             approve: owned(&["destructive", "mail_send"]),
+            ask_unannotated: true,
             skills: Some(owned(&["digest"])),
             may_schedule: false,
             agreed: owned(&["mail_send"]),

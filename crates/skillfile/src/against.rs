@@ -1,12 +1,13 @@
 //! A skill held against what is known of its surroundings: tools, their arguments, other skills.
 //!
-//! What is not known is not complained about: a server that never listed its tools may have any.
+//! What is not known is not complained about: a server that never listed its tools may have any. Only a
+//! name that is nearly that of a known tool is.
 //! Nothing here keeps a skill from loading, since tools and skills come and go.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use deft_model::{Action, Body, Handler, Skill, Step, nearest};
+use deft_model::{Action, Body, Handler, Skill, Step, nearest, nearest_name};
 use deft_template::has_markup;
 use serde_json::Value;
 
@@ -137,16 +138,25 @@ impl Check<'_> {
         if self.known.tools.contains_key(tool) {
             return;
         }
-        let server = tool.split_once('.').map(|(server, _)| server);
-        let listed = server.is_some_and(|server| self.known.servers.contains(server));
-        if !(self.known.complete || listed) || self.sink.has(Rule::UnknownTool, span) {
+        if self.sink.has(Rule::UnknownTool, span) {
             return;
         }
-        let near = nearest(tool, self.known.tools.keys().map(String::as_str));
-        let help = near.map_or("`deft tools list` shows what there is".to_owned(), |near| {
-            format!("did you mean `{near}`?")
-        });
-        let message = format!("no server provides `{tool}`");
+        let server = tool.split_once('.').map(|(server, _)| server);
+        let listed = server.is_some_and(|server| self.known.servers.contains(server));
+        let names = self.known.tools.keys().map(String::as_str);
+        let (message, help) = if self.known.complete || listed {
+            let near = nearest(tool, names).map(|near| format!("did you mean `{near}`?"));
+            let help = near.unwrap_or_else(|| "`deft tools list` shows what there is".to_owned());
+            (format!("no server provides `{tool}`"), help)
+        } else if let Some(near) = nearest_name(tool, names) {
+            // A server that has not listed its tools may have it, but a slip is more likely.
+            (
+                format!("no known tool is called `{tool}`"),
+                format!("did you mean `{near}`?"),
+            )
+        } else {
+            return;
+        };
         self.sink
             .report(Rule::UnknownTool, span, message)
             .help(help);

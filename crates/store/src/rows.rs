@@ -307,11 +307,11 @@ pub struct GoodFile {
 pub struct Grant {
     /// Its name.
     pub id: String,
-    /// The skill.
+    /// The skill; empty for one that holds for a tool, whatever calls it.
     pub skill: String,
-    /// The revision; another one asks again.
+    /// The revision; another one asks again. For a tool: its description by its server, hashed.
     pub revision: String,
-    /// Tool and exact arguments, hashed.
+    /// Tool and exact arguments, hashed. For a tool: its full name.
     pub operation: String,
     /// Which other arguments it allows, a JSON object from names to exact values or texts with `*`;
     /// none allows exactly the ones it was given for. The store never looks into it.
@@ -322,6 +322,13 @@ pub struct Grant {
     pub by: String,
     /// When.
     pub at: Timestamp,
+}
+
+impl Grant {
+    /// The tool that it holds for, whatever calls it; none if it is for a skill.
+    pub fn tool(&self) -> Option<&str> {
+        self.skill.is_empty().then_some(self.operation.as_str())
+    }
 }
 
 /// A run as it stands.

@@ -22,6 +22,13 @@ pub trait Scope {
         let _ = (name, member);
         Member::Held
     }
+
+    /// Whether the value of a name, or of one of its members, was written by others. A text for a
+    /// model frames it ([`Template::render_framed`](crate::Template::render_framed)).
+    fn is_untrusted(&self, name: &str, member: Option<&str>) -> bool {
+        let _ = (name, member);
+        false
+    }
 }
 
 /// What a scope says about a member of a name.

@@ -39,6 +39,17 @@ impl Annotations {
         (self != Self::default()).then_some(Effects::Once)
     }
 
+    /// Whether it may destroy something as far as the server says: one that says nothing may, unless it
+    /// only reads. These are the defaults of MCP.
+    pub fn may_destroy(self) -> bool {
+        self.read_only_hint != Some(true) && self.destructive_hint != Some(false)
+    }
+
+    /// Whether it may destroy something only because the server does not say that it does not.
+    pub fn leaves_open(self) -> bool {
+        self.may_destroy() && self.destructive_hint.is_none()
+    }
+
     pub(crate) fn of(effects: Effects) -> Self {
         Self {
             read_only_hint: Some(effects == Effects::None),
@@ -167,5 +178,28 @@ mod tests {
         );
         assert_eq!(hints(None, None, Some(true)).effects(), Some(Effects::Once));
         assert_eq!(hints(None, None, None).effects(), None);
+    }
+
+    /// The defaults of MCP: `readOnlyHint` false, `destructiveHint` true.
+    #[test]
+    fn a_tool_of_which_nothing_is_said_may_destroy() {
+        let hints = |read_only_hint, destructive_hint| Annotations {
+            read_only_hint,
+            destructive_hint,
+            ..Annotations::default()
+        };
+        for (given, may_destroy, leaves_open) in [
+            (hints(None, None), true, true),
+            (hints(Some(false), None), true, true),
+            (hints(Some(true), None), false, false),
+            (hints(Some(true), Some(true)), false, false),
+            (hints(None, Some(false)), false, false),
+            (hints(None, Some(true)), true, false),
+        ] {
+            assert_eq!(
+                (given.may_destroy(), given.leaves_open()),
+                (may_destroy, leaves_open)
+            );
+        }
     }
 }

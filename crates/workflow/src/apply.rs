@@ -232,6 +232,7 @@ impl Machine {
         };
         frame.parent = Some(at);
         frame.depth = self.frames[at.frame].depth + 1;
+        frame.untrusted_inputs = self.frames[at.frame].untrusted_args(at.step, &frame.plan);
         frame.stopped.clone_from(&self.frames[at.frame].stopped);
         let frame = self.push_frame(frame);
         self.limit(frame, now, until);

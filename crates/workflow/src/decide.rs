@@ -341,7 +341,9 @@ fn render(work: &Work, view: &View<'_>) -> Result<Call, (&'static str, EvalError
         Work::Agent { instructions } => Call::Agent {
             instructions: match instructions {
                 Prose::Plain(text) => text.clone(),
-                Prose::Template(text) => text.render_text(view).map_err(|e| ("agent", e))?,
+                Prose::Template(text) => text
+                    .render_framed(view, &deft_agent::prompt::frame_value)
+                    .map_err(|e| ("agent", e))?,
             },
         },
         Work::Skill { skill, args } => Call::Skill {
@@ -367,6 +369,7 @@ pub(crate) fn operation(planned: &Planned, view: &View<'_>) -> Operation {
         kind,
         name: name.and_then(|name| name.render_text(view).ok()),
         args: args.and_then(|args| args.render(view).ok()),
+        remember: None,
     }
 }
 

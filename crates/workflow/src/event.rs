@@ -210,6 +210,18 @@ pub struct Operation {
     /// Its arguments, where they are known before the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
+    /// The tool, where a person may agree to all of its calls at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<ToolMark>,
+}
+
+/// A tool as its server described it when a person was asked about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolMark {
+    /// Its full name.
+    pub tool: String,
+    /// A hash of its description by its server.
+    pub digest: String,
 }
 
 impl Operation {

@@ -32,6 +32,7 @@ mod reuse;
 mod scope;
 mod settle;
 mod size;
+mod sources;
 mod state;
 mod tree;
 mod verify;
@@ -42,7 +43,7 @@ mod wait;
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use event::{
     Answer, Begun, Call, Ended, Event, Finished, Heal, Next, Operation, Prepared, RunError,
-    Started, Whose,
+    Started, ToolMark, Whose,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
 pub use machine::{Action, AgentStep, Code, Diverged, Facts, Machine, Permit, Rules};

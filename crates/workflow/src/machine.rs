@@ -410,28 +410,6 @@ impl Machine {
         tries.get(at.item.unwrap_or(0))?.failure.as_ref()
     }
 
-    /// The rights that a step has: those of the agent that started the run and of the agents that
-    /// stored the skills around the step. None where all of it is a person's.
-    pub fn authority(&self, path: &Path) -> Option<Authority> {
-        let at = self.locate(path).ok()?;
-        self.authority_in(at.frame)
-    }
-
-    pub(crate) fn authority_in(&self, frame: usize) -> Option<Authority> {
-        let started = self.origin.as_ref();
-        let started = started.and_then(|origin| origin.started.authority.as_deref());
-        let mut all = started.cloned();
-        let mut next = Some(frame);
-        while let Some(frame) = next {
-            let frame = &self.frames[frame];
-            if let Some(own) = frame.plan.authority.as_deref() {
-                all = Some(all.map_or_else(|| own.clone(), |all| all.and(own)));
-            }
-            next = frame.parent.map(|parent| parent.frame);
-        }
-        all
-    }
-
     /// What an agent step says about its agent.
     pub fn agent(&self, path: &Path) -> Option<AgentStep> {
         let at = self.locate(path).ok()?;

@@ -5,7 +5,7 @@
 //! the same rights again when it begins, so that nothing is called that was not looked at.
 //! Not here: what the rights mean for a tool (`Facts`), who answers.
 
-use deft_model::{Failure, FailureClass, Object};
+use deft_model::{Authority, Failure, FailureClass, Object};
 use deft_template::Template;
 
 use crate::Path;
@@ -16,6 +16,39 @@ use crate::plan::{Planned, Work};
 use crate::state::At;
 
 impl Machine {
+    /// The rights that a step has: those of the agent that started the run and of the agents that
+    /// stored the skills around the step. None where all of it is a person's.
+    pub fn authority(&self, path: &Path) -> Option<Authority> {
+        let at = self.locate(path).ok()?;
+        self.authority_in(at.frame)
+    }
+
+    /// Whether the run has the rights of an agent.
+    pub fn has_authority(&self) -> bool {
+        !self.frames.is_empty() && self.authority_in(0).is_some()
+    }
+
+    pub(crate) fn authority_in(&self, frame: usize) -> Option<Authority> {
+        let started = self.origin.as_ref();
+        let started = started.and_then(|origin| origin.started.authority.as_deref());
+        let mut all = started.cloned();
+        let mut next = Some(frame);
+        while let Some(frame) = next {
+            let frame = &self.frames[frame];
+            if let Some(own) = frame.plan.authority.as_deref() {
+                all = Some(all.map_or_else(|| own.clone(), |all| all.and(own)));
+            }
+            next = frame.parent.map(|parent| parent.frame);
+        }
+        // A person knows the tools of a skill that they wrote.
+        let own = &self.frames[frame];
+        let of_person = own.parent.is_some() && own.plan.authority.is_none();
+        all.map(|all| Authority {
+            ask_unannotated: all.ask_unannotated && !of_person,
+            ..all
+        })
+    }
+
     /// The question before a step: the one that its skill declares, the one that the rights of an
     /// agent demand, or both in one. A step that may not be done fails instead.
     pub(crate) fn ask_first(&self, at: At, planned: &Planned, facts: &dyn Facts) -> Option<Event> {

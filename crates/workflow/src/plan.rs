@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::expect::Expected;
 use crate::machine::Facts;
 use crate::order::{self, Visible, Waits};
+use crate::sources::{self, Sources};
 use crate::tree::Tree;
 
 /// A skill made ready to run.
@@ -26,6 +27,8 @@ pub struct Plan {
     pub(crate) revision: String,
     pub(crate) inputs: Vec<Input>,
     pub(crate) steps: Vec<Planned>,
+    /// Where the values of the steps come from.
+    pub(crate) sources: Vec<Sources>,
     pub(crate) outputs: Option<Vec<(String, Tree)>>,
     /// The steps that give a name its value, in order.
     pub(crate) providers: HashMap<String, Vec<usize>>,
@@ -142,6 +145,7 @@ impl Plan {
             ids: ids(&workflow.steps),
             barriers: barriers(&steps),
             dependents: dependents(&steps),
+            sources: sources::sources(&steps, &workflow.inputs),
             steps,
             outputs,
             effects: skill.policy.effects,

@@ -155,6 +155,11 @@ impl View<'_> {
         })
     }
 
+    /// Whether a name means the value of a step here.
+    pub(crate) fn is_result(&self, name: &str) -> bool {
+        self.result(name).is_some()
+    }
+
     fn input(&self, name: &str) -> Option<Lookup> {
         let value = self.frame.inputs.get(name);
         let declared = || {
@@ -292,6 +297,10 @@ impl Scope for View<'_> {
         } else {
             Member::Held
         }
+    }
+
+    fn is_untrusted(&self, name: &str, member: Option<&str>) -> bool {
+        self.reads_untrusted(name, member)
     }
 
     fn secret(&self, name: &str) -> Option<String> {

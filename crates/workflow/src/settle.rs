@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Path;
 use crate::event::{Call, Ended, Event, Heal, Next};
 use crate::machine::Machine;
-use crate::plan::Remedy;
+use crate::plan::{Remedy, Work};
 use crate::progress::elapsed;
 use crate::size::size;
 use crate::state::{At, TryState};
@@ -118,16 +118,13 @@ impl Machine {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
         let said = planned.step.effects.or(frame.plan.effects).is_some();
-        let Some(TryState::Calling { call, effects, .. }) = self.try_state(at) else {
-            return failure;
-        };
-        let Call::Tool { tool, .. } = &**call else {
+        let Some((tool, effects)) = self.tool_called(at) else {
             return failure;
         };
         let repeats = matches!(planned.step.on_error, OnError::Retry(_))
             || self.remedy(at, &failure).is_some();
         let stopped = self.stopped_in(at.frame).is_some();
-        if said || *effects != Effects::Once || !failure.in_doubt || !repeats || stopped {
+        if said || effects != Effects::Once || !failure.in_doubt || !repeats || stopped {
             return failure;
         }
         let why = format!(
@@ -139,6 +136,24 @@ impl Machine {
             None => why,
         };
         failure.hint(hint)
+    }
+
+    /// The tool that a try has called, and what repeating it would do; also while its result is judged.
+    fn tool_called(&self, at: At) -> Option<(&str, Effects)> {
+        let planned = &self.frames[at.frame].plan.steps[at.step];
+        if !matches!(planned.work, Work::Tool { .. }) {
+            return None;
+        }
+        if let Some(held) = self.verifying(at) {
+            return Some((held.called.first()?, held.effects));
+        }
+        match self.try_state(at)? {
+            TryState::Calling { call, effects, .. } => match &**call {
+                Call::Tool { tool, .. } => Some((tool, *effects)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The event for a call that could not be made, and that is to be made later instead of failing.

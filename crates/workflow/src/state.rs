@@ -2,7 +2,7 @@
 //!
 //! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and nobody else does.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use deft_model::{Effects, Failure, Object};
@@ -22,6 +22,8 @@ pub(crate) struct Frame {
     pub(crate) parent: Option<At>,
     pub(crate) depth: u32,
     pub(crate) inputs: Arc<Value>,
+    /// Inputs whose values were written by others.
+    pub(crate) untrusted_inputs: BTreeSet<String>,
     pub(crate) steps: Vec<StepState>,
     /// How many leading steps have ended.
     pub(crate) leading: usize,
@@ -280,6 +282,7 @@ impl Frame {
             parent: None,
             depth: 0,
             inputs: Arc::new(Value::Object(inputs.clone())),
+            untrusted_inputs: BTreeSet::new(),
             steps,
             leading: 0,
             open: 0,

@@ -93,7 +93,7 @@ impl Machine {
                     breach.in_doubt()
                 };
                 let next = self.after_breach(now, at, &breach);
-                (None, Some(breach), next)
+                (None, Some(self.explain_withheld(at, breach)), next)
             }
         }
     }

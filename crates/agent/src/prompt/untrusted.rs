@@ -69,6 +69,15 @@ pub fn frame(kind: Framed, source: &str, text: &str) -> String {
     out
 }
 
+/// A value from outside inside a sentence: framed like any other text, on one line if it is one.
+pub fn frame_value(source: &str, text: &str) -> String {
+    let framed = frame(Framed::Result, source, text);
+    match framed.split('\n').collect::<Vec<_>>().as_slice() {
+        [open, line, close] => format!("{open}{line}{close}"),
+        _ => framed,
+    }
+}
+
 /// A text in which nothing looks like one of our tags and nothing is unseen, and how many
 /// characters were taken out.
 pub fn neutralise(text: &str) -> (String, usize) {

@@ -146,7 +146,7 @@ pub(crate) enum Approvals {
     Approve {
         /// The question's id, or the beginning of it
         id: String,
-        /// Do not ask again for this revision and operation
+        /// Do not ask again for this revision and operation, or for this tool in chats
         #[arg(long)]
         always: bool,
         /// With `--always`: this argument may differ, as the pattern says (`to=*@example.com`)

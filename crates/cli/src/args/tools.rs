@@ -13,6 +13,11 @@ pub(crate) enum Tools {
         /// Its name
         name: String,
     },
+    /// Ask again before calls of a tool in chats (takes back an `always`)
+    Forget {
+        /// Its name
+        name: String,
+    },
     /// Call a tool
     Call(ToolCall),
     /// The catalog that a model gets: names and first sentences, by server

@@ -301,7 +301,7 @@ pub(crate) async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> De
     let text = chat_text(notice);
     if let Some(approval) = &notice.approval {
         // Whatever the call is about to do, it cannot look like something else.
-        let (text, buttons) = (visible(&text), buttons(approval));
+        let (text, buttons) = (visible(&text), buttons(approval, notice.always));
         let sent = client.send_buttons(chat, &text, &buttons).await;
         let id = sent.map_err(not_sent)?;
         return Ok(format!("telegram {chat} {:?}", [id]));

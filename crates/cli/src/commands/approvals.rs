@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use deft_engine::Answered;
 use deft_store::ApprovalRow;
-use deft_workflow::Answer;
+use deft_workflow::{Answer, Operation};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -133,7 +133,12 @@ fn tell(
         };
         output.note(&format!("{said}: {next}"));
         if always {
-            output.note("it will not be asked again for this revision and operation");
+            let operation: Operation =
+                serde_json::from_str(&row.asked.operation).unwrap_or_default();
+            output.note(&match operation.remember {
+                Some(mark) => format!("chats will not ask again before they call `{}`", mark.tool),
+                None => "it will not be asked again for this revision and operation".to_owned(),
+            });
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -202,7 +202,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("agent.llm", Kind::Text, Words("the only one there is"), Mind,
         "The name of the `llm` section that agents use unless they say otherwise"),
     key("agent.approve", Kind::Texts, Value("[\"destructive\"]"), Mind,
-        "What a person is asked about before an agent calls it: `destructive` for tools that say it of themselves, or names of tools; a trailing `*` stands for anything"),
+        "What a person is asked about before an agent calls it: `destructive` for tools that say it of themselves and, in chats that you attend, for tools of servers that do not say otherwise; or names of tools; a trailing `*` stands for anything"),
     key("agent.tools", Kind::Texts, Value("[\"needed\"]"), Mind,
         "The tools that chats may use: names, in which a trailing `*` stands for anything, are offered with every question; `needed` stands for all others, offered as they are needed"),
     key("agent.offer_tokens", Kind::Count, Value("1000"), Mind,

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use deft_engine::{Attention, Notice, NoticeKind, Question, answer_text, question_key};
+use deft_engine::{Attention, Notice, NoticeKind, Question, Response, answer_text, question_key};
 use deft_model::{Failure as Fault, FailureClass, Object, RunId};
 use deft_store::{NewNotice, Store};
-use deft_workflow::{Answer, Operation, Path};
+use deft_workflow::{Operation, Path};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -81,6 +81,7 @@ impl Fake {
             run: None,
             target: Some(to.to_owned()),
             approval,
+            always: false,
         };
         let new = NewNotice {
             key,
@@ -183,8 +184,8 @@ impl Talk for Fake {
                     }
                     Do::Ask(message) => match &attention.asker {
                         Some(asker) => {
-                            let answer = asker.ask(question(message, &run)).await;
-                            let word = answer.map_or("nobody", Answer::word);
+                            let response = asker.ask(question(message, &run)).await;
+                            let word = response.map_or("no answer", |given| given.answer.word());
                             said.text.push_str(word);
                         }
                         None => {
@@ -275,14 +276,14 @@ impl Talk for Fake {
     fn decide<'a>(
         &'a self,
         approval: &'a str,
-        answer: Answer,
+        response: Response,
         by: &'a str,
     ) -> Later<'a, Option<Decided>> {
         Box::pin(async move {
             let (question, by) = ("delete it?".to_owned(), by.to_owned());
             Ok((approval == "apr_1").then_some(Decided {
                 question,
-                answer,
+                answer: response.answer,
                 by,
             }))
         })

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_engine::{Attention, Engine, Notice, NoticeKind, Question};
+use deft_engine::{Attention, Engine, Notice, NoticeKind, Question, Response};
 use deft_model::{Choice, RunId, RunStatus};
 use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
 use deft_workflow::Answer;
@@ -249,6 +249,7 @@ impl Talk for Host {
                 run: None,
                 target: Some(to.to_owned()),
                 approval: None,
+                always: false,
             };
             let left = self.engine.tell(key, &notice).await;
             left.map(drop).map_err(|error| failure(&error))
@@ -287,7 +288,7 @@ impl Talk for Host {
     fn decide<'a>(
         &'a self,
         approval: &'a str,
-        answer: Answer,
+        response: Response,
         by: &'a str,
     ) -> Later<'a, Option<Decided>> {
         Box::pin(async move {
@@ -296,7 +297,8 @@ impl Talk for Host {
                 return Ok(None);
             };
             let question = row.asked.message.clone();
-            let answered = self.engine.answer(&row, answer, by, false).await;
+            let Response { answer, always } = response;
+            let answered = self.engine.answer(&row, answer, by, always).await;
             // Whoever serves the queue here looks at once, and not at its next round.
             self.engine.ring();
             let row = match answered.map_err(|error| failure(&error))? {

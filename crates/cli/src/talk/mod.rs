@@ -14,7 +14,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_engine::{Attention, Question};
+use deft_engine::{Attention, Question, Response};
 use deft_model::{FailureClass, Object, RunId, Usd};
 use deft_workflow::Answer;
 use jiff::Timestamp;
@@ -286,7 +286,7 @@ pub(crate) trait Talk: Send + Sync + 'static {
     fn decide<'a>(
         &'a self,
         approval: &'a str,
-        answer: Answer,
+        response: Response,
         by: &'a str,
     ) -> Later<'a, Option<Decided>>;
 

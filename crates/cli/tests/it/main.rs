@@ -44,6 +44,7 @@ mod terminal;
 mod tick;
 mod tool_channel;
 mod tools;
+mod unannotated;
 mod unwritable;
 mod up;
 mod validate;

@@ -3,7 +3,7 @@
 
 use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, Section, assemble};
 use deft_agent::{CATALOG_TOOL, Classified, Mode, Offer, Setup};
-use deft_model::{Authority, Failure};
+use deft_model::{Agent, Authority, Failure};
 use deft_store::{FactFilter, RunRow};
 use serde_json::Value;
 
@@ -122,11 +122,13 @@ impl Engine {
             let left_out = reach.left_out.join(", ");
             tracing::warn!(%left_out, "tools do not fit and are not offered");
         }
+        let approve = inner.approvals(&voice.agent);
         let authority = Authority {
             agent: voice.agent.id.clone(),
             attended,
             tools: reach.limit.into_iter().collect(),
-            approve: inner.approvals(&voice.agent),
+            ask_unannotated: attended && approve.iter().any(|word| word == Agent::DESTRUCTIVE),
+            approve,
             skills: reach.skills.clone(),
             may_schedule: true,
             ..Authority::default()

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use deft_agent::{MOST_OFFERED, Offer, Shelved};
-use deft_model::{Failure, FailureClass, ToolSpec, fits};
+use deft_model::{Agent, Failure, FailureClass, ToolSpec, fits};
 use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
 
 /// The longest name that every provider takes.
@@ -181,10 +181,11 @@ pub(super) fn on_the_wire(tool: &str) -> String {
         .collect()
 }
 
-/// Whether a person has to agree to calls of a tool.
+/// Whether a person has to agree to calls of a tool, wherever they are made. A tool whose server leaves
+/// open what it does is asked about in chats besides (`authority`).
 pub(crate) fn needs_approval(info: &ToolInfo, approve: &[String]) -> bool {
     approve.iter().any(|pattern| match pattern.as_str() {
-        "destructive" => info.annotations.destructive_hint == Some(true),
+        Agent::DESTRUCTIVE => info.annotations.destructive_hint == Some(true),
         pattern => names_it(pattern, info),
     })
 }

@@ -216,6 +216,8 @@ impl Performer {
             tries: Some(&tries),
         };
         let result = engine.models().ask(ask).await;
+        // What it wants done is decided next, also by what a person has agreed to meanwhile.
+        engine.read_grants_again().await;
         let redaction = engine.parts.router.redaction();
         let result = result.map_err(|failure| redaction.failure(failure));
         let result = result.map(|mut answer| {
@@ -254,6 +256,7 @@ impl Performer {
             kind: "budget".to_owned(),
             name: Some(broke.scope),
             args: None,
+            remember: None,
         };
         let (nth, place) = (run.finish_ordinal, Path::from_text(place));
         let question = ask::question_at(&run.id, nth, place, message, &operation);

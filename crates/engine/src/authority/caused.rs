@@ -10,13 +10,15 @@ use std::sync::Arc;
 use deft_model::{Authority, Body, Handler, Object, Skill, fits};
 use deft_records::{Target, merge, normalise, target};
 use deft_skillfile::Check;
+use deft_store::Grant;
 use deft_tools::ToolInfo;
-use deft_workflow::Plan;
+use deft_workflow::{Operation, Path, Plan, PlannedCall};
 use serde_json::Value;
 
 use super::Verdict;
 use crate::agent::{SCHEDULING, SKILL_RUN, USE_SKILL};
 use crate::engine::Inner;
+use crate::grants::Place;
 
 /// As much of arguments as fits into a question.
 const MOST_SHOWN: usize = 200;
@@ -118,7 +120,11 @@ impl Inner {
         if let Ok(pinned) = self.plans.pin(&loaded) {
             let inside = inside(&authority.agreed_for(&pinned.revision), skill);
             let mut seen = HashSet::from([id.to_owned()]);
-            self.planned(&inside, &pinned.plan, &mut seen, depth, &mut planned)?;
+            // What a person agreed to for good is not asked about again.
+            let grants = self.standing.of_skill(id);
+            let granted = |call: &PlannedCall<'_>| is_granted(&grants, id, &pinned.revision, call);
+            let plan = &pinned.plan;
+            self.planned(&inside, plan, &granted, &mut seen, depth, &mut planned)?;
             caused.revision = Some(pinned.revision);
         }
         planned.iter().for_each(|call| caused.add(&call.tool));
@@ -270,11 +276,13 @@ impl Inner {
         Ok(())
     }
 
-    /// The calls of a plan and of the skills it runs that need a person's yes.
+    /// The calls of a plan and of the skills it runs that need a person's yes; calls of the plan itself
+    /// that are `granted` do not.
     fn planned(
         &self,
         authority: &Authority,
         plan: &Arc<Plan>,
+        granted: &dyn Fn(&PlannedCall<'_>) -> bool,
         seen: &mut HashSet<String>,
         depth: u32,
         found: &mut Vec<Planned>,
@@ -283,6 +291,9 @@ impl Inner {
             let Some(tool) = call.tool else {
                 continue;
             };
+            if granted(&call) {
+                continue;
+            }
             let literal = call.args.filter(|args| !args.to_string().contains("{{"));
             let args = literal.and_then(Value::as_object);
             let judged = self.judge_nested(authority, tool, args, depth + 1);
@@ -308,11 +319,31 @@ impl Inner {
             };
             if let Ok(pinned) = self.plans.pin(&loaded) {
                 let inside = inside(authority, &loaded.skill);
-                self.planned(&inside, &pinned.plan, seen, depth, found)?;
+                self.planned(&inside, &pinned.plan, &|_| false, seen, depth, found)?;
             }
         }
         Ok(())
     }
+}
+
+/// Whether a person agreed for good to a call of a revision of a skill.
+fn is_granted(grants: &[Grant], skill: &str, revision: &str, call: &PlannedCall<'_>) -> bool {
+    let (Some(step), Some(tool), Some(args)) = (call.step, call.tool, call.args) else {
+        return false;
+    };
+    let operation = Operation {
+        kind: "tool".to_owned(),
+        name: Some(tool.to_owned()),
+        args: Some(args.clone()),
+        remember: None,
+    };
+    let place = Place {
+        skill,
+        revision,
+        path: &Path::from_text(step.to_owned()),
+        operation: &operation,
+    };
+    grants.iter().any(|grant| place.is_covered(grant))
 }
 
 /// The rights inside a skill that a caller with these rights runs.

@@ -15,10 +15,11 @@ mod stored;
 use deft_agent::{Consent, Covers};
 use deft_model::{Authority, Failure, FailureClass, Object};
 use deft_tools::{Found, ToolInfo};
-use deft_workflow::Permit;
+use deft_workflow::{Permit, ToolMark};
 
 use crate::agent::needs_approval;
 use crate::engine::Inner;
+use crate::standing_grants::mark;
 
 pub(crate) use caused::inside;
 pub(crate) use stored::{after_change, read_record_text, with_authority, write_record_text};
@@ -75,13 +76,15 @@ impl Inner {
             Ok(caused) => caused,
             Err(why) => return Verdict::Denied(why),
         };
-        let asks = needs_approval(&info, &authority.approve) || self.writes_home(&info, args);
-        let itself = asks && !authority.has_agreed(&names);
+        let asks = self.always_asks(authority, &info, args);
+        let open = !asks && self.is_left_open(authority, &info);
+        let itself = (asks || open) && !authority.has_agreed(&names);
         if !itself && caused.is_free() {
             return Verdict::Free;
         }
+        let left_open = (itself && open).then(|| left_open(tool, args));
         Verdict::Ask(Consent {
-            question: caused.question,
+            question: caused.question.or(left_open),
             covers: (!caused.tools.is_empty()).then_some(Covers {
                 tools: caused.tools,
                 revision: caused.revision,
@@ -149,6 +152,34 @@ impl Inner {
         }
     }
 
+    /// Whether a call needs a yes each time: its tool is one of `approve`, or it writes into deft's own
+    /// folders.
+    fn always_asks(&self, authority: &Authority, info: &ToolInfo, args: Option<&Object>) -> bool {
+        needs_approval(info, &authority.approve) || self.writes_home(info, args)
+    }
+
+    /// Whether a call needs a yes because the server of its tool leaves open whether it destroys
+    /// something, and no person has said yes to all of its calls.
+    fn is_left_open(&self, authority: &Authority, info: &ToolInfo) -> bool {
+        let asks = authority.ask_unannotated && info.annotations.leaves_open();
+        asks && !self.standing.has_tool(info)
+    }
+
+    /// The tool of a call that needs a yes for no other reason, so that a person may agree to all of its
+    /// calls at once.
+    pub(crate) fn tool_to_remember(
+        &self,
+        authority: &Authority,
+        tool: &str,
+        args: &Object,
+    ) -> Option<ToolMark> {
+        let Found::Tool(info) = self.parts.router.find(tool) else {
+            return None;
+        };
+        let asks = self.always_asks(authority, &info, Some(args));
+        (!asks && self.is_left_open(authority, &info)).then(|| mark(&info))
+    }
+
     /// Whether a call writes into a folder from which deft loads skills, agents or settings.
     fn writes_home(&self, info: &ToolInfo, args: Option<&Object>) -> bool {
         let Some(args) = args else {
@@ -169,6 +200,12 @@ fn question(tool: &str, args: Option<&Object>) -> String {
         Some(args) => format!("call `{tool}` with {}?", caused::brief(args)),
         None => format!("call `{tool}`?"),
     }
+}
+
+/// The question about a tool whose server leaves open what it does.
+fn left_open(tool: &str, args: Option<&Object>) -> String {
+    let call = question(tool, args).replacen("call", "Call", 1);
+    format!("{call} Its server does not say whether it changes or deletes something.")
 }
 
 fn not_allowed(tool: &str, authority: &Authority) -> String {

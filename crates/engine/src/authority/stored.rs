@@ -124,6 +124,7 @@ impl Inner {
             kind: "tool".to_owned(),
             name: Some(tool.to_owned()),
             args: Some(args),
+            remember: None,
         };
         let place = Place {
             skill: &row.text.skill,

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent, What};
-use deft_model::{Effects, Exhausted, Failure, FailureClass, Tier};
+use deft_model::{Effects, Exhausted, Failure, FailureClass, Object, Tier};
 use deft_store::Write;
-use deft_workflow::{Event, Next, Operation, Path};
+use deft_workflow::{Event, Next, Operation, Path, ToolMark};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -322,6 +322,7 @@ impl Driver {
         else {
             return None;
         };
+        let remember = self.tool_to_remember(path, agent, (tool, args));
         // Grants are bound to the step, so the place within the agent stands behind a mark that
         // they leave out.
         let agent = agent.to_string().replace('/', "+");
@@ -330,6 +331,7 @@ impl Driver {
             kind: "tool".to_owned(),
             name: Some(tool.clone()),
             args: Some(Value::Object(args.clone())),
+            remember,
         };
         let nth = self.run.finish_ordinal;
         let message = message.clone();
@@ -340,6 +342,21 @@ impl Driver {
             message,
             &operation,
         ))
+    }
+
+    /// The tool that a call is about, if a person may agree to all of its calls at once: that is for
+    /// chats, where calls differ.
+    fn tool_to_remember(
+        &self,
+        path: &Path,
+        agent: &Address,
+        (tool, args): (&str, &Object),
+    ) -> Option<ToolMark> {
+        if self.run.skill != CHAT_SKILL {
+            return None;
+        }
+        let setup = self.agents.get(path)?.machine.setup(agent)?;
+        self.engine.tool_to_remember(&setup.authority, tool, args)
     }
 
     pub(super) fn perform_thought(&mut self, path: Path, thought: Thought) {

@@ -153,7 +153,7 @@ impl Case {
     }
 
     /// One of `say` (with `key` in a new conversation, answered `to` a chat), `run`, `tick` (a time), `answer` (yes, no),
-    /// `drain`, `tool` (one that is there from now on), `skills` (like those of the case; null removes one), `reload` (skills of
+    /// `drain`, `tool` (one that is there from now on, with another `about` if given), `skills` (like those of the case; null removes one), `reload` (skills of
     /// files as they are now), `resume` (a skill whose last
     /// run goes on), `resume_agent`, `limits` (`budget` and `budgets` from now on), `cancel` (a skill whose last run is stopped),
     /// `up` (a model that is there again).
@@ -184,10 +184,11 @@ impl Case {
             "drain" => scene.drain().await,
             "tool" => {
                 let mut tools = list(&self.0["tools"]);
-                install(
-                    &scene.world,
-                    tools.find(|tool| tool["name"] == text).unwrap(),
-                );
+                let mut tool = tools.find(|tool| tool["name"] == text).unwrap().clone();
+                if wish["about"].is_string() {
+                    tool["about"] = wish["about"].clone();
+                }
+                install(&scene.world, &tool);
             }
             "skills" => scene.write_skills(wish),
             "reload" => scene.write_skills(&Value::Null),
@@ -408,7 +409,8 @@ fn day_budget(given: &Value) -> DayBudget {
     budget
 }
 
-/// A tool of a case: `name`, `about`, `effects` (once), `schema` (anything), and `returns`, a list of
+/// A tool of a case: `name`, `about`, `effects` (once), `annotated` (false: it does not say what it
+/// does), `schema` (anything), and `returns`, a list of
 /// what it returns one after the other, the last one again and again; `{"fail": [class, message]}`
 /// fails, with a third word `blocked` or `in_doubt`. With `later` it is not there at first.
 fn install(world: &World, tool: &Value) {
@@ -429,7 +431,10 @@ fn install(world: &World, tool: &Value) {
     };
     let calls = Arc::clone(&world.calls);
     let nth = Arc::new(Mutex::new(0));
-    let definition = Definition::new(&name, about, effects, schema);
+    let mut definition = Definition::new(&name, about, effects, schema);
+    if tool["annotated"] == false {
+        definition = definition.unannotated();
+    }
     world
         .engine
         .router()

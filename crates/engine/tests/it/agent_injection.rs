@@ -111,6 +111,32 @@ async fn a_result_is_data_whatever_it_says() {
     }
 }
 
+/// The text of an `agent` step is a template: what a tool gave stands in a frame there too.
+#[tokio::test]
+async fn a_result_in_the_text_of_a_step_is_data() {
+    for (name, text) in corpus() {
+        for cmd in [false, true] {
+            let case = Case(json!({
+                "about": "", "cmd": cmd, "tools": tools(&text), "script": [{ "text": "I see." }],
+                "skills": { "sums.yaml": "name: sums\ndescription: x\nsteps:\n  - {id: mail, tool: mail_read, args: {id: '1'}}\n  - {id: sum, agent: 'Sum up: {{ mail }}', tools: [mail_send]}\n" },
+                "do": [{ "run": "sums" }],
+            }));
+            let scene = case.play().await;
+            ended_well(&scene, &name).await;
+            assert_eq!(scene.world.called(), ["mail_read"], "{name}");
+            let requests = scene.servers["double"].requests();
+            let messages = requests[0]["messages"].as_array().unwrap();
+            let task = messages.last().unwrap()["content"].as_str().unwrap();
+            let inside = task
+                .strip_prefix("Sum up: <untrusted kind=\"result\" from=\"mail\"")
+                .and_then(|rest| rest.strip_suffix("</untrusted>"));
+            let inside = inside.unwrap_or_else(|| panic!("{name}: {task}"));
+            assert!(!inside.contains("<untrusted"), "{name}: {task}");
+            assert!(!inside.contains("</untrusted"), "{name}: {task}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_message_that_quotes_commands_runs_none() {
     for (name, text) in corpus() {

@@ -1,10 +1,8 @@
 //! Stopping, asking, resuming, repeating.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_engine::{Answered, Asker, Attention, Question, ResumeWith};
+use deft_engine::{Answered, Asker, Attention, Question, Responds, ResumeWith};
 use deft_model::{Outcome, RunStatus};
 use deft_store::{CancelState, Decided, Decision, Memory, RunFilter, RunRow};
 use deft_workflow::Answer;
@@ -119,9 +117,9 @@ async fn unattended_a_question_parks_the_run_until_somebody_answers() {
 struct Says(Answer);
 
 impl Asker for Says {
-    fn ask(&self, _: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
+    fn ask(&self, _: Question) -> Responds {
         let answer = self.0;
-        Box::pin(async move { Some(answer) })
+        Box::pin(async move { Some(answer.into()) })
     }
 }
 

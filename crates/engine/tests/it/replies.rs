@@ -134,6 +134,7 @@ async fn messages_to_one_place_are_sent_in_order() {
                 run: None,
                 target: Some(place.to_owned()),
                 approval: None,
+                always: false,
             };
             t.world.engine.tell(key, &notice).await.unwrap();
         }

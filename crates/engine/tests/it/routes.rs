@@ -4,7 +4,8 @@
 //! A route is a file in `tests/routes/`: `calls` of the model, one after the other; what agents `below`
 //! it call; what happens `then`, a later tick unless given. `TOOL` stands for the tool. A route
 //! `of_person` goes through a skill that a person wrote, whose tools are the person's decision. One
-//! that is `closed` leads nowhere for any tool; one that is `fired_only` does so in chats. No question
+//! that is `closed` leads nowhere for any tool; one that is `fired_only` does so in chats; one that
+//! `reads` calls no tool of deft's own, as all of these are, that does not say that it only reads. No question
 //! is ever answered, so that a tool is called only where none was asked.
 
 use std::fs;
@@ -20,6 +21,10 @@ const FREE: &str = "peek";
 const ASKED: &str = "wipe";
 /// Is there, and not for the agent.
 const HIDDEN: &str = "hidden";
+/// Does not say what it does: needs a yes in a chat that a person attends.
+const SILENT: &str = "post";
+/// All of them.
+const TOOLS: [&str; 4] = [FREE, ASKED, HIDDEN, SILENT];
 
 /// Where the agent works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +70,7 @@ fn script(route: &Value) -> Vec<Value> {
 fn skills() -> Value {
     let open = "name: open\ndescription: x\nsteps:\n  - {id: a, tool: peek}\n";
     let mut skills = json!({ "open.yaml": open });
-    for tool in [FREE, ASKED, HIDDEN] {
+    for tool in TOOLS {
         skills[format!("do/{tool}.md")] = json!(format!(
             "---\nname: do.{tool}\ndescription: x\nhandler: tool:{tool}\n---\n\n# do.{tool}\n"
         ));
@@ -87,7 +92,7 @@ fn record(name: &str, tool: &str, enabled: bool) -> Value {
 /// Records of a person; the last one is the agent itself where it is fired.
 fn records(place: Place, may_use: &[&str]) -> Vec<Value> {
     let mut records = vec![record("Mine", FREE, true)];
-    let off = [FREE, ASKED, HIDDEN].map(|tool| record(&format!("Off {tool}"), tool, false));
+    let off = TOOLS.map(|tool| record(&format!("Off {tool}"), tool, false));
     records.extend(off);
     if place == Place::Fired {
         records.push(json!({ "name": "Night", "trigger_type": "cron",
@@ -102,6 +107,7 @@ fn case(place: Place, route: &Value) -> Case {
     let mut may_use = vec![
         FREE,
         ASKED,
+        SILENT,
         "broken",
         "memory_store_skill",
         "memory_update_skill",
@@ -124,11 +130,12 @@ fn case(place: Place, route: &Value) -> Case {
     let down = json!({ "name": "broken", "effects": "none",
         "returns": [{ "fail": ["network", "down"] }] });
     let known = |name: &str, effects: &str| json!({ "name": name, "effects": effects });
+    let silent = json!({ "name": SILENT, "annotated": false });
     Case(json!({
         "skills": skills(),
         "records": records(place, &may_use),
         "files": true,
-        "tools": [known(FREE, "idempotent"), known(ASKED, "once"), known(HIDDEN, "once"), down],
+        "tools": [known(FREE, "idempotent"), known(ASKED, "once"), known(HIDDEN, "once"), silent, down],
         "options": { "approve": [ASKED], "tools": may_use, "may_schedule": true, "max_steps": 20 },
         "script": script(route),
         "do": todo,
@@ -143,7 +150,14 @@ fn is_called(place: Place, tool: &str, route: &Value) -> bool {
         Place::Fired => true,
     };
     // A person's skill may call what the agent cannot; what needs a yes is asked about there as well.
-    let allowed = tool == FREE || (tool == HIDDEN && route["of_person"] == true);
+    let of_person = route["of_person"] == true;
+    let allowed = match tool {
+        FREE => true,
+        ASKED => false,
+        HIDDEN => of_person,
+        // Where no person attends, the agent has it because a person named it.
+        _ => (of_person || place != Place::Chat) && route["reads"] != true,
+    };
     leads_somewhere && allowed
 }
 
@@ -151,7 +165,7 @@ fn is_called(place: Place, tool: &str, route: &Value) -> bool {
 async fn no_detour_needs_fewer_questions_than_a_direct_call() {
     let mut wrong = Vec::new();
     for file in files() {
-        for tool in [FREE, ASKED, HIDDEN] {
+        for tool in TOOLS {
             for place in [Place::Chat, Place::Alone, Place::Fired] {
                 let route = route(&file, tool);
                 let scene = case(place, &route).play().await;

@@ -56,6 +56,7 @@ fn notice(text: &str) -> Notice {
         run: None,
         target: None,
         approval: None,
+        always: false,
     }
 }
 

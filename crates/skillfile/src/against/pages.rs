@@ -12,8 +12,9 @@ use crate::span::Span;
 /// Endings of file names, which look like actions of a domain.
 const ENDINGS: [&str; 7] = ["csv", "json", "md", "py", "txt", "yaml", "yml"];
 
-/// Reports words such as `email.sned` between backticks: the domain exists, the skill does not.
-pub fn check_page(text: &str, known: &Surroundings) -> Vec<Diagnostic> {
+/// Reports words such as `email.sned` between backticks: the domain exists, the skill does not. The
+/// index of a `domain` names its skills at the beginning of rows of a table too.
+pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec<Diagnostic> {
     let mut sink = Sink::default();
     let Some(skills) = &known.skills else {
         return sink.finish();
@@ -21,8 +22,11 @@ pub fn check_page(text: &str, known: &Surroundings) -> Vec<Diagnostic> {
     let domains: BTreeSet<&str> = skills
         .keys()
         .filter_map(|id| id.split_once('.').map(|(domain, _)| domain))
+        .chain(domain)
         .collect();
-    for (at, quoted) in quoted(text) {
+    let mut said = BTreeSet::new();
+    let rows = domain.map(|_| rows(text));
+    for (at, quoted) in quoted(text).chain(rows.into_iter().flatten()) {
         // `email.send --to x` names its command first.
         let word = quoted.split_whitespace().next().unwrap_or_default();
         let Some((domain, action)) = word.split_once('.') else {
@@ -35,12 +39,28 @@ pub fn check_page(text: &str, known: &Surroundings) -> Vec<Diagnostic> {
         if known_word || !is_action || !domains.contains(domain) || ENDINGS.contains(&action) {
             continue;
         }
+        let span = Span::new(at, at + word.len());
+        if !said.insert(word) {
+            continue;
+        }
         let near = nearest(word, skills.keys().map(String::as_str));
         let message = format!("there is no skill `{word}`");
-        sink.report(Rule::UnknownSkill, Span::new(at, at + word.len()), message)
+        sink.report(Rule::UnknownSkill, span, message)
             .maybe_help(near.map(|near| format!("did you mean `{near}`?")));
     }
     sink.finish()
+}
+
+/// The first cells of the rows of tables, with their places.
+fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let start = at;
+        at += line.len();
+        let cell = line.strip_prefix('|')?.split('|').next()?;
+        let word = cell.trim_start();
+        Some((start + 1 + cell.len() - word.len(), word.trim_end()))
+    })
 }
 
 /// What stands between single backticks on one line, with its place.

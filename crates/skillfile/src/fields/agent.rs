@@ -39,7 +39,7 @@ pub(crate) const AGENT: &[Field] = &[
     optional(
         "approve",
         Kind::Texts,
-        "tools that need a yes: names, patterns, or the word `destructive` for all that say so of themselves",
+        "tools that need a yes: names, patterns, or the word `destructive` for all that say so of themselves, and in chats for those of servers that do not say otherwise",
     ),
     optional(
         "max_steps",

@@ -93,6 +93,21 @@ impl Template {
         text.map_err(|fault| fault.finish(&self.source))
     }
 
+    /// Renders the template as text for a model: what is written of untrusted values goes through
+    /// `frame`, which gets the origin of the value and its text. Conditions, loops and filters work on
+    /// the values as they are. Numbers, truth values and `None` can say nothing and have no frame.
+    pub fn render_framed(
+        &self,
+        scope: &dyn Scope,
+        frame: &dyn Fn(&str, &str) -> String,
+    ) -> Result<String, EvalError> {
+        let Some(program) = &self.program else {
+            return Ok(self.source.clone());
+        };
+        let text = program.framed(scope, frame);
+        text.map_err(|fault| fault.finish(&self.source))
+    }
+
     /// True when the text is exactly one `{{ … }}`, so that the value keeps its type.
     pub fn is_expression(&self) -> bool {
         self.shape == Shape::Expression

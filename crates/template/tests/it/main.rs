@@ -10,6 +10,7 @@ mod cases;
 mod cpython;
 mod dump;
 mod evaluate;
+mod framed;
 mod limits;
 mod properties;
 mod render;

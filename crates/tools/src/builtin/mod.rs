@@ -78,6 +78,8 @@ pub struct Definition {
     pub checked: bool,
     /// Whether it may destroy something.
     pub destructive: bool,
+    /// Whether its annotations say what it does.
+    pub annotated: bool,
 }
 
 impl Definition {
@@ -90,6 +92,7 @@ impl Definition {
             effects,
             checked: true,
             destructive: false,
+            annotated: true,
         }
     }
 
@@ -97,6 +100,14 @@ impl Definition {
     #[must_use]
     pub fn destructive(mut self) -> Self {
         self.destructive = true;
+        self
+    }
+
+    /// The same for a tool that says nothing about what it does, like those of servers without
+    /// annotations.
+    #[must_use]
+    pub fn unannotated(mut self) -> Self {
+        self.annotated = false;
         self
     }
 
@@ -122,6 +133,10 @@ pub(crate) struct Installed {
 impl Installed {
     pub(crate) fn new(definition: Definition, handler: Handler) -> Self {
         let schema = Arc::new(definition.schema);
+        let annotations = Annotations {
+            destructive_hint: Some(definition.destructive),
+            ..Annotations::of(definition.effects)
+        };
         Self {
             info: ToolInfo {
                 shown: definition.name.clone(),
@@ -131,9 +146,10 @@ impl Installed {
                 description: definition.description,
                 input_schema: schema.clone(),
                 output_schema: None,
-                annotations: Annotations {
-                    destructive_hint: definition.destructive.then_some(true),
-                    ..Annotations::of(definition.effects)
+                annotations: if definition.annotated {
+                    annotations
+                } else {
+                    Annotations::default()
                 },
                 builtin: true,
             },

@@ -39,11 +39,20 @@ pub(super) fn revoke(app: &App, id: &str, output: &Output) -> Done {
         output.document(&json!({ "grant": shown(&grant), "revoked": true }))?;
     } else {
         output.note(&format!(
-            "`{}` is taken back: `{}` asks again ({})",
-            grant.id, grant.skill, grant.describes
+            "`{}` is taken back: {} ({})",
+            grant.id,
+            asks_again(&grant),
+            grant.describes
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn asks_again(grant: &Grant) -> String {
+    match grant.tool() {
+        Some(tool) => format!("chats ask again before they call `{tool}`"),
+        None => format!("`{}` asks again", grant.skill),
+    }
 }
 
 /// Says yes for good, also to calls that differ as the patterns say.
@@ -96,7 +105,10 @@ fn unknown(id: &str) -> Failure {
 fn line(grant: &Grant, zone: &TimeZone) -> Vec<String> {
     vec![
         grant.id.clone(),
-        grant.skill.clone(),
+        match grant.tool() {
+            Some(_) => "(any)".to_owned(),
+            None => grant.skill.clone(),
+        },
         grant
             .revision
             .get(..12)
@@ -119,7 +131,8 @@ fn read(pattern: &str) -> Option<Value> {
 fn shown(grant: &Grant) -> Value {
     json!({
         "id": grant.id,
-        "skill": grant.skill,
+        "skill": grant.tool().is_none().then_some(&grant.skill),
+        "tool": grant.tool(),
         "revision": grant.revision,
         "operation": grant.operation,
         "pattern": grant.pattern.as_deref().and_then(read),

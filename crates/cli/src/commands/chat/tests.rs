@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use deft_engine::{Asker, Question};
+use deft_engine::{Asker, Question, Responds};
 use deft_model::FailureClass;
 use deft_workflow::Answer;
 use serde_json::json;
@@ -57,12 +57,9 @@ impl Lines for Script {
 struct Yes(Mutex<Vec<String>>);
 
 impl Asker for Yes {
-    fn ask(
-        &self,
-        question: Question,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
+    fn ask(&self, question: Question) -> Responds {
         self.0.lock().unwrap().push(question.message);
-        Box::pin(async { Some(Answer::Yes) })
+        Box::pin(async { Some(Answer::Yes.into()) })
     }
 }
 

@@ -38,6 +38,10 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         let files = found.iter().map(|loaded| {
             let mut shown = view::skill(loaded, &library.moment);
             stored.overlay(loaded, &library.moment, &mut shown);
+            let warnings = stored.check_tools(&loaded.skill);
+            if !warnings.is_empty() {
+                shown["warnings"] = warnings.iter().map(|one| json!(one.message)).collect();
+            }
             shown
         });
         let skills: Vec<_> = files.chain(records.into_iter().cloned()).collect();
@@ -82,6 +86,12 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
             .collect();
         output.data(table(&rows, output.width()))?;
     }
+    let wrong = found.iter().map(|loaded| &loaded.skill);
+    let wrong = wrong.filter(|skill| !stored.check_tools(skill).is_empty());
+    note_wrong_tools(
+        &wrong.map(|skill| skill.id.as_str()).collect::<Vec<_>>(),
+        output,
+    );
     let troubled = |state: &State| matches!(state, State::Broken { .. } | State::Shadowed { .. });
     let troubled = snapshot
         .files()
@@ -95,6 +105,30 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// So many skills are named in a note.
+const MOST_NAMED: usize = 5;
+
+fn note_wrong_tools(skills: &[&str], output: &Output) {
+    if skills.is_empty() {
+        return;
+    }
+    let named: Vec<String> = skills
+        .iter()
+        .take(MOST_NAMED)
+        .map(|skill| format!("`{skill}`"))
+        .collect();
+    let more = if skills.len() > MOST_NAMED {
+        ", …"
+    } else {
+        ""
+    };
+    output.note(&format!(
+        "{} with unknown tools or wrong arguments: {}{more}; `deft skills doctor` says what is wrong",
+        counted(skills.len(), "skill"),
+        named.join(", ")
+    ));
 }
 
 /// Whether a record is among those that were asked for.

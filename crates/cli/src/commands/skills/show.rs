@@ -143,7 +143,10 @@ fn rights(record: &Value) -> String {
     for list in authority["tools"].as_array().into_iter().flatten() {
         out.push_str(&format!("{:12} {}\n", "may call", names(list)));
     }
-    let asks = names(&authority["approve"]);
+    let mut asks = names(&authority["approve"]);
+    if authority["ask_unannotated"] == true {
+        asks.push_str(", tools without annotations");
+    }
     if !asks.is_empty() {
         out.push_str(&format!("{:12} {asks}\n", "asks before"));
     }

@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use deft_model::DisabledReason;
+use deft_model::{DisabledReason, Skill};
 use deft_registry::{Loaded, Snapshot};
-use deft_skillfile::Moment;
+use deft_skillfile::{Diagnostic, Moment, Surroundings};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Found, Router};
 use jiff::SignedDuration;
@@ -40,6 +40,8 @@ pub(crate) struct Stored {
     missing: HashMap<String, Vec<String>>,
     /// Records as listings show them, by name.
     pub(crate) records: Vec<Value>,
+    /// Tools as servers last listed them.
+    tools: Surroundings,
 }
 
 impl Stored {
@@ -69,6 +71,7 @@ impl Stored {
                 rows: rows.collect(),
                 missing,
                 records,
+                tools: deft_engine::known_tools(router),
             })
         })
     }
@@ -79,6 +82,11 @@ impl Stored {
         self.rows
             .get(id)
             .filter(|row| row.standing.disabled != gone && row.text.origin == SkillOrigin::File)
+    }
+
+    /// What is wrong with a skill of a file as far as it is about tools.
+    pub(crate) fn check_tools(&self, skill: &Skill) -> Vec<Diagnostic> {
+        deft_engine::check_tools(skill, &self.tools)
     }
 
     /// The number of the record that has the name of a file skill: its slots are those of the

@@ -38,12 +38,15 @@ pub(crate) fn check(
         let text = text_of(&loaded.path);
         add(&loaded.path, check_against(&text, &loaded.skill, &known));
         if matches!(loaded.skill.body, Body::Manual { .. }) {
-            add(&loaded.path, check_page(&text, &known));
+            add(&loaded.path, check_page(&text, &known, None));
         }
     }
     let files = snapshot.files().iter();
-    for file in files.filter(|file| matches!(file.state, State::Index(_))) {
-        add(&file.path, check_page(&text_of(&file.path), &known));
+    for file in files {
+        if let State::Index(domain) = &file.state {
+            let found = check_page(&text_of(&file.path), &known, Some(domain));
+            add(&file.path, found);
+        }
     }
     found
 }

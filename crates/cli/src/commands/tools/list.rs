@@ -6,7 +6,8 @@ use deft_model::{Failure as ToolFailure, nearest};
 use deft_tools::{DisabledTool, Found, Router, ServerState, ToolInfo};
 use serde_json::{Value, json};
 
-use super::Opened;
+use super::{Opened, remembered};
+use crate::app;
 use crate::args::ToolList;
 use crate::failure::{Done, Failure};
 use crate::home::Home;
@@ -152,14 +153,21 @@ fn short(tool: &ToolInfo) -> Value {
 pub(super) async fn show(name: &str, home: &Home, output: &Output) -> Done {
     let opened = Opened::to_read(home, output).await?;
     let tool = find(&opened.router, name)?;
+    let grant = match app::read_store(home) {
+        Ok(store) => remembered::find(&*store, &tool).await,
+        // It has been said that the store cannot be read.
+        Err(_) => None,
+    };
     if output.json {
         let mut document = short(&tool);
         document["input_schema"] = json!(tool.input_schema);
         document["output_schema"] = json!(tool.output_schema);
         document["annotations"] = json!(tool.annotations);
+        document["approval"] = remembered::document(&tool, grant.as_ref());
         output.document(&json!({"tool": document}))?;
     } else {
-        output.data(page(&tool))?;
+        let approval = remembered::line(&tool, grant.as_ref(), home);
+        output.data(page(&tool, approval))?;
     }
     opened.close(output).await;
     Ok(ExitCode::SUCCESS)
@@ -197,7 +205,7 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
     }
 }
 
-fn page(tool: &ToolInfo) -> String {
+fn page(tool: &ToolInfo, approval: Option<String>) -> String {
     let mut out = format!("{:12} {}\n", "name", tool.shown);
     let full = tool.full_name();
     if full != tool.shown {
@@ -209,6 +217,9 @@ fn page(tool: &ToolInfo) -> String {
     }
     if let Some(effects) = tool.effects() {
         out.push_str(&format!("{:12} {effects}\n", "effects"));
+    }
+    if let Some(approval) = approval {
+        out.push_str(&format!("{:12} {approval}\n", "approval"));
     }
     if !tool.description.is_empty() {
         out.push_str(&format!("\n{}\n", tool.description.trim_end()));

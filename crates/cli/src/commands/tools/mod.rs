@@ -6,6 +6,7 @@
 mod call;
 mod list;
 mod open;
+mod remembered;
 
 use crate::app;
 use crate::args::{Global, Tools};
@@ -29,7 +30,7 @@ pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
         return call::run_own(args, global, output);
     }
     let home = match command {
-        Tools::Call(_) => Home::open(global)?,
+        Tools::Call(_) | Tools::Forget { .. } => Home::open(global)?,
         // What servers say is stored.
         Tools::List(args) if args.refresh => Home::open(global)?,
         Tools::List(_) | Tools::Show { .. } | Tools::Catalog => Home::to_read(global)?,
@@ -39,6 +40,7 @@ pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
         Tools::List(args) => runtime.block_on(list::list(args, &home, output)),
         Tools::Show { name } => runtime.block_on(list::show(name, &home, output)),
         Tools::Call(args) => runtime.block_on(call::run(args, &home, output)),
+        Tools::Forget { name } => runtime.block_on(remembered::forget(name, &home, output)),
         Tools::Catalog => runtime.block_on(list::catalog(&home, output)),
     }
 }

@@ -251,6 +251,7 @@ fn body(notice: Notice, from: Option<RunRow>) -> String {
         skill: from.map(|run| run.skill),
         target: notice.target,
         approval: None,
+        always: false,
     };
     serde_json::to_string(&notice).unwrap_or_default()
 }

@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::checks::ToolChecks;
 use super::telegram::{self, Bot};
 use crate::app;
 use crate::channels::Live;
@@ -36,10 +37,12 @@ pub(super) fn start(
     tasks.spawn(bot.serve(receiver, stop.clone()));
     tasks.spawn(super::answer_door(engine.clone(), home.path.clone()));
     let changed = Arc::new(Notify::new());
+    let checks = Arc::new(ToolChecks::default());
     tasks.spawn(ask_servers(
         engine.clone(),
         Arc::clone(&channel),
         Arc::clone(&changed),
+        Arc::clone(&checks),
     ));
     let follower = Follower {
         engine: engine.clone(),
@@ -49,12 +52,17 @@ pub(super) fn start(
         changed,
     };
     tasks.spawn(follower.follow_config());
-    follow_files(engine.clone(), registry, stop.clone());
+    follow_files(engine.clone(), registry, checks, stop.clone());
     tasks
 }
 
 /// Changes of files reach the schedules. The registry tells from a thread of its own.
-fn follow_files(engine: Engine, registry: &Arc<Registry>, stop: CancellationToken) {
+fn follow_files(
+    engine: Engine,
+    registry: &Arc<Registry>,
+    checks: Arc<ToolChecks>,
+    stop: CancellationToken,
+) {
     let changes = registry.subscribe();
     let runtime = tokio::runtime::Handle::current();
     let listen = move || {
@@ -68,6 +76,7 @@ fn follow_files(engine: Engine, registry: &Arc<Registry>, stop: CancellationToke
                 Ok(synced) => tracing::debug!(?synced, "schedules follow the files"),
                 Err(error) => tracing::error!(%error, "schedules do not follow the files"),
             }
+            checks.run(&engine);
         }
     };
     let thread = std::thread::Builder::new().name("deft-follow".to_owned());
@@ -134,11 +143,17 @@ impl Follower {
 /// that skills and runs that wait for tools hear of them without anybody calling one.
 ///
 /// Whether a tool can carry messages is known then too, and is said before one is missed.
-async fn ask_servers(engine: Engine, channel: Arc<Live>, changed: Arc<Notify>) {
+async fn ask_servers(
+    engine: Engine,
+    channel: Arc<Live>,
+    changed: Arc<Notify>,
+    checks: Arc<ToolChecks>,
+) {
     let mut told = Vec::new();
     let mut unfit = None;
     loop {
         let failed = engine.router().listed().await;
+        checks.run(&engine);
         let problem = channel.tool_problem().await;
         if let (Some((problem, hint)), true) = (&problem, problem != unfit) {
             tracing::error!(hint, "{problem}");

@@ -2,6 +2,7 @@
 //!
 //! This file puts the parts together and takes them apart again. What they do is the engine's.
 
+mod checks;
 mod follow;
 #[cfg(target_os = "linux")]
 mod footprint;

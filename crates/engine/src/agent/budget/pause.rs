@@ -189,6 +189,7 @@ impl Inner {
             run: None,
             target: None,
             approval: None,
+            always: false,
         };
         let added = self.parts.store.add_notice(NewNotice {
             key: format!("{key} {incident}"),

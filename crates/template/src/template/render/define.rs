@@ -2,8 +2,8 @@
 //!
 //! It does not know macros of other templates, since there are none, nor `{% call %}`.
 
-use super::Renderer;
 use super::node::{For, Macro, Node, NodeKind};
+use super::{Local, Renderer};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::table::Table;
@@ -24,7 +24,7 @@ impl<'a> Renderer<'a> {
         if name == "loop" {
             return self.loops.last().copied().map(Defined::Loop);
         }
-        let local = self.locals.iter().any(|(known, _)| *known == name);
+        let local = self.locals.iter().any(|local| local.name == name);
         let mut defined = self.macros.iter().rev().filter(|_| !local);
         let found = defined.find(|definition| definition.name == name);
         found.copied().map(Defined::Macro)
@@ -81,7 +81,9 @@ impl<'a> Renderer<'a> {
                     }
                 },
             };
-            self.locals.push((param, value));
+            // Arguments were read in the expression that calls the macro.
+            let untrusted = self.has_read_untrusted();
+            self.bind_name(param, value, untrusted);
         }
         match named.first() {
             Some((unknown, _)) => Err(Fault::type_error(format!(
@@ -100,7 +102,8 @@ impl<'a> Renderer<'a> {
     ) -> Outcome<Value<'a>> {
         let items = args.one("loop")?;
         let outer = self.locals.len();
-        let text = self.aside(|renderer| renderer.rounds(stmt, &items, depth + 1));
+        let untrusted = self.has_read_untrusted();
+        let text = self.aside(|renderer| renderer.rounds(stmt, (&items, untrusted), depth + 1));
         self.locals.truncate(outer);
         text
     }
@@ -110,7 +113,7 @@ impl<'a> Renderer<'a> {
         let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
         let result = match self.budget.enter_call() {
             Ok(()) => {
-                let result = render(self);
+                let result = self.unframed(render);
                 self.budget.leave_call();
                 result
             }
@@ -132,19 +135,26 @@ impl<'a> Renderer<'a> {
         owner: &'a Node,
         name: &'a str,
         value: Value<'a>,
+        untrusted: bool,
     ) -> Outcome<()> {
         let NodeKind::Name(owner_name) = &owner.kind else {
             return Err(Fault::unsupported("assigning to this").at(&owner.span));
         };
         let mut locals = self.locals.iter_mut().rev();
-        let bound = locals.find(|(known, _)| known == owner_name);
-        let Some((_, Value::Dict(dict))) = bound else {
+        let bound = locals.find(|local| local.name == owner_name);
+        let Some(Local {
+            value: Value::Dict(dict),
+            untrusted: known,
+            ..
+        }) = bound
+        else {
             let message = format!("`{owner_name}` is not a namespace");
             return Err(Fault::type_error(message).at(&owner.span));
         };
         let changed = changed(dict, name, value)?;
         self.budget.items(dict.len() + 1)?;
         *dict = changed;
+        *known |= untrusted;
         Ok(())
     }
 }

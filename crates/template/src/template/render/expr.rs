@@ -42,11 +42,11 @@ impl<'a> Renderer<'a> {
             NodeKind::Name(name) => Ok(self.name(name, &node.span)),
             NodeKind::Const(constant) => Ok(literal(constant)),
             NodeKind::Attr(value, name) => {
-                let value = self.eval_raw(value)?;
+                let value = self.owner(value, Some(name))?;
                 self.attribute(&value, name, node)
             }
             NodeKind::Item(value, at) => {
-                let value = self.eval_raw(value)?;
+                let value = self.owner(value, literal_key(at))?;
                 let at = self.eval(at)?;
                 self.item(&value, &at, node)
             }
@@ -232,6 +232,13 @@ impl<'a> Renderer<'a> {
                 )))
             }
         }
+    }
+}
+
+fn literal_key(node: &Node) -> Option<&str> {
+    match &node.kind {
+        NodeKind::Const(Const::Str(key)) => Some(key),
+        _ => None,
     }
 }
 

@@ -15,9 +15,10 @@ use crate::value::{Missing, Value, Why, index};
 
 impl<'a> Renderer<'a> {
     pub(super) fn name(&self, name: &'a str, span: &Range<usize>) -> Value<'a> {
-        let local = self.locals.iter().rev().find(|(known, _)| *known == name);
-        if let Some((_, value)) = local {
-            return value.clone();
+        self.note_read(name, None);
+        let local = self.locals.iter().rev().find(|local| local.name == name);
+        if let Some(local) = local {
+            return local.value.clone();
         }
         let why = match self.slots.get(name, self.scope) {
             Lookup::Value(json) => return Value::from_json(json),
@@ -30,7 +31,7 @@ impl<'a> Renderer<'a> {
 
     /// True for a function name that nothing else claims.
     pub(super) fn is_free(&self, name: &'a str) -> bool {
-        let local = self.locals.iter().any(|(known, _)| *known == name);
+        let local = self.locals.iter().any(|local| local.name == name);
         !local && matches!(self.slots.get(name, self.scope), Lookup::Unknown)
     }
 
@@ -87,7 +88,7 @@ impl<'a> Renderer<'a> {
             return Member::Held;
         };
         match &owner.kind {
-            NodeKind::Name(owner) if !self.locals.iter().any(|(known, _)| known == owner) => {
+            NodeKind::Name(owner) if !self.locals.iter().any(|local| local.name == owner) => {
                 self.scope.member(owner, member)
             }
             _ => Member::Held,

@@ -7,6 +7,7 @@
 mod define;
 mod expr;
 pub(super) mod filters;
+mod framed;
 mod lower;
 mod member;
 mod node;
@@ -21,6 +22,7 @@ use crate::value::args::Args;
 use crate::value::budget::Budget;
 use crate::value::table::Table;
 use crate::value::{Text, Value, iterate, show};
+use framed::Watch;
 use node::{For, Macro, Node, NodeKind, Stmt};
 
 /// The longest text that a template may become.
@@ -49,12 +51,22 @@ impl Program {
     }
 }
 
+/// A name that the template has bound.
+struct Local<'a> {
+    name: &'a str,
+    value: Value<'a>,
+    /// Whether an untrusted value has a part in it.
+    untrusted: bool,
+}
+
 struct Renderer<'a> {
     scope: &'a dyn Scope,
     slots: &'a Slots<'a>,
     budget: Budget,
     /// Names that the template has bound; the last one of a name counts.
-    locals: Vec<(&'a str, Value<'a>)>,
+    locals: Vec<Local<'a>>,
+    /// Follows untrusted values, where they are to be framed.
+    watch: Watch<'a>,
     out: String,
     /// How many secrets have been written, as text that holds one cannot be kept or changed.
     secrets: usize,
@@ -71,6 +83,7 @@ impl<'a> Renderer<'a> {
             slots,
             budget: Budget::new(),
             locals: Vec::new(),
+            watch: Watch::default(),
             out: String::new(),
             secrets: 0,
             macros: Vec::new(),
@@ -105,16 +118,16 @@ impl<'a> Renderer<'a> {
             Stmt::With { assignments, body } => {
                 let outer = self.locals.len();
                 for (target, value) in assignments {
-                    let value = self.eval_raw(value)?;
-                    self.bind(target, value)?;
+                    let (value, untrusted) = self.watched(|it| it.eval_raw(value))?;
+                    self.bind(target, value, untrusted)?;
                 }
                 self.body(body)?;
                 self.locals.truncate(outer);
                 Ok(())
             }
             Stmt::Set { target, value } => {
-                let value = self.eval_raw(value)?;
-                self.bind(target, value)
+                let (value, untrusted) = self.watched(|it| it.eval_raw(value))?;
+                self.bind(target, value, untrusted)
             }
             Stmt::Capture {
                 target,
@@ -140,14 +153,14 @@ impl<'a> Renderer<'a> {
     }
 
     fn emit(&mut self, node: &'a Node) -> Outcome<()> {
-        let value = self.eval(node)?;
+        let (value, untrusted) = self.watched(|it| it.eval(node))?;
         let written = match &value {
             Value::Secret(secret) => {
                 self.out.push_str(&secret.1);
                 self.secrets += 1;
                 Ok(())
             }
-            value => show::write_str(&mut self.out, value, &self.budget),
+            value => self.write(value, untrusted, node),
         };
         written
             .and_then(|()| self.check_length())
@@ -162,20 +175,25 @@ impl<'a> Renderer<'a> {
         body: &'a [Stmt],
     ) -> Outcome<()> {
         let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
-        let result = self.body(body);
+        let result = self.watched(|it| it.unframed(|it| it.body(body)));
         let text = std::mem::replace(&mut self.out, outer);
-        result?;
+        let ((), mut untrusted) = result?;
         if self.secrets > secrets {
             let place = target.or(filter).map_or(0..0, |node| node.span.clone());
             return Err(Fault::secret().at(&place));
         }
         let mut value = Value::str(text);
         if let Some(filter) = filter {
-            value = self.filter_chain(filter, value)?;
+            let (filtered, also) = self.watched(|it| it.filter_chain(filter, value))?;
+            (value, untrusted) = (filtered, untrusted || also);
         }
-        match target {
-            Some(target) => self.bind(target, value),
-            None => {
+        match (target, filter) {
+            (Some(target), _) => self.bind(target, value, untrusted),
+            (None, Some(filter)) => {
+                self.write(&value, untrusted, filter)?;
+                self.check_length()
+            }
+            (None, None) => {
                 show::write_str(&mut self.out, &value, &self.budget)?;
                 self.check_length()
             }
@@ -188,26 +206,32 @@ impl<'a> Renderer<'a> {
     }
 
     fn for_loop(&mut self, stmt: &'a For) -> Outcome<()> {
-        let source = self.eval(&stmt.iter)?;
-        self.rounds(stmt, &source, 0)
+        let (source, untrusted) = self.watched(|it| it.eval(&stmt.iter))?;
+        self.rounds(stmt, (&source, untrusted), 0)
     }
 
-    /// The rounds of a loop; `depth` counts how often a recursive one has called itself.
-    fn rounds(&mut self, stmt: &'a For, source: &Value<'a>, depth: usize) -> Outcome<()> {
+    /// The rounds of a loop over a value that may be untrusted; `depth` counts how often a recursive
+    /// one has called itself.
+    fn rounds(
+        &mut self,
+        stmt: &'a For,
+        (source, untrusted): (&Value<'a>, bool),
+        depth: usize,
+    ) -> Outcome<()> {
         let items = iterate::items(source, &self.budget);
         let mut items = items.map_err(|fault| fault.at(&stmt.iter.span))?;
         let outer = self.locals.len();
         if let Some(condition) = &stmt.condition {
-            items = self.chosen(stmt, condition, items)?;
+            items = self.chosen(stmt, condition, items, untrusted)?;
         }
         if stmt.recursive {
             self.loops.push((stmt, depth));
         }
         for at in 0..items.len() {
-            self.bind(&stmt.target, items[at].clone())?;
+            self.bind(&stmt.target, items[at].clone(), untrusted)?;
             if stmt.uses_loop {
                 let state = loop_state(&items, at, depth)?;
-                self.locals.push(("loop", state));
+                self.bind_name("loop", state, untrusted);
             }
             self.body(&stmt.body)?;
             self.locals.truncate(outer);
@@ -228,11 +252,12 @@ impl<'a> Renderer<'a> {
         stmt: &'a For,
         condition: &'a Node,
         items: Vec<Value<'a>>,
+        untrusted: bool,
     ) -> Outcome<Vec<Value<'a>>> {
         let outer = self.locals.len();
         let mut kept = Vec::new();
         for item in items {
-            self.bind(&stmt.target, item.clone())?;
+            self.bind(&stmt.target, item.clone(), untrusted)?;
             if self.truth(condition)? {
                 kept.push(item);
             }
@@ -241,10 +266,18 @@ impl<'a> Renderer<'a> {
         Ok(kept)
     }
 
-    fn bind(&mut self, target: &'a Node, value: Value<'a>) -> Outcome<()> {
+    fn bind_name(&mut self, name: &'a str, value: Value<'a>, untrusted: bool) {
+        self.locals.push(Local {
+            name,
+            value,
+            untrusted,
+        });
+    }
+
+    fn bind(&mut self, target: &'a Node, value: Value<'a>, untrusted: bool) -> Outcome<()> {
         match &target.kind {
             NodeKind::Name(name) => {
-                self.locals.push((name, value));
+                self.bind_name(name, value, untrusted);
                 Ok(())
             }
             NodeKind::List(targets) | NodeKind::Tuple(targets) => {
@@ -256,11 +289,11 @@ impl<'a> Renderer<'a> {
                     return Err(Fault::other(message).at(&target.span));
                 }
                 for (target, item) in targets.iter().zip(items) {
-                    self.bind(target, item)?;
+                    self.bind(target, item, untrusted)?;
                 }
                 Ok(())
             }
-            NodeKind::Attr(owner, name) => self.set_attribute(owner, name, value),
+            NodeKind::Attr(owner, name) => self.set_attribute(owner, name, value, untrusted),
             _ => Err(Fault::unsupported("assigning to this").at(&target.span)),
         }
     }

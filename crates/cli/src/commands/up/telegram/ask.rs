@@ -3,11 +3,9 @@
 //! Not here: how the message gets there, which is the part of the outbox.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deft_engine::{Asker, Question, question_key};
+use deft_engine::{Asker, Question, Responds, Response, question_key};
 use deft_store::{NoticeFilter, NoticeStatus, Store};
 use deft_tools::telegram::Button;
 use deft_workflow::Answer;
@@ -61,36 +59,52 @@ pub(super) fn decided(question: &str, answer: Answer, by: &str) -> String {
     format!("{question}\n\n{mark} by {by}")
 }
 
-/// The buttons below a question.
-pub(crate) fn buttons(approval: &str) -> [Button; 2] {
-    let button = |label: &str, answer| Button {
+/// A yes for all calls of a tool.
+const ALWAYS: Response = Response {
+    answer: Answer::Yes,
+    always: true,
+};
+
+/// The buttons below a question; `always` if a yes may be for all calls of its tool.
+pub(crate) fn buttons(approval: &str, always: bool) -> Vec<Button> {
+    let button = |label: &str, response| Button {
         label: label.to_owned(),
-        data: data(approval, answer),
+        data: data(approval, response),
     };
-    [button("Approve", Answer::Yes), button("Reject", Answer::No)]
+    let always = always.then(|| button("Always", ALWAYS));
+    std::iter::once(button("Approve", Answer::Yes.into()))
+        .chain(always)
+        .chain([button("Reject", Answer::No.into())])
+        .collect()
 }
 
 /// What a button says to us, and back.
-pub(super) fn data(approval: &str, answer: Answer) -> String {
-    format!("{} {approval}", answer.word())
+pub(super) fn data(approval: &str, response: Response) -> String {
+    let word = if response.always {
+        "always"
+    } else {
+        response.answer.word()
+    };
+    format!("{word} {approval}")
 }
 
-pub(super) fn read(data: &str) -> Option<(Answer, &str)> {
+pub(super) fn read(data: &str) -> Option<(Response, &str)> {
     let (word, approval) = data.split_once(' ')?;
-    let answer = match word {
-        "yes" => Answer::Yes,
-        "no" => Answer::No,
-        "skip" => Answer::Skip,
+    let response = match word {
+        "yes" => Answer::Yes.into(),
+        "always" => ALWAYS,
+        "no" => Answer::No.into(),
+        "skip" => Answer::Skip.into(),
         _ => return None,
     };
-    Some((answer, approval))
+    Some((response, approval))
 }
 
 /// An answer in words, to a question that is the only one.
-pub(super) fn in_words(text: &str) -> Option<Answer> {
+pub(super) fn in_words(text: &str) -> Option<Response> {
     match text.trim().to_lowercase().as_str() {
-        "yes" | "y" | "ok" => Some(Answer::Yes),
-        "no" | "n" => Some(Answer::No),
+        "yes" | "y" | "ok" => Some(Answer::Yes.into()),
+        "no" | "n" => Some(Answer::No.into()),
         _ => None,
     }
 }
@@ -122,7 +136,7 @@ impl Asker for People {
         format!("telegram chat {}", self.chat)
     }
 
-    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Option<Answer>> + Send>> {
+    fn ask(&self, question: Question) -> Responds {
         let (talk, chat, open) = (Arc::clone(&self.talk), self.chat.clone(), self.open.clone());
         let place = self.place.clone();
         Box::pin(async move {
@@ -145,7 +159,8 @@ impl Asker for People {
             }
             let answer = answer.await.ok();
             drop(gone);
-            answer
+            // The press itself has stored everything else.
+            answer.map(Response::from)
         })
     }
 }

@@ -154,11 +154,11 @@ impl Chats {
 
     /// Writes the answer down, and then tells whoever waits for it.
     async fn decide(&self, press: &Press) -> Done<String> {
-        let Some((answer, approval)) = ask::read(&press.data) else {
+        let Some((response, approval)) = ask::read(&press.data) else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
         let (chat, by) = (&press.chat, press.by());
-        let Some(decided) = self.0.bot.talk.decide(approval, answer, &by).await? else {
+        let Some(decided) = self.0.bot.talk.decide(approval, response, &by).await? else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
         let asked = self.0.open.settle(approval, decided.answer);

@@ -1,0 +1,34 @@
+//! Skills held against the tools there are, while deft is up: once servers have listed their tools, when
+//! files change and when the configuration names other servers. Nothing is switched off for it; the log
+//! says it once for each revision.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use deft_engine::Engine;
+
+/// A revision of a skill and what is wrong with it.
+type Problem = (String, String);
+
+/// What the log says already.
+#[derive(Default)]
+pub(super) struct ToolChecks(Mutex<HashSet<Problem>>);
+
+impl ToolChecks {
+    /// Checks all skills, and logs what is new.
+    pub(super) fn run(&self, engine: &Engine) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = HashSet::new();
+        for (loaded, diagnostics) in engine.check_tools() {
+            let id = loaded.skill.id.as_str();
+            for one in diagnostics {
+                let problem = (format!("{id} {}", loaded.revision), one.message);
+                if !known.contains(&problem) {
+                    tracing::warn!(skill = id, hint = one.help, "{}", problem.1);
+                }
+                found.insert(problem);
+            }
+        }
+        *known = found;
+    }
+}
