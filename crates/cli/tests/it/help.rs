@@ -28,7 +28,9 @@ fn add_pages(world: &World, command: &mut Vec<String>, pages: &mut String) {
     let output = world.output(&words);
     assert!(output.status.success(), "{command:?}");
     let help = String::from_utf8(output.stdout).unwrap();
-    let title = [&["deft".to_owned()], command.as_slice()].concat().join(" ");
+    let title = [&["deft".to_owned()], command.as_slice()]
+        .concat()
+        .join(" ");
     let text: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
     write!(pages, "\n## {title}\n\n```text\n{}\n```\n", text.join("\n")).unwrap();
     for name in subcommands(&help) {
