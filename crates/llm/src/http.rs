@@ -114,11 +114,7 @@ impl Http {
 
     fn client(&self) -> Result<&Client, Failed> {
         let made = self.client.get_or_init(|| {
-            Client::builder()
-                // An address in the configuration is the address; a key must not travel on.
-                .redirect(reqwest::redirect::Policy::none())
-                .connect_timeout(Duration::from_secs(10))
-                .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
+            deft_http::client()
                 .build()
                 .map_err(|error| error.without_url().to_string())
         });

@@ -47,16 +47,10 @@ pub(crate) struct Answer {
 /// The client for messages to the outside. It goes only where the configuration
 /// says, so unlike `http.request` it asks no list of hosts and uses proxies.
 pub(crate) fn client() -> Result<Client, Failure> {
-    Client::builder()
-        // An address in the configuration is the address; a token must not travel on.
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(Duration::from_secs(10))
-        .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| {
-            let message = format!("there is no HTTP client: {}", error.without_url());
-            Failure::new(FailureClass::Other, message)
-        })
+    deft_http::client().build().map_err(|error| {
+        let message = format!("there is no HTTP client: {}", error.without_url());
+        Failure::new(FailureClass::Other, message)
+    })
 }
 
 /// Sends a request and reads the answer, all within the time allowed.

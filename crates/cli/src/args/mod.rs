@@ -39,19 +39,19 @@ const EXIT_CODES: &str = "Exit codes: 0 done or skipped, 1 it ran and did not su
 
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct Global {
-    /// The folder that holds everything [default: `$DEFT_HOME`, else `~/.deft`]
+    /// The home folder [default: `$DEFT_HOME`, else `~/.deft`]
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// One JSON document on stdout, also on failure
+    /// Print one JSON document on stdout, also on failure
     #[arg(long, global = true)]
     pub json: bool,
-    /// Only results and errors
+    /// Print only results and errors
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Never ask anything
+    /// Never prompt
     #[arg(long, global = true)]
     pub no_input: bool,
-    /// Colours
+    /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
 }
@@ -65,54 +65,54 @@ pub(crate) enum ColorWhen {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Fire what is due and drive what is queued, until stopped
+    /// Start deft: run schedules and queued jobs
     Up(Up),
-    /// Put a home in order: its folders, default skills and examples
+    /// Create the home folder with default skills and examples
     Init {
-        /// Take every default without asking
+        /// Accept all defaults without asking
         #[arg(long)]
         yes: bool,
     },
-    /// Check everything, and say how to mend what is wrong
+    /// Check your setup and suggest fixes
     Doctor {
-        /// Mend what can be mended without a question
+        /// Apply the fixes that need no decision
         #[arg(long)]
         fix: bool,
     },
-    /// Skills: list, check, write, move, switch on and off
+    /// List, check, create, import, enable and disable skills
     #[command(subcommand)]
     Skills(Skills),
-    /// Run a skill now and show how it goes
+    /// Run a skill now and show its progress
     Run(Run),
-    /// Talk to an agent, or say one thing with `-p`
+    /// Chat with an agent, or send one message with `-p`
     Chat(Chat),
-    /// What models may use, and what they have used
+    /// Show and set limits on model usage
     #[command(subcommand)]
     Budget(Budget),
-    /// Past and present runs
+    /// List, show, resume and cancel runs
     #[command(subcommand)]
     Runs(Runs),
-    /// When skills fire, and what would become of their slots
+    /// Show and simulate schedules
     #[command(subcommand)]
     Schedule(Schedule),
-    /// Fire what is due and run it, once, without a daemon
+    /// Run due schedules and queued jobs once, without a daemon
     Tick(Tick),
-    /// Background jobs
+    /// Queue and show background jobs
     #[command(subcommand)]
     Jobs(Jobs),
-    /// Messages to people, and whether they arrived
+    /// Show notices and their delivery
     #[command(subcommand)]
     Notices(Notices),
-    /// Questions that wait for an answer
+    /// Show and answer pending approvals
     #[command(subcommand)]
     Approvals(Approvals),
-    /// Tools of servers and of deft itself
+    /// List, show and call tools
     #[command(subcommand)]
     Tools(Tools),
-    /// MCP servers
+    /// Manage MCP servers
     #[command(subcommand)]
     Mcp(Mcp),
-    /// The configuration
+    /// Show and change settings
     #[command(subcommand)]
     Config(Config),
     /// Run one command line exactly as a model would write it
@@ -122,12 +122,12 @@ pub(crate) enum Command {
         #[command(flatten)]
         roots: Roots,
     },
-    /// JSON Schemas for editors and other programs
+    /// Print JSON Schemas for editors and other programs
     Schema {
-        /// What the schema describes
+        /// The document that the schema describes
         what: SchemaName,
     },
-    /// Completions for a shell
+    /// Print completions for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -156,7 +156,7 @@ pub(crate) enum SchemaName {
 /// Where skills are looked for.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct Roots {
-    /// Look here instead of in the home (can be given more than once)
+    /// Use this folder instead of the home (repeatable)
     #[arg(long = "root", value_name = "DIR")]
     pub roots: Vec<PathBuf>,
 }

@@ -11,22 +11,22 @@ use crate::pages::Extent;
 pub(crate) struct Run {
     /// The skill, by id or name
     pub name: String,
-    /// An input as `name=value`; `--name value` works too, as the skill calls its inputs
+    /// An input as `name=value`; `--name value` works too
     #[arg(long = "input", value_name = "NAME=VALUE")]
     pub inputs: Vec<String>,
     /// A JSON file with inputs; `-` reads stdin
     #[arg(long = "inputs", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Show what would happen and call nothing
+    /// Show what would happen without calling anything
     #[arg(long = "dry-run")]
     pub only_show: bool,
-    /// Runs with the same key happen once
+    /// Idempotency key: a skill runs only once per key
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// Only queue the run; `deft up` or `deft runs resume` drives it
+    /// Queue the run and return; `deft up` executes it
     #[arg(long)]
     pub detach: bool,
-    /// Answer confirmations with yes; the record says so
+    /// Approve every confirmation; this is recorded
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
@@ -39,53 +39,53 @@ pub(crate) enum Runs {
     List(RunList),
     /// Show one run and its steps
     Show {
-        /// Its id, or the beginning of it
+        /// The run id or a prefix of it
         id: String,
     },
     /// Show the events of a run
     Logs {
-        /// Its id, or the beginning of it
+        /// The run id or a prefix of it
         id: String,
-        /// Go on until the run ends
+        /// Follow until the run ends
         #[arg(long, short)]
         follow: bool,
     },
-    /// Ask a run to stop
+    /// Cancel a run
     Cancel {
-        /// Its id, or the beginning of it
+        /// The run id or a prefix of it
         id: String,
     },
-    /// Let an ended run go on from where it failed
+    /// Resume a failed run
     Resume(Resume),
-    /// Make a new run of an old one
+    /// Run again with the same inputs
     Rerun {
-        /// Its id, or the beginning of it
+        /// The run id or a prefix of it
         id: String,
-        /// Take the results of the steps before this one as they were
+        /// Reuse the results of the steps before this one
         #[arg(long, value_name = "STEP")]
         from: Option<String>,
-        /// Answer confirmations with yes; the record says so
+        /// Approve every confirmation; this is recorded
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
         roots: Roots,
     },
-    /// Write a run with all its events and its skill as one JSON document
+    /// Export a run with its events and its skill as one JSON document
     Export(Export),
-    /// Delete runs that are over and old, with their events and results
+    /// Delete old finished runs with their events and results
     Prune(RunPrune),
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(group(ArgGroup::new("age").required(true).args(["before", "older_than"])))]
 pub(crate) struct RunPrune {
-    /// Runs that ended before this instant, such as `2026-01-31` or `2026-01-31T12:00:00Z`
+    /// Delete runs that ended before this instant, such as `2026-01-31` or `2026-01-31T12:00:00Z`
     #[arg(long, value_name = "TIME")]
     pub before: Option<String>,
-    /// Runs that ended so long ago, such as `30d`
+    /// Delete runs that ended longer ago than this, such as `30d`
     #[arg(long, value_name = "LENGTH")]
     pub older_than: Option<String>,
-    /// Delete nothing and say what would go
+    /// Show what would be deleted without deleting it
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) struct RunList {
     /// Only runs in this state
     #[arg(long, value_parser = ["queued", "running", "waiting", "done"])]
     pub status: Option<String>,
-    /// Only runs that ended so
+    /// Only runs with this outcome
     #[arg(long, value_parser = ["success", "error", "skipped", "missed", "blocked", "cancelled", "interrupted"])]
     pub outcome: Option<String>,
     #[command(flatten)]
@@ -107,12 +107,12 @@ pub(crate) struct RunList {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Resume {
-    /// Its id, or the beginning of it
+    /// The run id or a prefix of it
     pub id: String,
-    /// Which revision of the skill to go on with, if it has changed
+    /// The revision of the skill to resume with, if it has changed
     #[arg(long, value_name = "WHICH")]
     pub revision: Option<WhichRevision>,
-    /// Answer confirmations with yes; the record says so
+    /// Approve every confirmation; this is recorded
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
@@ -121,13 +121,13 @@ pub(crate) struct Resume {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WhichRevision {
-    /// The one that the run began with
+    /// The revision that the run started with
     Old,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Export {
-    /// Its id, or the beginning of it
+    /// The run id or a prefix of it
     pub id: String,
     /// The file to write [default: print]
     #[arg(long, value_name = "FILE")]
@@ -136,35 +136,35 @@ pub(crate) struct Export {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Approvals {
-    /// List questions that wait
+    /// List pending approvals
     List {
-        /// Also those that were answered
+        /// Include answered ones
         #[arg(long)]
         all: bool,
     },
-    /// Answer yes
+    /// Approve
     Approve {
-        /// The question's id, or the beginning of it
+        /// The approval id or a prefix of it
         id: String,
         /// Do not ask again for this revision and operation, or for this tool in chats
         #[arg(long)]
         always: bool,
-        /// With `--always`: this argument may differ, as the pattern says (`to=*@example.com`)
+        /// With `--always`: allow other values of this argument that match the pattern (`to=*@example.com`)
         #[arg(long, value_name = "ARGUMENT=PATTERN", requires = "always")]
         allow: Vec<String>,
     },
-    /// List answers that stand (`approve --always`)
+    /// List standing approvals (`approve --always`)
     Grants,
-    /// Take a standing answer back
+    /// Revoke a standing approval
     Revoke {
-        /// The grant's id, or the beginning of it
+        /// The grant id or a prefix of it
         id: String,
     },
-    /// Answer no, which stops the run
+    /// Reject, which stops the run
     Reject {
-        /// The question's id, or the beginning of it
+        /// The approval id or a prefix of it
         id: String,
-        /// Leave out only this step and let the run go on
+        /// Skip only this step and continue the run
         #[arg(long)]
         skip: bool,
     },

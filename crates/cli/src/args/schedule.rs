@@ -6,16 +6,16 @@ use super::Roots;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schedule {
-    /// List all skills that fire by the clock, the next one first
+    /// List scheduled skills, next one first
     List {
         #[command(flatten)]
         roots: Roots,
     },
-    /// Show when a skill fires next
+    /// Show the next runs of a skill
     Next(Next),
     /// Show when an expression would fire
     Preview(Preview),
-    /// Play through a stretch of time: what would run, be missed, be coalesced
+    /// Simulate a period: what would run, be missed or be coalesced
     Simulate(Simulate),
 }
 
@@ -23,10 +23,10 @@ pub(crate) enum Schedule {
 pub(crate) struct Next {
     /// The skill, by id or name
     pub name: String,
-    /// How many fires
+    /// Number of fires to show
     #[arg(short, default_value_t = 5, value_parser = count())]
     pub n: u32,
-    /// Only fires later than this instant [default: now]
+    /// Show fires after this instant [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     #[command(flatten)]
@@ -38,29 +38,29 @@ pub(crate) struct Preview {
     /// A cron expression, `every 30m`, `in 1h30m`, or an instant such as `2026-02-14T15:00`
     #[arg(required = true, value_name = "EXPR")]
     pub words: Vec<String>,
-    /// The zone of its times [default: the host's]
+    /// The time zone [default: the host's]
     #[arg(long, value_name = "ZONE")]
     pub tz: Option<String>,
-    /// Only fires later than this instant [default: now]
+    /// Show fires after this instant [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// How many fires
+    /// Number of fires to show
     #[arg(short, default_value_t = 5, value_parser = count())]
     pub n: u32,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Simulate {
-    /// After this instant [default: now]
+    /// Start of the period [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// Up to this instant [default: a day later]
+    /// End of the period [default: one day later]
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,
-    /// A stretch during which the machine is down (can be given more than once)
+    /// A period during which the machine is down (repeatable)
     #[arg(long, value_name = "TIME..TIME")]
     pub down: Vec<String>,
-    /// Only this skill, also when it is disabled (can be given more than once)
+    /// Only this skill, even if it is disabled (repeatable)
     #[arg(long = "skill", value_name = "NAME")]
     pub skills: Vec<String>,
     #[command(flatten)]

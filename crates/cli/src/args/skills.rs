@@ -17,37 +17,37 @@ pub(crate) enum Skills {
         #[command(flatten)]
         roots: Roots,
     },
-    /// Write a new skill file
+    /// Create a skill file
     New(New),
     /// Check skill files; needs no home
     Validate(Validate),
-    /// Say for each file whether it is loaded, hidden, shadowed or broken, and why
+    /// Explain for each file whether it is loaded, hidden, shadowed or broken
     Doctor {
         #[command(flatten)]
         roots: Roots,
     },
-    /// Let a skill fire; its failures are forgiven
+    /// Enable a skill and reset its failure count
     Enable {
-        /// Its id, number or name
+        /// The skill's id, number or name
         name: String,
     },
-    /// Let a skill not fire any more
+    /// Disable a skill
     Disable {
-        /// Its id, number or name
+        /// The skill's id, number or name
         name: String,
     },
-    /// Delete a stored skill, or the file of one in the home
+    /// Delete a stored skill, or a skill file in the home
     Delete {
-        /// Its id, number or name
+        /// The skill's id, number or name
         name: String,
     },
-    /// Copy skills into the home
+    /// Import skills into the home
     Import(Import),
-    /// Write skills out, as they are or in another dialect
+    /// Export skills, as they are or in another dialect
     Export(Export),
-    /// Print what a model is shown of the skills
+    /// Print the skill list that a model gets
     Prompt(Prompt),
-    /// Follow changes until interrupted
+    /// Watch skill files for changes
     Watch {
         #[command(flatten)]
         roots: Roots,
@@ -56,7 +56,7 @@ pub(crate) enum Skills {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct List {
-    /// Words to look for in names, tags and descriptions
+    /// Words to search for in names, tags and descriptions
     pub words: Vec<String>,
     /// Only this domain
     #[arg(long)]
@@ -67,7 +67,7 @@ pub(crate) struct List {
     /// Only this tier
     #[arg(long, value_parser = ["direct", "workflow", "agent", "command"])]
     pub tier: Option<String>,
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     #[command(flatten)]
@@ -78,13 +78,13 @@ pub(crate) struct List {
 pub(crate) struct New {
     /// The name: `code-review` for a SKILL.md, `email.send` for a man page
     pub name: String,
-    /// What to write; a dotted name makes a man page, any other a SKILL.md
+    /// The kind of file [default: a man page for a dotted name, else a SKILL.md]
     #[arg(long)]
     pub kind: Option<NewKind>,
-    /// What it is for, in a line
+    /// One-line description
     #[arg(long, short)]
     pub description: Option<String>,
-    /// Where to write it [default: the skills of the home]
+    /// The folder to create it in [default: the skills of the home]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
@@ -104,17 +104,17 @@ pub(crate) struct Validate {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Whose rules decide
+    /// Which rules apply
     #[arg(long, default_value = "deft")]
     pub profile: ProfileName,
-    /// How to print what was found
+    /// Output format
     #[arg(long)]
     pub format: Option<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileName {
-    /// Load what can be loaded, and say what was forgiven
+    /// Lenient: load what can be loaded and warn about the rest
     Deft,
     /// The open format's reference validator, for SKILL.md files only
     Agentskills,
@@ -122,13 +122,13 @@ pub(crate) enum ProfileName {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// With excerpts, for people
+    /// Text with source excerpts
     Text,
     /// One JSON document
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Annotations of a GitHub workflow
+    /// GitHub workflow annotations
     Github,
 }
 
@@ -137,13 +137,13 @@ pub(crate) struct Import {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Replace skills that are there already
+    /// Replace existing skills
     #[arg(long)]
     pub force: bool,
-    /// Leave skills alone that are there already
+    /// Skip existing skills
     #[arg(long, conflicts_with = "force")]
     pub keep: bool,
-    /// Only say what would be done
+    /// Show what would be done without doing it
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -159,7 +159,7 @@ pub(crate) struct Export {
     /// The dialect to write [default: the files as they are]
     #[arg(long)]
     pub format: Option<ExportFormat>,
-    /// Replace files that are there already
+    /// Replace existing files
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub(crate) struct Export {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// A SKILL.md that the open format's validator takes
+    /// A SKILL.md that passes the open format's validator
     Agentskills,
     /// A man page
     Manpage,
@@ -185,7 +185,7 @@ pub(crate) struct Prompt {
     /// What to print
     #[arg(long, default_value = "xml")]
     pub format: PromptFormat,
-    /// The most characters the list may have
+    /// Maximum length of the list in characters
     #[arg(long, value_name = "CHARS", default_value_t = 8000)]
     pub budget: usize,
     #[command(flatten)]

@@ -8,20 +8,20 @@ use crate::pages::Extent;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Up {
-    /// How long runs may go on after the signal to stop, such as `30s`
+    /// How long to wait for running tasks on shutdown, such as `30s`
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub grace: Option<Duration>,
-    /// Stop by itself after a while
+    /// Stop after this long
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub only_for: Option<Duration>,
-    /// How log lines are written to the terminal
+    /// Format of log lines on the terminal
     #[arg(long, value_name = "FORM", default_value = "text")]
     pub log: LogForm,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogForm {
-    /// For people
+    /// Readable text
     Text,
     /// One JSON object per line
     Json,
@@ -29,7 +29,7 @@ pub(crate) enum LogForm {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Tick {
-    /// The time that schedules are held against; leases use the real clock
+    /// The time to use for schedules; leases use the real clock
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Tick {
 pub(crate) enum Jobs {
     /// Queue a job, as `queue_task` takes it
     Queue {
-        /// Arguments as `name=value`; what is JSON is taken as JSON
+        /// Arguments as `name=value`; JSON values are parsed
         #[arg(value_name = "NAME=VALUE")]
         pairs: Vec<String>,
         /// All arguments as one JSON object
@@ -52,28 +52,28 @@ pub(crate) enum Jobs {
     },
     /// Show one job
     Show {
-        /// Its id, or the beginning of it
+        /// The job id or a prefix of it
         id: String,
     },
-    /// Let no job begin
+    /// Pause the job queue
     Halt,
-    /// Let jobs begin again
+    /// Resume the job queue
     Resume,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Notices {
-    /// List messages to people and what became of them, newest first
+    /// List notices and their delivery state, newest first
     List {
-        /// Only those that were given up
+        /// Only undelivered ones
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
         extent: Extent,
     },
-    /// Try messages again that were given up
+    /// Retry undelivered notices
     Retry {
-        /// Its number; all of them if none is given
+        /// The notice's number [default: all undelivered ones]
         id: Option<i64>,
     },
 }

@@ -20,21 +20,21 @@ pub(crate) enum Tools {
     },
     /// Call a tool
     Call(ToolCall),
-    /// The catalog that a model gets: names and first sentences, by server
+    /// Print the catalog that a model gets: names and first sentences, by server
     Catalog,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ToolList {
-    /// Words to look for in names and descriptions
+    /// Words to search for in names and descriptions
     pub words: Vec<String>,
     /// Only tools of this server
     #[arg(long)]
     pub server: Option<String>,
-    /// Ask the servers instead of what they said last
+    /// Ask the servers again instead of using the stored list
     #[arg(long)]
     pub refresh: bool,
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
 }
@@ -43,20 +43,20 @@ pub(crate) struct ToolList {
 pub(crate) struct ToolCall {
     /// The tool's name
     pub name: String,
-    /// Arguments as `name=value`; what is JSON is taken as JSON
+    /// Arguments as `name=value`; JSON values are parsed
     #[arg(value_name = "NAME=VALUE")]
     pub pairs: Vec<String>,
     /// All arguments as one JSON object
     #[arg(long, value_name = "JSON")]
     pub args: Option<String>,
-    /// The longest the call may take, in seconds
+    /// Timeout in seconds
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Mcp {
-    /// List servers and how they are
+    /// List servers and their state
     List,
     /// Add a server to the configuration
     Add(McpAdd),
@@ -65,19 +65,19 @@ pub(crate) enum Mcp {
         /// Its name
         name: String,
     },
-    /// Connect to a server and say what it offers
+    /// Connect to a server and show what it offers
     Probe {
-        /// Its name; all when absent
+        /// The server's name [default: all]
         name: Option<String>,
     },
-    /// Take over servers from another host's file (`mcpServers` or `servers`)
+    /// Import servers from another host's file (`mcpServers` or `servers`)
     Import {
         /// The JSON file
         file: PathBuf,
-        /// Replace servers that are there already
+        /// Replace existing servers
         #[arg(long)]
         force: bool,
-        /// Only say what would be done
+        /// Show what would be done without doing it
         #[arg(long)]
         dry_run: bool,
     },
@@ -85,15 +85,15 @@ pub(crate) enum Mcp {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct McpAdd {
-    /// What to call it
+    /// The server's name
     pub name: String,
-    /// The address of a server over HTTP
+    /// The URL of an HTTP server
     #[arg(long, conflicts_with = "command")]
     pub url: Option<String>,
-    /// A header as `Name: value`; secrets as `env:NAME` (can be given more than once)
+    /// A header as `Name: value`; secrets as `env:NAME` (repeatable)
     #[arg(long = "header", value_name = "HEADER", requires = "url")]
     pub headers: Vec<String>,
-    /// A variable as `NAME=value`; secrets as `env:NAME` (can be given more than once)
+    /// A variable as `NAME=value`; secrets as `env:NAME` (repeatable)
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub env: Vec<String>,
     /// Replace a server of the same name
@@ -108,7 +108,7 @@ pub(crate) struct McpAdd {
 pub(crate) enum Config {
     /// Show all settings
     Show {
-        /// Also say where each value comes from
+        /// Show where each value comes from
         #[arg(long)]
         origin: bool,
     },
@@ -121,11 +121,11 @@ pub(crate) enum Config {
     Set {
         /// Such as `time.zone`
         key: String,
-        /// The value; what is TOML is taken as TOML
+        /// The value; TOML values are parsed
         value: String,
     },
-    /// Check the file
+    /// Check the configuration file
     Validate,
-    /// Show where the file is
+    /// Print the path of the configuration file
     Path,
 }

@@ -343,9 +343,3 @@ fn usage_mistakes_exit_2() {
     assert_eq!(world.code(&["--version"]), 0);
     assert_eq!(world.code(&["--help"]), 0);
 }
-
-#[test]
-fn help_of_the_binary() {
-    insta::assert_snapshot!(World::new().run(&["--help"]));
-    insta::assert_snapshot!(World::new().run(&["skills", "--help"]));
-}

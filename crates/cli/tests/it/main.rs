@@ -22,6 +22,7 @@ mod defaults;
 mod doctor;
 mod doubts;
 mod files;
+mod help;
 mod home;
 mod hostile;
 mod hostile_day;

@@ -73,7 +73,7 @@ pub enum ExprKind {
         /// The value when it is not.
         otherwise: Box<Expr>,
     },
-    /// `lambda params: body`.
+    /// `lambda params: body`. Its names are known here; it is evaluated by a full Python.
     Lambda {
         /// The parameters in order.
         params: Vec<Param>,

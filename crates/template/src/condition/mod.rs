@@ -1,22 +1,17 @@
 //! Conditions: Python expressions that decide whether a step runs.
 //!
-//! A condition is parsed by our own parser, since its meaning is Python's and not Jinja's, and
-//! evaluated in `eval`. What only a full Python can do is an error of its own kind; there is no
+//! A condition is parsed by the parser of the sandbox's Python, since its meaning is Python's and
+//! not Jinja's, lowered to a small tree and evaluated in `eval`. What only a full Python can do is an error of its own kind; there is no
 //! interpreter here to hand it to.
 
 pub(crate) mod ast;
-mod atom;
-mod complain;
-mod display;
 mod eval;
-mod fstring;
-mod lambda;
-mod lexer;
+mod explain;
+mod literal;
+mod lower;
 mod names;
-mod number;
 mod parser;
-mod string;
-mod token;
+mod scan;
 
 use std::ops::Range;
 

@@ -25,7 +25,15 @@ const BUILTINS: [&str; 48] = [
 ];
 
 /// Builtins that only a full Python can call, sorted.
-const FULL: [&str; 6] = ["bytearray", "bytes", "complex", "hash", "object", "slice"];
+const FULL: [&str; 7] = [
+    "bytearray",
+    "bytes",
+    "complex",
+    "frozenset",
+    "hash",
+    "object",
+    "slice",
+];
 
 /// Lists the free names of a condition in the order of the text.
 pub(super) fn collect(expr: &Expr) -> Result<Names, SyntaxError> {
@@ -107,7 +115,10 @@ impl<'e> Walk<'e> {
                 self.expr(then);
                 self.expr(otherwise);
             }
-            ExprKind::Lambda { params, body } => self.lambda(params, body),
+            ExprKind::Lambda { params, body } => {
+                self.beyond("a lambda", &expr.span);
+                self.lambda(params, body);
+            }
             ExprKind::Walrus { target, value } => self.walrus(target, value),
             ExprKind::Call { callee, args } => self.call(callee, args),
             ExprKind::Attribute { value, name } => {
@@ -138,6 +149,10 @@ impl<'e> Walk<'e> {
             Constant::Imaginary(_) => "a complex number",
             _ => return,
         };
+        self.beyond(what, span);
+    }
+
+    fn beyond(&mut self, what: &str, span: &Range<usize>) {
         self.beyond.get_or_insert((what.to_owned(), span.clone()));
     }
 
@@ -349,7 +364,7 @@ mod tests {
             ),
             ("2j in x", Some(("a complex number", 0..2))),
             ("isinstance(x, bytes)", None),
-            ("(lambda hash: hash(1))(len)", None),
+            ("(lambda hash: hash(1))(len)", Some(("a lambda", 1..21))),
             ("any(y.title() for y in x)", None),
         ] {
             let condition = Condition::parse(text).unwrap();

@@ -1,6 +1,6 @@
 //! The arguments of a call, and how they meet parameters.
 //!
-//! It serves functions and methods of our own; lambdas bind theirs in the evaluator.
+//! It serves the functions and methods of conditions and templates.
 
 use super::{Text, Value};
 use crate::fault::{Fault, Outcome};

@@ -18,7 +18,7 @@ const LARGEST: usize = 4 << 20;
 /// How many bytes of text are read or written for one unit of fuel.
 const BYTES_PER_FUEL: usize = 256;
 
-/// How deep expressions may nest while they are evaluated, calls of lambdas included.
+/// How deep expressions may nest while they are evaluated, running iterators included.
 const RECURSION: u32 = 400;
 
 /// How many levels of an expression the call of a function counts for.

@@ -53,7 +53,7 @@ fn equal_rest<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool
         (Value::Func(_), Value::Func(_)) => Err(Fault::unsupported("comparing functions")),
         (Value::View(Kind::DictValues, _), _) | (_, Value::View(Kind::DictValues, _)) => Ok(false),
         (Value::View(_, items), Value::View(..) | Value::Set(_)) => {
-            let other = Set::collect(iterate::items(b, budget)?, false)?;
+            let other = Set::collect(iterate::items(b, budget)?)?;
             Ok(items.len() == other.items.len() && subset(&items.to_vec(), &other, budget)?)
         }
         (Value::Set(_), Value::View(..)) => equal_rest(b, a, budget),

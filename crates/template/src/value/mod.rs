@@ -153,7 +153,6 @@ impl<'a> Value<'a> {
             Value::List(_) => Kind::List,
             Value::Tuple(_) => Kind::Tuple,
             Value::Dict(_) => Kind::Dict,
-            Value::Set(set) if set.frozen => Kind::FrozenSet,
             Value::Set(_) => Kind::Set,
             Value::Range(..) => Kind::Range,
             Value::View(kind, _) => *kind,

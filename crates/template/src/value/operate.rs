@@ -171,10 +171,7 @@ fn tables<'a>(
     };
     match (a, b) {
         (Value::Dict(a), Value::Dict(b)) if op == BinaryOp::BitOr => merge(a, b, budget).map(Some),
-        _ if setlike(a) && setlike(b) => {
-            let frozen = a.kind() == Kind::FrozenSet;
-            sets(op, a, b, frozen, budget).map(Some)
-        }
+        _ if setlike(a) && setlike(b) => sets(op, a, b, budget).map(Some),
         (Value::View(..), _) | (_, Value::View(..)) => {
             Err(Fault::unsupported("a view of a dict in this place"))
         }
@@ -196,12 +193,11 @@ pub(crate) fn sets<'a>(
     op: BinaryOp,
     a: &Value<'a>,
     b: &Value<'a>,
-    frozen: bool,
     budget: &Budget,
 ) -> Outcome<Value<'a>> {
-    let left = Set::collect(iterate::items(a, budget)?, frozen)?;
-    let right = Set::collect(iterate::items(b, budget)?, frozen)?;
-    let mut result = Set::collect([], frozen)?;
+    let left = Set::collect(iterate::items(a, budget)?)?;
+    let right = Set::collect(iterate::items(b, budget)?)?;
+    let mut result = Set::collect([])?;
     for item in &left.items {
         let keep = match op {
             BinaryOp::BitOr => true,

@@ -143,11 +143,10 @@ impl Writer<'_> {
     }
 
     fn set(&mut self, set: &super::Set<'_>) -> Outcome<()> {
-        let (open, close) = match (set.frozen, set.items.is_empty()) {
-            (false, true) => ("set(", ")"),
-            (false, false) => ("{", "}"),
-            (true, true) => ("frozenset(", ")"),
-            (true, false) => ("frozenset({", "})"),
+        let (open, close) = if set.items.is_empty() {
+            ("set(", ")")
+        } else {
+            ("{", "}")
         };
         self.items(open, set.items.iter().cloned(), close)
     }

@@ -52,8 +52,9 @@ impl<'a> Key<'a> {
                 Key::Tuple(parts.collect::<Outcome<_>>()?)
             }
             Value::Type(kind) => Key::Type(*kind),
-            Value::List(_) | Value::Dict(_) | Value::View(..) => return Err(unhashable(value)),
-            Value::Set(set) if !set.frozen => return Err(unhashable(value)),
+            Value::List(_) | Value::Dict(_) | Value::View(..) | Value::Set(_) => {
+                return Err(unhashable(value));
+            }
             _ => {
                 return Err(Fault::unsupported(format!(
                     "a `{}` as a key",
@@ -173,12 +174,11 @@ impl<'a> Dict<'a> {
     }
 }
 
-/// A set or frozenset.
+/// A set.
 #[derive(Default)]
 pub(crate) struct Set<'a> {
     pub(crate) items: Vec<Value<'a>>,
     index: HashMap<Key<'a>, usize>,
-    pub(crate) frozen: bool,
     pub(crate) depth: u16,
 }
 
@@ -197,14 +197,8 @@ impl<'a> Set<'a> {
         Ok(self.index.contains_key(&Key::new(item)?))
     }
 
-    pub(crate) fn collect(
-        items: impl IntoIterator<Item = Value<'a>>,
-        frozen: bool,
-    ) -> Outcome<Self> {
-        let mut set = Set {
-            frozen,
-            ..Set::default()
-        };
+    pub(crate) fn collect(items: impl IntoIterator<Item = Value<'a>>) -> Outcome<Self> {
+        let mut set = Set::default();
         for item in items {
             set.insert(item)?;
         }

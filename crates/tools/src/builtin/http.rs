@@ -100,12 +100,10 @@ async fn request(
 }
 
 fn build(settings: Settings) -> Result<Client, String> {
-    Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
+    deft_http::client()
         // A proxy would resolve names itself, out of our sight.
         .no_proxy()
         .dns_resolver(std::sync::Arc::new(Resolver(settings)))
-        .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| error.to_string())
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use deft_model::{Failure, FailureClass};
 use http::{HeaderName, HeaderValue};
-use reqwest::Client;
 use reqwest::redirect::Policy;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -25,7 +24,7 @@ pub(super) fn transport(
 ) -> Result<StreamableHttpClientTransport<Capped>, Failure> {
     let (name, options) = (&server.name, &server.options);
     let most = server.max_reply_bytes + ENVELOPE;
-    let client = Client::builder()
+    let client = deft_http::client()
         .connect_timeout(Duration::from_secs(10).min(options.startup_timeout))
         // Headers are meant for this host; a path may be corrected, nothing else.
         .redirect(Policy::custom(|attempt| {
@@ -39,7 +38,6 @@ pub(super) fn transport(
                 attempt.stop()
             }
         }))
-        .user_agent(concat!("deft/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| unusable(name, &error.to_string()))?;
     let client = Capped::new(client, most);

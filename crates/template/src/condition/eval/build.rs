@@ -30,8 +30,7 @@ impl<'a> Machine<'a> {
             }
             Kind::List => Value::list(self.contents(name, args)?),
             Kind::Tuple => Value::tuple(self.contents(name, args)?),
-            Kind::Set => Ok(Set::collect(self.contents(name, args)?, false)?.finish()),
-            Kind::FrozenSet => Ok(Set::collect(self.contents(name, args)?, true)?.finish()),
+            Kind::Set => Ok(Set::collect(self.contents(name, args)?)?.finish()),
             Kind::Dict => self.mapping(args),
             Kind::Range => range(&args.unnamed(name)?),
             Kind::Type => args.one(name).and_then(|value| {

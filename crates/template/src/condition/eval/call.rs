@@ -5,7 +5,7 @@
 
 use super::Machine;
 use super::frame::word;
-use crate::condition::ast::{Argument, Expr, ExprKind, ParamKind};
+use crate::condition::ast::{Argument, Expr, ExprKind};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::table::Table;
@@ -109,7 +109,6 @@ impl<'a> Machine<'a> {
                     let receiver = args.positional.remove(0);
                     self.method(&receiver, name, args)
                 }
-                Func::Lambda { .. } => self.call_lambda(func, args),
             },
             _ => {
                 function.usable()?;
@@ -118,76 +117,6 @@ impl<'a> Machine<'a> {
                     "'{name}' object is not callable"
                 )))
             }
-        }
-    }
-
-    fn call_lambda(&mut self, func: &Func<'a>, args: Args<'a>) -> Outcome<Value<'a>> {
-        let Func::Lambda { body, frame, .. } = func else {
-            return Ok(Value::None);
-        };
-        let (body, captures) = (*body, self.captures);
-        let frame = self.open_frame(*frame, false);
-        self.budget.items(args.positional.len() + 2)?;
-        self.parameters(frame, func, args)?;
-        self.budget.enter_call()?;
-        let outer = std::mem::replace(&mut self.frame, frame);
-        let result = self.eval(body);
-        self.frame = outer;
-        self.budget.leave_call();
-        self.close_frame(frame, captures);
-        result
-    }
-
-    fn parameters(&mut self, frame: usize, func: &Func<'a>, args: Args<'a>) -> Outcome<()> {
-        let Func::Lambda {
-            params, defaults, ..
-        } = func
-        else {
-            return Ok(());
-        };
-        let mut positional = args.positional.into_iter();
-        let mut named = args.named;
-        for (param, default) in params.iter().zip(defaults) {
-            let name = param.name.name.as_str();
-            let by_name = |named: &mut Vec<(Text<'a>, Value<'a>)>| {
-                let at = named.iter().position(|(given, _)| &**given == name)?;
-                Some(named.remove(at).1)
-            };
-            let value = match param.kind {
-                ParamKind::VarArgs => Some(Value::tuple(positional.by_ref().collect())?),
-                ParamKind::VarKeywords => Some(keywords(std::mem::take(&mut named))?),
-                ParamKind::KeywordOnly => by_name(&mut named),
-                ParamKind::PositionalOnly => positional.next(),
-                ParamKind::Standard => match positional.next() {
-                    Some(value) if by_name(&mut named).is_some() => {
-                        drop(value);
-                        let message =
-                            format!("<lambda>() got multiple values for argument '{name}'");
-                        return Err(Fault::type_error(message));
-                    }
-                    Some(value) => Some(value),
-                    None => by_name(&mut named),
-                },
-            };
-            match value.or_else(|| default.clone()) {
-                Some(value) => self.set(frame, name, value),
-                None => {
-                    let message = format!("<lambda>() missing required argument: '{name}'");
-                    return Err(Fault::type_error(message));
-                }
-            }
-        }
-        if positional.next().is_some() {
-            return Err(Fault::type_error(
-                "<lambda>() takes fewer positional arguments",
-            ));
-        }
-        match named.first() {
-            Some((name, _)) => Err(Fault::type_error(format!(
-                "<lambda>() got an unexpected keyword argument '{}'",
-                &**name
-            ))),
-            None => Ok(()),
         }
     }
 
@@ -253,14 +182,6 @@ fn repeated<'n>(named: &'n [(Text<'_>, Value<'_>)]) -> Option<&'n str> {
     let twice = |at: usize| named[..at].iter().any(|(name, _)| *name == named[at].0);
     let at = (1..named.len()).find(|at| twice(*at))?;
     Some(&named[at].0)
-}
-
-fn keywords<'a>(named: Vec<(Text<'a>, Value<'a>)>) -> Outcome<Value<'a>> {
-    let mut table = Table::default();
-    for (name, value) in named {
-        table.insert(Value::Str(name), value)?;
-    }
-    Ok(table.finish())
 }
 
 /// `dict.fromkeys(keys, value)`.

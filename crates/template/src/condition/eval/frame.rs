@@ -1,6 +1,6 @@
 //! Names while a condition is evaluated: frames, the scope, builtins.
 //!
-//! Frames live in one list and are named by their place in it, so that a lambda that holds its own
+//! Frames live in one list and are named by their place in it, so that a generator that holds its own
 //! frame makes no cycle. A frame is dropped when nothing made in it can outlive it.
 
 use super::Machine;

@@ -19,7 +19,7 @@ use crate::value::budget::Budget;
 use crate::value::compare::{self, Order};
 use crate::value::index::Bounds;
 use crate::value::table::{Set, Table};
-use crate::value::{Func, Text, Value, format, index, number, operate, spec};
+use crate::value::{Text, Value, format, index, number, operate, spec};
 use frame::Frame;
 
 /// The value of an expression as JSON.
@@ -96,7 +96,7 @@ impl<'a> Machine<'a> {
                 };
                 self.eval(chosen)
             }
-            ExprKind::Lambda { params, body } => self.lambda(params, body),
+            ExprKind::Lambda { .. } => Err(Fault::unsupported("a lambda")),
             ExprKind::Walrus { target, value } => {
                 let value = self.eval(value)?;
                 self.assign(&target.name, value.clone());
@@ -117,7 +117,7 @@ impl<'a> Machine<'a> {
             ExprKind::Tuple(items) => Value::tuple(self.items(items)?),
             ExprKind::Set(items) => {
                 let items = self.items(items)?;
-                Ok(Set::collect(items, false)?.finish())
+                Ok(Set::collect(items)?.finish())
             }
             ExprKind::Dict(items) => self.dict(items),
             ExprKind::Comprehension {
@@ -297,25 +297,6 @@ impl<'a> Machine<'a> {
         let shown = format::converted(value, letter, &self.budget)
             .and_then(|value| spec::apply(&value, &spec, &self.budget));
         shown.map_err(|fault| fault.at(&expr.span))
-    }
-
-    /// A lambda keeps the values of its defaults and the frame it stands in.
-    fn lambda(&mut self, params: &'a [super::ast::Param], body: &'a Expr) -> Outcome<Value<'a>> {
-        let mut defaults = Vec::with_capacity(params.len());
-        for param in params {
-            defaults.push(self.optional(param.default.as_ref())?);
-        }
-        crate::value::deeper(defaults.iter().flatten().map(Value::depth))?;
-        self.captures += 1;
-        Ok(Value::Func(
-            Func::Lambda {
-                params,
-                body,
-                defaults,
-                frame: self.frame,
-            }
-            .into(),
-        ))
     }
 }
 

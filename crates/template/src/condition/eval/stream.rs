@@ -207,7 +207,7 @@ impl<'a> Machine<'a> {
         }
         self.close_frame(frame, captures);
         match kind {
-            ComprehensionKind::Set => Ok(Set::collect(items, false)?.finish()),
+            ComprehensionKind::Set => Ok(Set::collect(items)?.finish()),
             ComprehensionKind::List | ComprehensionKind::Generator => Value::list(items),
         }
     }

@@ -43,11 +43,6 @@ const SET: [&str; 17] = [
     "symmetric_difference", "symmetric_difference_update", "union", "update",
 ];
 #[rustfmt::skip]
-const FROZEN: [&str; 8] = [
-    "copy", "difference", "intersection", "isdisjoint", "issubset", "issuperset",
-    "symmetric_difference", "union",
-];
-#[rustfmt::skip]
 const INT: [&str; 7] = [
     "as_integer_ratio", "bit_count", "bit_length", "conjugate", "from_bytes", "is_integer", "to_bytes",
 ];
@@ -69,7 +64,6 @@ fn of(kind: Kind) -> &'static [&'static str] {
         Kind::Tuple => &TUPLE,
         Kind::Dict => &DICT,
         Kind::Set => &SET,
-        Kind::FrozenSet => &FROZEN,
         Kind::Int | Kind::Bool => &INT,
         Kind::Float => &FLOAT,
         Kind::Range => &RANGE,

@@ -8,7 +8,7 @@ use crate::value::args::Args;
 use crate::value::budget::Budget;
 use crate::value::compare::subset;
 use crate::value::operate::sets;
-use crate::value::{Kind, Set, Value, iterate};
+use crate::value::{Set, Value, iterate};
 
 pub(super) fn call<'a>(
     receiver: &Value<'a>,
@@ -30,10 +30,9 @@ pub(super) fn call<'a>(
         }
         _ => return Ok(None),
     };
-    let frozen = receiver.kind() == Kind::FrozenSet;
     let mut result = receiver.clone();
     for other in args.unnamed(name)? {
-        result = sets(op, &result, &other, frozen, budget)?;
+        result = sets(op, &result, &other, budget)?;
     }
     Ok(Some(result))
 }
@@ -44,8 +43,8 @@ fn relation<'a>(
     args: Args<'a>,
     budget: &Budget,
 ) -> Outcome<Value<'a>> {
-    let ours = Set::collect(iterate::items(receiver, budget)?, false)?;
-    let theirs = Set::collect(iterate::items(&args.one(name)?, budget)?, false)?;
+    let ours = Set::collect(iterate::items(receiver, budget)?)?;
+    let theirs = Set::collect(iterate::items(&args.one(name)?, budget)?)?;
     Ok(Value::Bool(match name {
         "issubset" => subset(&ours.items, &theirs, budget)?,
         "issuperset" => subset(&theirs.items, &ours, budget)?,

@@ -1,0 +1,345 @@
+//! Words for what the parser reports.
+//!
+//! The parser names the token that it expected; a person wants to know what to change. Faults
+//! that show in the tokens alone are found by `scan` before the text is parsed.
+
+use std::ops::Range;
+
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{
+    InterpolatedStringErrorType as InString, LexicalErrorType as Lexical, ParseError,
+    ParseErrorType as Kind, UnsupportedSyntaxError, UnsupportedSyntaxErrorKind as Newer,
+};
+use ruff_text_size::Ranged as _;
+
+use super::scan::{Token, ends_operand, starts_operand};
+use crate::error::{SyntaxError, clamp};
+
+/// The first error of the parser.
+pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxError {
+    let span = clamp(text, &error.location.into());
+    let explain = Explain { text, tokens };
+    match &error.error {
+        Kind::Lexical(kind) => explain.lexical(kind, span),
+        Kind::FStringError(kind) => explain.in_string(kind, span),
+        Kind::EmptySlice => SyntaxError::new("empty subscript", explain.before(&span)),
+        Kind::InvalidStarredExpressionUsage | Kind::IterableUnpackingInComprehension => {
+            misplaced_star(span)
+        }
+        Kind::PositionalAfterKeywordArgument | Kind::PositionalAfterKeywordUnpacking => {
+            SyntaxError::new("positional argument after a keyword argument", span)
+        }
+        Kind::InvalidArgumentUnpackingOrder => SyntaxError::new("`*` argument after `**`", span),
+        Kind::UnparenthesizedGeneratorExpression => {
+            SyntaxError::new("generator needs parentheses of its own", span)
+        }
+        Kind::NonDefaultParamAfterDefaultParam => {
+            let message = "parameter without a default after one with a default";
+            SyntaxError::new(message, span)
+        }
+        Kind::ExpectedKeywordParam => {
+            SyntaxError::new("expected a named parameter after `*`", span)
+        }
+        Kind::ExpectedToken {
+            expected: TokenKind::Else,
+            ..
+        } => explain.without(TokenKind::If, &span),
+        Kind::ExpectedToken {
+            expected: TokenKind::Colon,
+            ..
+        } if explain.opener(TokenKind::Lambda, &span).is_some() => {
+            explain.without(TokenKind::Lambda, &span)
+        }
+        Kind::InvalidNamedAssignmentTarget => {
+            SyntaxError::new("only a name can stand before `:=`", span)
+        }
+        Kind::OtherError(message) if message.starts_with("Bytes literal cannot be mixed") => {
+            SyntaxError::new("bytes and text side by side", span)
+        }
+        Kind::OtherError(message) if message.starts_with("Expected a parameter name") => {
+            explain.assignment(&span)
+        }
+        _ => explain.unexpected(&span),
+    }
+}
+
+/// Syntax of a Python that is newer than the one conditions follow.
+pub(super) fn newer(text: &str, error: &UnsupportedSyntaxError) -> SyntaxError {
+    if let Newer::UnpackingInComprehension(_) = error.kind {
+        return misplaced_star(clamp(text, &error.range().into()));
+    }
+    SyntaxError::new(
+        in_house(&error.to_string()),
+        clamp(text, &error.range().into()),
+    )
+}
+
+pub(super) fn misplaced_star(span: Range<usize>) -> SyntaxError {
+    SyntaxError::new("`*` outside a list, tuple, set or call", span)
+}
+
+/// The parser's sentence the way ours are written.
+fn in_house(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    let first = chars.next().into_iter().flat_map(char::to_lowercase);
+    let rest = chars.as_str().trim_end_matches('.');
+    first.chain(rest.chars()).collect()
+}
+
+struct Explain<'t> {
+    text: &'t str,
+    tokens: &'t [Token],
+}
+
+impl Explain<'_> {
+    fn lexical(&self, kind: &Lexical, span: Range<usize>) -> SyntaxError {
+        match kind {
+            Lexical::UnclosedStringError => SyntaxError::new("unterminated string", span),
+            Lexical::UnrecognizedToken { tok } => self.strange_char(*tok, span),
+            Lexical::FStringError(kind) => self.in_string(kind, span),
+            Lexical::InvalidByteLiteral => {
+                let char = self.text[span.clone()]
+                    .chars()
+                    .find(|char| !char.is_ascii());
+                let message = format!("bytes cannot hold `{}`", char.unwrap_or_default());
+                SyntaxError::new(message, span)
+            }
+            Lexical::OtherError(_)
+                if self.text[span.start..].starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                self.number(span)
+            }
+            Lexical::UnicodeError | Lexical::StringError => self.escape(span),
+            other => SyntaxError::new(in_house(&other.to_string()), span),
+        }
+    }
+
+    /// An escape that is cut short; the parser reports where the digits end.
+    fn escape(&self, span: Range<usize>) -> SyntaxError {
+        let start = self.text[..span.start].rfind('\\').unwrap_or(span.start);
+        let (width, end) = match self.text.as_bytes().get(start + 1) {
+            Some(b'x') => (2, start + 2),
+            Some(b'u') => (4, start + 2),
+            Some(b'U') => (8, start + 2),
+            _ => return SyntaxError::new("unknown name of a character", span),
+        };
+        let escape = &self.text[start..end];
+        SyntaxError::new(format!("`{escape}` needs {width} hex digits"), start..end)
+    }
+
+    fn number(&self, span: Range<usize>) -> SyntaxError {
+        let rest = &self.text[span.start..];
+        let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+        let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+        let (number, span) = (&rest[..end], span.start..span.start + end);
+        if number.len() > 1 && number.bytes().all(|b| b.is_ascii_digit()) {
+            let error = SyntaxError::new("a decimal integer cannot begin with `0`", span);
+            return error.with_hint("use the prefix `0o` for an octal integer");
+        }
+        SyntaxError::new("invalid number", span)
+    }
+
+    fn in_string(&self, kind: &InString, span: Range<usize>) -> SyntaxError {
+        match kind {
+            InString::UnclosedLbrace if !stops(self.tokens[self.at(&span)].kind) => {
+                self.unexpected(&span)
+            }
+            InString::UnclosedLbrace => {
+                let open = self.text[..span.end].rfind('{').unwrap_or(span.start);
+                SyntaxError::new("unclosed `{` in an f-string", open..open + 1)
+            }
+            InString::InvalidConversionFlag
+            | InString::ConversionFlagNotImmediatelyAfterExclamation => {
+                SyntaxError::new("unknown conversion in an f-string", span)
+                    .with_hint("use `!s`, `!r` or `!a`")
+            }
+            InString::SingleRbrace => SyntaxError::new("single `}` in an f-string", span)
+                .with_hint("write `}}` for a brace in the text"),
+            InString::UnterminatedString | InString::UnterminatedTripleQuotedString => {
+                SyntaxError::new("unterminated string", span)
+            }
+            other => SyntaxError::new(in_house(&other.to_string()), span),
+        }
+    }
+
+    fn strange_char(&self, char: char, span: Range<usize>) -> SyntaxError {
+        let code = u32::from(char);
+        if char.is_whitespace() {
+            let message = format!("unexpected white space U+{code:04X}");
+            return SyntaxError::new(message, span).with_hint("replace it with a plain space");
+        }
+        if char.is_control() {
+            return SyntaxError::new(format!("unexpected character U+{code:04X}"), span);
+        }
+        if char == '?' {
+            let error = SyntaxError::new("`?` is not Python", span);
+            return error.with_hint("use `a if test else b`");
+        }
+        let error = SyntaxError::new(format!("unexpected `{char}`"), span);
+        match char {
+            '“' | '”' | '‘' | '’' => error.with_hint("use a straight quote"),
+            _ => error,
+        }
+    }
+
+    /// The place of the first token at or behind a span.
+    fn at(&self, span: &Range<usize>) -> usize {
+        let found = self
+            .tokens
+            .iter()
+            .position(|token| token.span().end > span.start);
+        found.unwrap_or(self.tokens.len() - 1)
+    }
+
+    /// A span together with the token before it.
+    fn before(&self, span: &Range<usize>) -> Range<usize> {
+        let before = self.at(span).checked_sub(1);
+        before.map_or(span.clone(), |at| self.tokens[at].span().start..span.end)
+    }
+
+    /// The last token of a kind before a span.
+    fn opener(&self, kind: TokenKind, span: &Range<usize>) -> Option<Token> {
+        let before = &self.tokens[..self.at(span)];
+        before
+            .iter()
+            .rev()
+            .find(|token| token.kind == kind)
+            .copied()
+    }
+
+    /// `if` without `else`, or `lambda` without `:`; anything but an end in between is unexpected.
+    fn without(&self, kind: TokenKind, span: &Range<usize>) -> SyntaxError {
+        let (word, other, hint) = match kind {
+            TokenKind::If => ("if", "else", Some("write `a if test else b`")),
+            _ => ("lambda", ":", None),
+        };
+        let Some(opener) = self
+            .opener(kind, span)
+            .filter(|_| stops(self.tokens[self.at(span)].kind))
+        else {
+            return self.unexpected(span);
+        };
+        let error = SyntaxError::new(format!("`{word}` without `{other}`"), opener.span());
+        match hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
+
+    /// `f(a.b = 1)`: the `=` behind a span.
+    fn assignment(&self, span: &Range<usize>) -> SyntaxError {
+        let behind = self.tokens[self.at(span)..].iter();
+        let equal = behind.clone().find(|token| token.kind == TokenKind::Equal);
+        self.unexpected(&equal.map_or(span.clone(), |equal| equal.span()))
+    }
+
+    /// The error for a token that cannot stand where it does.
+    fn unexpected(&self, span: &Range<usize>) -> SyntaxError {
+        let at = self.at(span);
+        let token = self.tokens[at];
+        let before = at.checked_sub(1).map(|at| self.tokens[at]);
+        if let Some(before) = before
+            && let Some(error) = self.after(before, token)
+        {
+            return error;
+        }
+        match token.kind {
+            TokenKind::Equal => {
+                return SyntaxError::new("`=` is assignment; use `==` to compare", token.span());
+            }
+            TokenKind::EndOfFile => {
+                return SyntaxError::new("unexpected end", before.unwrap_or(token).span());
+            }
+            _ => {}
+        }
+        let message = format!("unexpected `{}`", short(&self.text[token.span()]));
+        let error = SyntaxError::new(message, token.span());
+        match self.advice(token, before) {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
+
+    /// Where what stands before a token says more than the token.
+    fn after(&self, before: Token, token: Token) -> Option<SyntaxError> {
+        let adjacent = before.span().end == token.span().start;
+        match (before.kind, token.kind) {
+            (TokenKind::Dot, _) => {
+                Some(SyntaxError::new("expected a name after `.`", before.span()))
+            }
+            // A dict may be empty; these are the braces of an f-string.
+            (TokenKind::Lbrace, TokenKind::Rbrace) => {
+                let message = "empty expression in an f-string";
+                Some(SyntaxError::new(message, before.span()))
+            }
+            (TokenKind::Int | TokenKind::Float, TokenKind::Name) if adjacent => {
+                Some(self.number(before.span()))
+            }
+            (TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace | TokenKind::Comma, _) => None,
+            (_, TokenKind::EndOfFile) if self.has_open_lambda(token) => {
+                Some(self.without(TokenKind::Lambda, &token.span()))
+            }
+            (kind, next) if ends_operand(kind) || !(stops(next) || next == TokenKind::Comma) => {
+                None
+            }
+            _ => {
+                let before = before.span();
+                let message = format!(
+                    "expected an expression after `{}`",
+                    &self.text[before.clone()]
+                );
+                Some(SyntaxError::new(message, before))
+            }
+        }
+    }
+
+    /// Whether a `lambda` stands before a token and no `:` behind it.
+    fn has_open_lambda(&self, token: Token) -> bool {
+        let before = &self.tokens[..self.at(&token.span())];
+        let last = |kind| before.iter().rposition(|token| token.kind == kind);
+        last(TokenKind::Lambda).is_some_and(|lambda| last(TokenKind::Colon) < Some(lambda))
+    }
+
+    fn advice(&self, token: Token, before: Option<Token>) -> Option<String> {
+        let after_operand = before.is_some_and(|before| ends_operand(before.kind));
+        let text = &self.text[token.span()];
+        match token.kind {
+            TokenKind::Float if after_operand && text.starts_with('.') => {
+                Some(format!("use `[{}]`", &text[1..]))
+            }
+            TokenKind::ColonEqual => Some("put `:=` in parentheses".to_owned()),
+            TokenKind::Not | TokenKind::Lambda if !after_operand => {
+                Some(format!("put the `{text}` part in parentheses"))
+            }
+            kind if starts_operand(kind) && after_operand => {
+                Some("put an operator such as `and` or `==` before it".to_owned())
+            }
+            TokenKind::If | TokenKind::Else | TokenKind::For | TokenKind::In | TokenKind::Is => {
+                None
+            }
+            kind if kind.is_non_soft_keyword() => Some(format!("`{text}` is a keyword of Python")),
+            _ => None,
+        }
+    }
+}
+
+/// True for tokens after which the text stops or a bracket closes.
+fn stops(kind: TokenKind) -> bool {
+    matches!(
+        kind,
+        TokenKind::EndOfFile
+            | TokenKind::Rpar
+            | TokenKind::Rsqb
+            | TokenKind::Rbrace
+            | TokenKind::FStringEnd
+    )
+}
+
+/// A token's text for a message, without the rest of a long string.
+fn short(text: &str) -> String {
+    const MAX_CHARS: usize = 24;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
