@@ -26,6 +26,7 @@ use crate::commands::{Ends, tools};
 use crate::config::Config;
 use crate::doorbell;
 use crate::failure::{Done, Failure};
+use crate::health::Doctor;
 use crate::home::{Home, Library, create_folder};
 use crate::logging;
 use crate::output::Output;
@@ -199,6 +200,7 @@ impl App {
         };
         let engine = engine(parts, options(home, &zone)).map_err(|error| failure(&error))?;
         engine.register_tools();
+        engine.set_checks(Arc::new(Doctor::new(&home.path)));
         Ok(Self {
             runtime,
             engine,

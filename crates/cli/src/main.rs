@@ -8,6 +8,7 @@ mod config;
 mod doorbell;
 mod env;
 mod failure;
+mod health;
 mod home;
 mod logging;
 mod markdown;

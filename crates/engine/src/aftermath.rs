@@ -3,7 +3,10 @@
 //!
 //! A pure decision. Who stores it, and what a message looks like to its receiver, is elsewhere.
 
+use std::collections::BTreeSet;
+
 use deft_model::{DisabledReason, Exhausted, Failure, FailureClass, Outcome, Policy};
+use deft_schedule::{LATE, day_and_time};
 use deft_store::{NewNotice, SkillChange, SkillRow, SlotStep, Standing, Timeline};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -20,8 +23,11 @@ const NOTHING: &str = "nothing to report";
 pub(crate) struct Ended<'a> {
     /// The run.
     pub(crate) run: &'a str,
-    /// Whether a slot brought it; what people start by hand counts to no streak.
-    pub(crate) by_slot: bool,
+    /// The slot that brought it, or the instant of the event; what people start by hand has none, and
+    /// counts to no streak.
+    pub(crate) slot: Option<Timestamp>,
+    /// It began long after its slot.
+    pub(crate) late: bool,
     pub(crate) outcome: Outcome,
     pub(crate) failure: Option<&'a Failure>,
     /// What came of it, in a sentence.
@@ -30,9 +36,31 @@ pub(crate) struct Ended<'a> {
     pub(crate) told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
     pub(crate) exhausted: Option<Exhausted>,
+    /// What people know of the outage that the skill was affected by.
+    pub(crate) outage: KnownOutage,
     pub(crate) at: Timestamp,
     /// The same instant as schedules see it, which is another one where somebody tries them out.
     pub(crate) schedule_at: Timestamp,
+    /// The zone in which people are told times.
+    pub(crate) zone: &'a TimeZone,
+}
+
+/// What people know of an outage that affects several skills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum KnownOutage {
+    /// Nothing: there is none, or this run is the first to meet it.
+    #[default]
+    No,
+    /// They were told that it began, or are told elsewhere that it is over.
+    Told,
+    /// It is over with this run. These other skills were affected.
+    Over(BTreeSet<String>),
+}
+
+impl Ended<'_> {
+    fn by_slot(&self) -> bool {
+        self.slot.is_some()
+    }
 }
 
 /// What a skill says about itself.
@@ -75,17 +103,17 @@ pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> De
             pause(&mut decision, row, ended);
         }
         // What is spent is no fault of the skill.
-        Outcome::Error if ended.by_slot && is_budget(ended) => {
+        Outcome::Error if ended.by_slot() && is_budget(ended) => {
             alert(&mut decision, row, ended, Kind::Failure);
         }
-        Outcome::Error if ended.by_slot => failed(&mut decision, row, terms, ended),
-        Outcome::Blocked | Outcome::Interrupted if ended.by_slot => {
+        Outcome::Error if ended.by_slot() => failed(&mut decision, row, terms, ended),
+        Outcome::Blocked | Outcome::Interrupted if ended.by_slot() => {
             alert(&mut decision, row, ended, Kind::of(ended.outcome));
             close_one_shot(&mut decision, terms, ended);
         }
         Outcome::Cancelled => close_one_shot(&mut decision, terms, ended),
         // Nothing comes after the only slot, and nobody would know.
-        Outcome::Skipped if terms.one_shot && ended.by_slot => {
+        Outcome::Skipped if terms.one_shot && ended.by_slot() => {
             alert(&mut decision, row, ended, Kind::Failure);
             close_one_shot(&mut decision, terms, ended);
         }
@@ -98,19 +126,51 @@ fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: 
     let standing = &mut decision.change.standing;
     standing.streak = 0;
     standing.backoff_until = None;
-    if standing.alerted_at.take().is_some() {
+    let alerted = standing.alerted_at.take().is_some();
+    let late = lateness(terms, ended, alerted);
+    if alerted && ended.outage != KnownOutage::Told {
         let text = format!("`{}` works again: {}", row.text.skill, ended.summary);
+        let text = format!("{text}{}{late}", also_affected(&ended.outage));
         decision
             .notices
             .push(notice(row, ended, Kind::Recovery, text));
     } else if should_tell(row, terms, ended) {
         decision.change.standing.notified_at = Some(ended.at);
-        let text = ended.summary.clone();
+        let text = format!("{}{late}", ended.summary);
+        decision
+            .notices
+            .push(notice(row, ended, Kind::Completion, text));
+    } else if terms.one_shot && !late.is_empty() {
+        // What a run has sent by itself cannot say that it comes late.
+        let text = format!("`{}` ran{late}", row.text.skill);
         decision
             .notices
             .push(notice(row, ended, Kind::Completion, text));
     }
     close_one_shot(decision, terms, ended);
+}
+
+/// What a late run says about itself: it began late, or it was to fire once and had to wait.
+fn lateness(terms: &Terms<'_>, ended: &Ended<'_>, waited: bool) -> String {
+    let Some(slot) = ended.slot else {
+        return String::new();
+    };
+    let waited = waited && terms.one_shot && ended.schedule_at.duration_since(slot) > LATE;
+    if !ended.late && !waited {
+        return String::new();
+    }
+    let planned = day_and_time(slot, ended.schedule_at, ended.zone);
+    format!("\nlate: it was planned for {planned}")
+}
+
+fn also_affected(outage: &KnownOutage) -> String {
+    match outage {
+        KnownOutage::Over(others) if !others.is_empty() => {
+            let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+            format!("\nalso affected: {}", others.join(", "))
+        }
+        KnownOutage::No | KnownOutage::Told | KnownOutage::Over(_) => String::new(),
+    }
 }
 
 /// X7: wished for, not too soon after the last one, and not said already.
@@ -125,7 +185,7 @@ fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> bool {
         .notified_at
         .is_some_and(|last| ended.at.duration_since(last) < pause);
     let silent = ended.summary.trim().eq_ignore_ascii_case(NOTHING);
-    ended.by_slot && terms.policy.notify_on_completion && !soon && !ended.told && !silent
+    ended.by_slot() && terms.policy.notify_on_completion && !soon && !ended.told && !silent
 }
 
 fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) {
@@ -134,12 +194,13 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &En
     let Some(rest) = deft_schedule::backoff(streak) else {
         return give_up(decision, row, ended, streak);
     };
-    let until = ended
-        .schedule_at
+    let until = backoff_from(ended)
         .saturating_add(rest)
         .unwrap_or(Timestamp::MAX);
     decision.change.standing.backoff_until = Some(until);
     if terms.one_shot {
+        // A run may have taken longer than its backoff.
+        let until = until.max(ended.schedule_at);
         // Nothing comes after its only slot, so that the ladder brings the next try itself.
         decision.change.standing.backoff_until = None;
         decision.change.timeline = Some(Timeline {
@@ -148,6 +209,15 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &En
         });
     }
     alert(decision, row, ended, Kind::Failure);
+}
+
+/// Backoff counts from the slot, so that the slot at its end is not lost to the time that the run
+/// took (S0.65). A slot that came late is no measure of when to try again: that counts from now.
+fn backoff_from(ended: &Ended<'_>) -> Timestamp {
+    match ended.slot {
+        Some(slot) if !ended.late => slot,
+        Some(_) | None => ended.schedule_at,
+    }
 }
 
 /// The fifth failure in a row: a person has to look at it.
@@ -198,6 +268,9 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind)
         return;
     }
     decision.change.standing.alerted_at = Some(ended.at);
+    if ended.outage == KnownOutage::Told {
+        return;
+    }
     let hint = ended.failure.and_then(|failure| failure.hint.as_deref());
     let hint = hint.map_or(String::new(), |hint| format!("\n{hint}"));
     let what = match kind {
@@ -212,7 +285,14 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind)
 
 /// What people are told when the only slot of a skill passes without a run: nothing comes after it,
 /// and whoever waits for it would never know.
-pub(crate) fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone) -> Option<NewNotice> {
+///
+/// `now` is the clock's, by which messages are sent; the step may be decided at another time.
+pub(crate) fn lost(
+    row: &SkillRow,
+    step: &SlotStep,
+    zone: &TimeZone,
+    now: Timestamp,
+) -> Option<NewNotice> {
     let lost = step.passed.last().filter(|_| step.last)?;
     let what = match lost.outcome {
         Outcome::Missed => "was missed",
@@ -221,10 +301,7 @@ pub(crate) fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone) -> Option<N
     };
     let why: Failure = serde_json::from_str(&lost.error).ok()?;
     let skill = &row.text.skill;
-    let planned = lost
-        .slot
-        .to_zoned(zone.clone())
-        .strftime("%Y-%m-%d %H:%M %:z");
+    let planned = day_and_time(lost.slot, step.at, zone);
     let text = format!(
         "`{skill}` {what}: {}\n\
          it was planned for {planned} and fires no more; `deft run {skill}` does it now",
@@ -244,12 +321,12 @@ pub(crate) fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone) -> Option<N
         key: format!("{} {}", lost.run, notice.kind.word()),
         skill: notice.skill.clone(),
         body: notice.body(),
-        at: step.at,
+        at: now,
     })
 }
 
 fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &Ended<'_>) {
-    if terms.one_shot && ended.by_slot {
+    if terms.one_shot && ended.by_slot() {
         decision.change.standing.disabled = Some(DisabledReason::OneShotDone);
         decision.change.timeline = Some(Timeline::default());
     }

@@ -8,7 +8,7 @@ mod wait;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_model::{Authority, Effects, Exhausted, Object, RunId};
+use deft_model::{Authority, Effects, Exhausted, Failure, Object, RunId};
 use deft_store::{Finish, Lease, RunRow, SkillRow, Then, Write};
 use deft_workflow::{Action, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::FutureExt;
@@ -82,7 +82,7 @@ pub(crate) struct Driver {
     deadline: Option<Timestamp>,
     /// How long it waits for what is not there, and what that is.
     patient_until: Option<Timestamp>,
-    blocked_by: Option<String>,
+    blocked_by: Option<Failure>,
     /// The skill as it stood when the run began, if it is known.
     skill: Option<Arc<SkillRow>>,
     /// The place that the run takes up as long as it does something.
@@ -391,8 +391,8 @@ impl Driver {
         let long = |until: &Timestamp| soon.is_some_and(|soon| *until > soon);
         let waiting_for = match (self.unanswered.first(), &first) {
             (None, Some(_)) if self.blocked_by.is_some() => {
-                let what = self.blocked_by.as_deref().unwrap_or_default();
-                format!("{WAITS_FOR_TOOL}{what}")
+                let what = self.blocked_by.as_ref().map(|failure| &failure.message);
+                format!("{WAITS_FOR_TOOL}{}", what.map_or("", String::as_str))
             }
             (Some(question), None) => format!("an answer: {}", question.message),
             (Some(question), Some(until)) if self.attention.parks && long(until) => {

@@ -63,7 +63,10 @@ pub(crate) struct Inner {
     pub(crate) bells: Bells,
     pub(crate) known: crate::agent::Known,
     pub(crate) standing: crate::standing_grants::StandingGrants,
-    pub(crate) silences: crate::model_health::Silences,
+    /// One look at the incidents at a time, so that of runs that fail together one tells people.
+    pub(crate) incident_turn: tokio::sync::Mutex<()>,
+    /// The checks of the host, if it brought any.
+    pub(crate) checks: OnceLock<Arc<dyn crate::health::Checks>>,
     pub(crate) loss: crate::loss::StoreLoss,
     /// The models that there are now, and what they may cost.
     models: Mutex<Models>,
@@ -163,7 +166,8 @@ impl Engine {
                 bells: Bells::default(),
                 known: crate::agent::Known::default(),
                 standing: crate::standing_grants::StandingGrants::default(),
-                silences: crate::model_health::Silences::default(),
+                incident_turn: tokio::sync::Mutex::default(),
+                checks: OnceLock::new(),
                 loss: crate::loss::StoreLoss::default(),
                 schedule_time: OnceLock::new(),
             }),

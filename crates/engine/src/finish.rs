@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_schedule::LATE;
 use deft_store::{
     Aftermath, Appended, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
 };
 use deft_workflow::{Event, Finished, Machine, RunError};
 use jiff::Timestamp;
 
-use crate::aftermath::{self, Ended, Terms};
+use crate::aftermath::{self, Ended, KnownOutage, Terms};
 use crate::engine::Inner;
+use crate::events::EVENT;
 use crate::jobs::JOB_SKILL;
 use crate::record::{Journal, encode_all};
 use crate::skills::Pinned;
@@ -191,16 +193,20 @@ impl Inner {
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
             notify_minutes: self.options.notify_minutes,
         };
+        let (slot, late) = self.slot_of(run);
         let ended = Ended {
             run: run.id.as_str(),
-            by_slot: run.slot.is_some(),
+            slot,
+            late,
             outcome: ending.finished.outcome,
             failure: failure(ending.finished),
             summary: summary(ending.finished),
             told: ending.told,
             exhausted: ending.exhausted,
+            outage: self.known_outage(ending, &row).await?,
             at: ending.at,
             schedule_at: self.schedule_time.get().copied().unwrap_or(ending.at),
+            zone: &self.host_zone(),
         };
         let decision = aftermath::decide(&row, &terms, &ended);
         let notices = decision.notices.iter().map(|notice| Write::Notice {
@@ -210,6 +216,51 @@ impl Inner {
         });
         let notices = notices.collect();
         Ok(Some((row, decision.change, notices)))
+    }
+
+    /// The slot that a run answers to, and whether it began long after it. An event is its own slot.
+    fn slot_of(&self, run: &RunRow) -> (Option<Timestamp>, bool) {
+        let event = (run.cause == EVENT).then_some(run.admitted_at);
+        let begun = self.schedule_time.get().copied();
+        let begun = begun.unwrap_or(run.admitted_at);
+        let late = run
+            .slot
+            .is_some_and(|slot| begun.duration_since(slot) > LATE);
+        (run.slot.or(event), late)
+    }
+
+    /// What people know of the outage that a run met, or of the one that is over with it.
+    async fn known_outage(
+        &self,
+        ending: &Ending<'_>,
+        row: &SkillRow,
+    ) -> Result<KnownOutage, Error> {
+        let (run, at) = (ending.run, ending.at);
+        let alerted = row.standing.alerted_at;
+        let unattended = self.slot_of(run).0.is_some();
+        let outage = failure(ending.finished).and_then(|failure| failure.outage.as_deref());
+        match (ending.finished.outcome, outage) {
+            (Outcome::Success, _) if alerted.is_some() => {
+                let ended = self.end_incidents(&row.text.skill, at).await?;
+                Ok(match ended {
+                    None => KnownOutage::No,
+                    Some(ended) if ended.told_elsewhere => KnownOutage::Told,
+                    Some(ended) => KnownOutage::Over(ended.others),
+                })
+            }
+            (Outcome::Error | Outcome::Blocked | Outcome::Interrupted, Some(outage))
+                if unattended && !aftermath::is_folded(alerted, at) =>
+            {
+                let (skill, run) = (&row.text.skill, run.id.as_str());
+                let known = self.join_incident(outage, skill, run, at).await?;
+                Ok(if known {
+                    KnownOutage::Told
+                } else {
+                    KnownOutage::No
+                })
+            }
+            _ => Ok(KnownOutage::No),
+        }
     }
 
     /// Tells of the end of a run that the store has ended, if it has.

@@ -1,18 +1,19 @@
 //! Watches the servers of models that somebody here has to look after (S0.68): one message when one
 //! is gone, one when it is back.
 //!
-//! Only models on this host or in its network are asked, once a minute, and only while anybody could
-//! want them. Asking costs nothing: no model is run. What is known is kept in the store, so that a
-//! restart repeats no message. Not here: models of providers, whose failures are told by the runs
-//! that meet them.
+//! Only models on this host or in its network are asked, once a minute, and only while a skill or a
+//! chat could want them. Models behind one address are one server, and one message. Asking costs
+//! nothing: no model is run. What is known is kept in the store, so that neither a restart nor
+//! `deft tick` repeats a message or a question. Not here: models of providers, whose failures are told
+//! by the runs that meet them.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deft_model::{Action, Body, Failure, Tier};
-use deft_store::{ConversationFilter, NewNotice};
+use deft_model::{Action, Body, Failure, Outage, Tier};
+use deft_store::{ConversationFilter, NewNotice, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::agent::tier;
 use crate::notice::{Kind, Notice};
@@ -21,36 +22,56 @@ use crate::{Engine, Error};
 /// How often a server is asked.
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// How long it may take to answer. One that is busy with a long prompt is slow, not gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Looks that are so little apart from a minute count as one.
+const SLACK: SignedDuration = SignedDuration::from_secs(5);
 
-/// So often in a row it must have been silent: one that is being restarted is not gone.
+/// How long it may take to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// So often in a row it must have been silent: one that is busy or being restarted is not gone.
 const SILENT: u32 = 2;
 
 /// A chat in which something was said so recently is open.
 const OPEN: SignedDuration = SignedDuration::from_hours(1);
 
-/// How often in a row servers were silent, as far as this process has asked.
-#[derive(Default)]
-pub(crate) struct Silences(Mutex<HashMap<String, u32>>);
+/// Models behind one address.
+struct ModelServer {
+    address: String,
+    models: Vec<String>,
+}
 
-impl Silences {
-    /// Counts another one.
-    fn more(&self, model: &str) -> u32 {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = all.entry(model.to_owned()).or_default();
-        *count = count.saturating_add(1);
-        *count
-    }
+/// What is known of a server, as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Health {
+    #[serde(default)]
+    asked_at: Option<Timestamp>,
+    /// How often in a row it was silent.
+    #[serde(default)]
+    silent: u32,
+    #[serde(default)]
+    lost: Option<Loss>,
+}
 
-    fn end(&self, model: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(model);
-    }
+/// A server that is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Loss {
+    since: Timestamp,
+    told: Told,
+}
+
+/// Whether people know of a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Told {
+    /// They are to be told.
+    NotYet,
+    Here,
+    /// A run that met it has told them, and one that works again will.
+    ByRun,
 }
 
 impl Engine {
-    /// Asks the servers once a minute, as long as anybody could want them.
+    /// Asks the servers once a minute, as long as anything could want them.
     pub(crate) async fn watch_models(&self) -> Result<(), Error> {
         loop {
             let next = self.inner.now().saturating_add(EVERY);
@@ -60,36 +81,51 @@ impl Engine {
         }
     }
 
-    /// Asks the servers of local models whether they are there, if anybody could want them, and
-    /// tells people what has changed.
+    /// Asks the servers of local models whether they are there, if anything could want them and none
+    /// has asked within the last minute, and tells people what has changed.
     pub async fn check_models(&self) -> Result<(), Error> {
-        let models = self.local_models();
-        if models.is_empty() || !self.is_anybody_thinking().await? {
+        let servers = self.local_servers();
+        if servers.is_empty() || !self.needs_models().await? {
             return Ok(());
         }
-        for model in models {
-            self.look_at(&model).await?;
+        let looks = servers.iter().map(|server| self.look_at(server));
+        for looked in futures_util::future::join_all(looks).await {
+            looked?;
         }
         Ok(())
     }
 
     /// Whether the servers of local models are there, right now.
     pub async fn ping_models(&self) -> Vec<(String, Result<(), Failure>)> {
-        let pings = self.local_models().into_iter().map(|model| async move {
+        let models = self.local_servers().into_iter();
+        let models = models.flat_map(|server| server.models);
+        let pings = models.map(|model| async move {
             let answered = self.inner.models().ping(&model, PATIENCE).await;
             (model, answered)
         });
         futures_util::future::join_all(pings).await
     }
 
-    fn local_models(&self) -> Vec<String> {
+    fn local_servers(&self) -> Vec<ModelServer> {
         let models = self.inner.models();
-        let local = models.list().iter().filter(|model| model.is_local());
-        local.map(|model| model.name.clone()).collect()
+        let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for model in models.list().iter().filter(|model| model.is_local()) {
+            let address = model
+                .base_url
+                .as_deref()
+                .map(|url| url.trim_end_matches('/'));
+            let address = address.unwrap_or(model.provider.word());
+            let models = servers.entry(address.to_owned()).or_default();
+            models.push(model.name.clone());
+        }
+        let servers = servers.into_iter();
+        servers
+            .map(|(address, models)| ModelServer { address, models })
+            .collect()
     }
 
     /// Whether a skill could ask a model, or somebody chats.
-    async fn is_anybody_thinking(&self) -> Result<bool, Error> {
+    async fn needs_models(&self) -> Result<bool, Error> {
         let snapshot = self.inner.parts.skills.snapshot();
         let thinks = snapshot.skills().any(|loaded| {
             let skill = &loaded.skill;
@@ -103,6 +139,16 @@ impl Engine {
         if thinks {
             return Ok(true);
         }
+        // The plan of a record only calls tools.
+        let records = SkillFilter {
+            enabled: Some(true),
+            tier: Some(Tier::Agent.to_string()),
+            limit: Some(1),
+            ..SkillFilter::default()
+        };
+        if !self.store().skills(records).await?.is_empty() {
+            return Ok(true);
+        }
         let newest = ConversationFilter {
             limit: Some(1),
             ..ConversationFilter::default()
@@ -113,63 +159,105 @@ impl Engine {
         Ok(newest.iter().any(|row| row.updated_at >= since))
     }
 
-    async fn look_at(&self, model: &str) -> Result<(), Error> {
-        let silences = &self.inner.silences;
-        let answered = self.inner.models().ping(model, PATIENCE).await;
-        let key = setting(model);
-        let lost = self.store().setting(&key).await?;
-        let lost = lost.and_then(|since| since.parse::<Timestamp>().ok());
+    async fn look_at(&self, server: &ModelServer) -> Result<(), Error> {
         let now = self.inner.now();
-        match (answered, lost) {
-            (Ok(()), None) => silences.end(model),
-            (Ok(()), Some(since)) => {
-                silences.end(model);
-                // The message first: should this process end in between, the next one finds the
-                // same loss and the same message, which is sent once.
-                self.tell_found(model, since, now).await?;
-                self.store().keep_setting(&key, "").await?;
-            }
-            (Err(failure), None) => {
-                if silences.more(model) >= SILENT {
-                    self.store().keep_setting(&key, &now.to_string()).await?;
-                    self.tell_lost(model, &failure, now, now).await?;
+        let key = format!("model_health:{}", server.address);
+        let mut health = self.health_of(&key).await?;
+        let wait = EVERY.saturating_sub(SLACK);
+        let asked = health.asked_at.map(|at| now.duration_since(at).abs());
+        let Some(model) = server
+            .models
+            .first()
+            .filter(|_| asked.is_none_or(|ago| ago >= wait))
+        else {
+            return Ok(());
+        };
+        let answered = self.inner.models().ping(model, PATIENCE).await;
+        health.asked_at = Some(now);
+        match answered {
+            Ok(()) => {
+                // The message first: should this process end in between, the next one finds the same
+                // loss and the same message, which is sent once.
+                if let Some(loss) = health.lost.take() {
+                    self.tell_found(server, &loss, now).await?;
                 }
+                health.silent = 0;
             }
-            (Err(failure), Some(since)) => {
-                // Whoever stored the loss may have ended before it told anybody.
-                if silences.more(model) == 1 {
-                    self.tell_lost(model, &failure, since, now).await?;
+            Err(failure) => {
+                health.silent = health.silent.saturating_add(1);
+                if health.lost.is_none() && health.silent >= SILENT {
+                    let told = Told::NotYet;
+                    health.lost = Some(Loss { since: now, told });
+                    self.keep_health(&key, &health).await?;
+                }
+                if let Some(loss) = &mut health.lost
+                    && loss.told == Told::NotYet
+                {
+                    loss.told = self.tell_lost(server, &failure, loss.since, now).await?;
                 }
             }
         }
-        Ok(())
+        self.keep_health(&key, &health).await
+    }
+
+    async fn health_of(&self, key: &str) -> Result<Health, Error> {
+        let stored = self.store().setting(key).await?;
+        let read = |text: String| serde_json::from_str(&text).ok();
+        Ok(stored.and_then(read).unwrap_or_default())
+    }
+
+    async fn keep_health(&self, key: &str, health: &Health) -> Result<(), Error> {
+        let text = serde_json::to_string(health).unwrap_or_default();
+        Ok(self.store().keep_setting(key, &text).await?)
     }
 
     async fn tell_lost(
         &self,
-        model: &str,
+        server: &ModelServer,
         failure: &Failure,
         since: Timestamp,
         now: Timestamp,
-    ) -> Result<(), Error> {
-        tracing::warn!(%model, %failure, "the server of a model does not answer");
+    ) -> Result<Told, Error> {
+        let names = names(&server.models);
+        tracing::warn!(model = %names, %failure, "the server of a model does not answer");
+        let key = format!("model:{} lost {since}", server.address);
+        let mut known = false;
+        for outage in server.outages() {
+            known |= self.inner.watch_incident(&outage, &key, now).await?;
+        }
+        if known {
+            return Ok(Told::ByRun);
+        }
         let text = format!(
             "{failure}\nagents that use it fail until it is back; `deft doctor` asks again"
         );
-        let key = format!("model:{model} lost {since}");
-        let title = format!("model {model} does not answer");
-        self.tell_health(key, title, text, now).await
+        let title = format!("no answer from {names}");
+        self.tell_health(key, title, text, now).await?;
+        Ok(Told::Here)
     }
 
-    async fn tell_found(&self, model: &str, since: Timestamp, now: Timestamp) -> Result<(), Error> {
-        tracing::info!(%model, "the server of a model answers again");
-        let text = format!("model `{model}` answers again; it did not since {since}");
-        let key = format!("model:{model} found {since}");
-        let title = format!("model {model} is back");
-        self.tell_health(key, title, text, now).await
+    async fn tell_found(
+        &self,
+        server: &ModelServer,
+        loss: &Loss,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let names = names(&server.models);
+        tracing::info!(model = %names, "the server of a model answers again");
+        if loss.told == Told::Here {
+            let since = deft_schedule::day_and_time(loss.since, now, &self.inner.host_zone());
+            let title = format!("{names}: answering again");
+            let text = format!("{title}, after no answer since {since}");
+            let key = format!("model:{} found {}", server.address, loss.since);
+            self.tell_health(key, title, text, now).await?;
+        }
+        for outage in server.outages() {
+            self.inner.end_watched(&outage, now).await?;
+        }
+        Ok(())
     }
 
-    async fn tell_health(
+    pub(crate) async fn tell_health(
         &self,
         key: String,
         title: String,
@@ -199,7 +287,19 @@ impl Engine {
     }
 }
 
-/// Where the store keeps since when a model is gone.
-fn setting(model: &str) -> String {
-    format!("model_lost:{model}")
+impl ModelServer {
+    fn outages(&self) -> impl Iterator<Item = Outage> + '_ {
+        let models = self.models.iter().cloned();
+        models.map(Outage::Model)
+    }
+}
+
+/// "model `a`", "models `a` and `b`".
+fn names(models: &[String]) -> String {
+    let quoted: Vec<String> = models.iter().map(|model| format!("`{model}`")).collect();
+    match quoted.as_slice() {
+        [only] => format!("model {only}"),
+        [all @ .., last] => format!("models {} and {last}", all.join(", ")),
+        [] => "model".to_owned(),
+    }
 }

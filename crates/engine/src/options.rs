@@ -34,6 +34,8 @@ pub struct Options {
     pub max_results_bytes: usize,
     /// Waits longer than this give the lease back, where somebody will come back for the run.
     pub park_after: Duration,
+    /// How often the host is checked and people are told what has changed; none for never.
+    pub health_report: Option<Duration>,
     /// The least time in minutes between two messages about completions of one skill
     /// (`SKILL_NOTIFY_INTERVAL_MINUTES`), where the skill says nothing.
     pub notify_minutes: u32,
@@ -69,6 +71,7 @@ impl Options {
             max_result_bytes: 1 << 20,
             max_results_bytes: 64 << 20,
             park_after: Duration::from_secs(30),
+            health_report: Some(Duration::from_hours(6)),
             notify_minutes: 0,
             chats: Vec::new(),
             channel_tool: None,

@@ -4,35 +4,24 @@
 //! run says that it could not be made; what asks no model goes ahead, the run of an agent waits until
 //! the check can be made, as it would for a tool.
 
+mod calendar;
+
 use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
-use deft_schedule::parse_duration;
 use deft_skillfile::Check;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
 use deft_tools::{Call, Found, Router};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::agent::{Brief, failed};
 use crate::engine::Inner;
 use crate::skills::Pinned;
 
-/// The tools behind the two checks that the seeds name.
-const CALENDAR: &str = "gmail_list_events";
+/// The tool behind the check of mail that the seeds name.
 const MAIL: &str = "gmail_get_new_emails";
-
-/// What tools call the two ends of a stretch of time.
-const STARTS: [&str; 6] = [
-    "time_min",
-    "timeMin",
-    "start",
-    "start_time",
-    "from",
-    "after",
-];
-const ENDS: [&str; 6] = ["time_max", "timeMax", "end", "end_time", "to", "before"];
 
 /// Keys under which tools list what they found.
 const LISTS: [&str; 8] = [
@@ -109,12 +98,9 @@ impl Inner {
                 Ok(is_empty(&mail).then(|| "there is no new mail".to_owned()))
             }
             Check::Calendar(ahead) => {
-                let args = self.stretch(ahead, self.now().max(slot))?;
-                let events = self.ask_tool(CALENDAR, args, authority).await?;
-                Ok(
-                    is_empty(&events)
-                        .then(|| format!("the calendar is empty for the next {ahead}")),
-                )
+                let from = self.now().max(slot);
+                let empty = self.calendars_are_empty(ahead, from, authority).await?;
+                Ok(empty.then(|| format!("the calendar is empty for the next {ahead}")))
             }
             Check::Tool {
                 tool,
@@ -160,25 +146,6 @@ impl Inner {
         reply
             .map(|reply| reply.value)
             .map_err(|failure| failure.message)
-    }
-
-    /// The arguments that mean a stretch of time to the calendar tool that is there.
-    fn stretch(&self, ahead: &str, from: Timestamp) -> Result<Object, String> {
-        let ahead = parse_duration(ahead).map_err(|error| error.message)?;
-        let until = from.saturating_add(ahead).unwrap_or(Timestamp::MAX);
-        let Found::Tool(tool) = self.parts.router.find(CALENDAR) else {
-            return Ok(Object::new());
-        };
-        let known = |names: &[&str]| {
-            let properties = tool.input_schema.get("properties");
-            let has = |name: &&&str| properties.is_some_and(|p| p.get(**name).is_some());
-            names.iter().find(has).map(|name| (*name).to_owned())
-        };
-        let ends = [(known(&STARTS), from), (known(&ENDS), until)];
-        let args = ends
-            .into_iter()
-            .filter_map(|(name, at)| Some((name?, json!(at.to_string()))));
-        Ok(args.collect())
     }
 
     async fn compute_check(&self, code: &str) -> Result<bool, String> {
@@ -233,10 +200,14 @@ fn is_empty(value: &Value) -> bool {
         }
         Value::Array(items) => items.iter().all(is_empty),
         Value::Object(map) => {
-            let lists = LISTS.iter().filter_map(|key| map.get(*key));
+            let lists = LISTS.iter().filter_map(|key| Some((*key, map.get(*key)?)));
             let mut lists = lists.peekable();
             match lists.peek() {
-                Some(_) => lists.all(is_empty),
+                Some(_) => lists.all(|(key, list)| match list {
+                    // Each calendar under its name, with its busy times.
+                    Value::Object(all) if key == "calendars" => all.values().all(is_empty),
+                    other => is_empty(other),
+                }),
                 None => match map.get("count").or_else(|| map.get("total")) {
                     Some(count) => is_empty(count),
                     None => map.is_empty(),
@@ -259,6 +230,7 @@ mod tests {
             json!([]),
             json!({"events": []}),
             json!({"success": true, "data": {"emails": []}}),
+            json!({"calendars": {"a": {"busy": []}, "b": {"busy": [], "errors": []}}}),
             json!({"count": 0}),
             json!("No new emails."),
             json!({}),
@@ -269,7 +241,7 @@ mod tests {
         let full = [
             json!([{"id": 1}]),
             json!({"events": [{"id": 1}]}),
-            json!({"calendars": {"a": {"busy": [{"start": "x"}]}}}),
+            json!({"calendars": {"a": {"busy": []}, "b": {"busy": [{"start": "x"}]}}}),
             json!("3 new emails"),
             json!({"count": 2}),
             json!({"anything": 1}),

@@ -61,6 +61,8 @@ impl Engine {
         until(Work::Glances);
         until(Work::Orphans);
         until(Work::Models);
+        until(Work::Events);
+        until(Work::Health);
         let leases = tokio::spawn({
             let engine = self.clone();
             async move { engine.keep_leases().await }
@@ -112,7 +114,8 @@ impl Engine {
                 let soon = inner.now().saturating_add(GLANCE);
                 Some(soon.unwrap_or(Timestamp::MAX))
             } else {
-                self.store().next_due().await?
+                let due = self.store().next_due().await?;
+                [due, ticked.look_again].into_iter().flatten().min()
             };
             let Some(next) = next else {
                 bell.await;
@@ -246,6 +249,8 @@ enum Work {
     Glances,
     Orphans,
     Models,
+    Events,
+    Health,
 }
 
 impl Work {
@@ -260,6 +265,8 @@ impl Work {
                 Self::Glances => engine.glance().await,
                 Self::Orphans => engine.recover_orphans().await,
                 Self::Models => engine.watch_models().await,
+                Self::Events => engine.watch_events().await,
+                Self::Health => engine.watch_health().await,
             };
             match ended {
                 Ok(()) => return,

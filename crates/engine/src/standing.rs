@@ -2,6 +2,7 @@
 //! appear (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
 
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill, Tier};
+use deft_schedule::LATE;
 use deft_store::{
     NewSkill, Put, RunRow, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing,
     Timeline,
@@ -10,7 +11,7 @@ use deft_tools::Found;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::aftermath::{self, Ended, Terms};
+use crate::aftermath::{self, Ended, KnownOutage, Terms};
 use crate::engine::Inner;
 use crate::sync::TOGETHER;
 use crate::timed::Timed;
@@ -134,6 +135,11 @@ pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) 
         timeline: Some(Timeline::default()),
         at: now,
     }
+}
+
+/// The tools that a skill requires.
+pub(crate) fn required(row: &SkillRow) -> Vec<String> {
+    serde_json::from_str(&row.text.required_tools).unwrap_or_default()
 }
 
 pub(crate) fn is_gone(row: &SkillRow) -> bool {
@@ -275,16 +281,26 @@ impl Inner {
 
     /// Whether the tools of a skill are there, and for an agent also its model.
     fn is_ready(&self, row: &SkillRow) -> bool {
-        let tools: Vec<String> = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
+        !self.lacks_model(row) && self.missing(&required(row)).is_empty()
+    }
+
+    /// Whether a model would run a skill, and there is none.
+    pub(crate) fn lacks_model(&self, row: &SkillRow) -> bool {
         let thinks = row.text.tier == Tier::Agent.to_string();
-        let mindless = thinks && !self.has_model(&row.text.agent_id);
-        !mindless && self.missing(&tools).is_empty()
+        thinks && !self.has_model(&row.text.agent_id)
     }
 
     /// What changes when a skill is switched on.
     fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
         let timed = row.text.timing.as_deref().and_then(Timed::read);
-        let timeline = timed.map(|timed| self.timeline(&timed, now));
+        let timeline = timed.map(|timed| match timed.awaited(row) {
+            // Its time may have passed while it waited; then the misfire rule decides.
+            Some(at) => Timeline {
+                anchor: None,
+                next_at: Some(at),
+            },
+            None => self.timeline(&timed, now),
+        });
         // What fires already keeps its phase.
         let timeline = timeline.filter(|_| row.standing.disabled.is_some());
         SkillChange {
@@ -325,10 +341,10 @@ impl Inner {
     pub(crate) async fn count_failure(
         &self,
         row: &SkillRow,
-        run: &str,
+        (run, slot): (&str, Timestamp),
         failure: &Failure,
     ) -> Result<(), Error> {
-        self.count_end(row, run, Outcome::Error, failure)
+        self.count_end(row, (run, slot), Outcome::Error, failure)
             .await
             .map(drop)
     }
@@ -336,15 +352,15 @@ impl Inner {
     /// A run that was cancelled before anybody drove it means something to its skill all the same:
     /// one that was to fire once is done.
     pub(crate) async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
-        if run.slot.is_none() {
+        let Some(slot) = run.slot else {
             return Ok(());
-        }
+        };
         let by = run.cancel_by.as_deref().unwrap_or("somebody");
         let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
         while let Some(row) = self.parts.store.skill(&run.skill).await? {
             let id = run.id.as_str();
             if self
-                .count_end(&row, id, Outcome::Cancelled, &failure)
+                .count_end(&row, (id, slot), Outcome::Cancelled, &failure)
                 .await?
             {
                 break;
@@ -357,7 +373,7 @@ impl Inner {
     async fn count_end(
         &self,
         row: &SkillRow,
-        run: &str,
+        (run, slot): (&str, Timestamp),
         outcome: Outcome,
         failure: &Failure,
     ) -> Result<bool, Error> {
@@ -370,14 +386,17 @@ impl Inner {
         };
         let ended = Ended {
             run,
-            by_slot: true,
+            slot: Some(slot),
+            late: self.schedule_now().duration_since(slot) > LATE,
             outcome,
             failure: Some(failure),
             summary: failure.message.clone(),
             exhausted: None,
             told: false,
+            outage: KnownOutage::No,
             at: self.now(),
             schedule_at: self.schedule_now(),
+            zone: &self.host_zone(),
         };
         let decision = aftermath::decide(row, &terms, &ended);
         let store = &self.parts.store;

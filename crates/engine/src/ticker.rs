@@ -46,20 +46,26 @@ pub struct Ticked {
     pub enabled: Vec<String>,
     /// Late slots are left that wait for others to be over.
     pub held_back: bool,
+    /// When to look again, though no slot is due: a skill waits for tools past its time.
+    pub look_again: Option<Timestamp>,
 }
 
 impl Engine {
     /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
     /// of them are stored.
     pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
-        let mut ticked = self.settle(now, pool).await?;
-        // What is enabled now has its first slot later than now.
+        let mut ticked = Ticked::default();
+        self.settle(now, pool, &mut ticked).await?;
         ticked.enabled = self.enable_ready(now).await?;
+        if !ticked.enabled.is_empty() {
+            // What was to fire once may have waited for its tools past its time.
+            self.settle(now, pool, &mut ticked).await?;
+        }
+        ticked.look_again = self.miss_overdue(now, &mut ticked).await?;
         Ok(ticked)
     }
 
-    async fn settle(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
-        let mut ticked = Ticked::default();
+    async fn settle(&self, now: Timestamp, pool: &Pool, ticked: &mut Ticked) -> Result<(), Error> {
         let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
         let mut paced = Paced::default();
         loop {
@@ -67,17 +73,17 @@ impl Engine {
             let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
             if !due.is_empty() {
                 let Decided { passing, firing } = self.inner.decide(due, now);
-                self.pass(passing, &mut ticked).await?;
-                self.fire_all(firing, pool, &mut ticked).await?;
+                self.pass(passing, ticked).await?;
+                self.fire_all(firing, pool, ticked).await?;
                 continue;
             }
             let Decided { passing, firing } = self.late_slots(late, now, pool, &mut paced).await?;
             ticked.held_back = paced.held_back;
             if passing.is_empty() && firing.is_empty() {
-                return Ok(ticked);
+                return Ok(());
             }
-            self.pass(passing, &mut ticked).await?;
-            self.fire_all(firing, pool, &mut ticked).await?;
+            self.pass(passing, ticked).await?;
+            self.fire_all(firing, pool, ticked).await?;
         }
     }
 
@@ -155,7 +161,11 @@ impl Engine {
     }
 
     /// Stores slots that bring no run.
-    async fn pass(&self, steps: Vec<SlotStep>, ticked: &mut Ticked) -> Result<(), Error> {
+    pub(crate) async fn pass(
+        &self,
+        steps: Vec<SlotStep>,
+        ticked: &mut Ticked,
+    ) -> Result<(), Error> {
         if steps.is_empty() {
             return Ok(());
         }
@@ -296,10 +306,13 @@ impl Engine {
         let mut failure = Failure::new(FailureClass::Invalid, error.to_string());
         failure.hint = error.hint();
         let run = coming.step.passed.last().map(|passed| passed.run.clone());
+        let slot = coming.slot.unwrap_or(coming.step.from);
         let started = self.pass_one(row, coming, Outcome::Error, &failure).await?;
         if let Started::Stored(Fired::Passed(_)) = &started {
             let run = run.map_or_else(String::new, |run| run.to_string());
-            self.inner.count_failure(row, &run, &failure).await?;
+            self.inner
+                .count_failure(row, (&run, slot), &failure)
+                .await?;
         }
         Ok(started)
     }
@@ -320,7 +333,7 @@ impl Engine {
             outcome,
             error: serde_json::to_string(why).unwrap_or_default(),
         });
-        step.notice = aftermath::lost(row, &step, &self.inner.host_zone());
+        step.notice = aftermath::lost(row, &step, &self.inner.host_zone(), self.inner.now());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
         self.ring_for(std::slice::from_ref(&step));
         Ok(Started::Stored(match counted.first() {
@@ -414,7 +427,7 @@ impl Inner {
                     decided.firing.push((Arc::new(row), coming));
                 }
                 Some(mut coming) => {
-                    coming.step.notice = aftermath::lost(&row, &coming.step, &zone);
+                    coming.step.notice = aftermath::lost(&row, &coming.step, &zone, self.now());
                     decided.passing.push(coming.step);
                 }
                 None => {

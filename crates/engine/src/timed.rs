@@ -1,7 +1,7 @@
 //! When a skill fires, as it is kept beside the skill: enough to decide about a slot without reading
 //! the skill itself.
 
-use deft_model::{Misfire, Skill};
+use deft_model::{DisabledReason, Misfire, Skill, SkillEvent};
 use deft_schedule::{Cron, Rule, Schedule, parse_at, parse_zone};
 use deft_skillfile::Moment;
 use deft_store::{SkillRow, Timeline};
@@ -45,6 +45,8 @@ pub(crate) struct Timed {
     every_minutes: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    event: Option<SkillEvent>,
     misfire: Misfire,
     window_seconds: u64,
     /// There is a check before each run.
@@ -69,6 +71,7 @@ impl Timed {
             zone: timing.timezone.clone(),
             every_minutes: timing.interval_minutes,
             at,
+            event: timing.event,
             misfire: skill.policy.misfire,
             window_seconds: skill.policy.misfire_window.as_secs(),
             preflight: skill.policy.preflight.is_some(),
@@ -112,7 +115,20 @@ impl Timed {
 
     /// Whether it fires once and then never again.
     pub(crate) fn is_one_shot(&self) -> bool {
-        self.cron.is_none() && self.every_minutes.is_none()
+        self.cron.is_none() && self.every_minutes.is_none() && self.event.is_none()
+    }
+
+    /// The event that fires it.
+    pub(crate) fn event(&self) -> Option<SkillEvent> {
+        self.event
+    }
+
+    /// The only slot of a skill that waits for tools, if that was still to come when the skill was
+    /// stored.
+    pub(crate) fn awaited(&self, row: &SkillRow) -> Option<Timestamp> {
+        let waits = row.standing.disabled == Some(DisabledReason::MissingTools);
+        let at = self.at.filter(|_| self.is_one_shot() && waits)?;
+        (at >= row.created_at).then_some(at)
     }
 
     /// Where a skill stands that is enabled now: an interval begins to count, and what lies in the

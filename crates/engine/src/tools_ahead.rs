@@ -1,7 +1,7 @@
 //! What can be known of the tools of a skill before it runs.
 
 use deft_agent::{Address, Machine as Agent};
-use deft_model::{Action, Failure, FailureClass, OnError};
+use deft_model::{Action, Failure, FailureClass, OnError, Outage};
 use deft_tools::Found;
 use deft_workflow::Path;
 
@@ -61,4 +61,5 @@ fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
     Failure::new(FailureClass::NotFound, message)
         .hint(hint)
         .blocked()
+        .outage(Outage::Tool(tool.to_owned()))
 }

@@ -3,6 +3,7 @@
 //!
 //! A run that waits in silence is as good as lost to whoever trusts it overnight.
 
+use deft_model::Failure;
 use deft_store::{RunRow, SkillChange, Standing, Write};
 use jiff::Timestamp;
 
@@ -49,7 +50,8 @@ impl Inner {
     pub(crate) async fn alert_blocked(
         &self,
         run: &RunRow,
-        what: &str,
+        missing: &Failure,
+        until: Option<Timestamp>,
         at: Timestamp,
     ) -> Option<Write> {
         run.slot?;
@@ -58,6 +60,13 @@ impl Inner {
         if aftermath::is_folded(row.standing.alerted_at, at) {
             return None;
         }
+        let known = match missing.outage.as_deref() {
+            Some(outage) => {
+                let known = self.join_incident(outage, &run.skill, run.id.as_str(), at);
+                known.await.unwrap_or(false)
+            }
+            None => false,
+        };
         let change = SkillChange {
             standing: Standing {
                 alerted_at: Some(at),
@@ -71,13 +80,18 @@ impl Inner {
             .change_skill(row.id, row.version, change)
             .await
             .ok()??;
+        let what = &missing.message;
         tracing::warn!(skill = %run.skill, run = %run.id, %what, "a run waits");
+        if known {
+            return None;
+        }
         let notice = Notice {
             kind: Kind::Blocked,
             title: row.text.name.clone(),
             text: format!(
-                "`{}` waits: {what}\nit goes on when that is there, and ends after its misfire window",
-                run.skill
+                "`{}` waits: {what}\n{}",
+                run.skill,
+                self.until_words(until, at)
             ),
             skill: Some(run.skill.clone()),
             run: Some(run.id.to_string()),
@@ -90,5 +104,13 @@ impl Inner {
             body: notice.body(),
             at,
         })
+    }
+
+    fn until_words(&self, until: Option<Timestamp>, at: Timestamp) -> String {
+        let ends = until.map_or(String::new(), |until| {
+            let until = deft_schedule::spoken(until, at, &self.host_zone());
+            format!(", and gives up {until}")
+        });
+        format!("it continues when that is available{ends}")
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass, ModelReply, ModelRequest, Usd};
+use deft_model::{Failure, FailureClass, ModelReply, ModelRequest, Outage, Usd};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -149,5 +149,12 @@ pub(crate) fn unknown(name: &str) -> Failure {
 /// The same failure, with the name of the model that it is about.
 pub(crate) fn named(name: &str, mut failure: Failure) -> Failure {
     failure.message = format!("model `{name}`: {}", failure.message);
+    let concerns_all = matches!(
+        failure.class,
+        FailureClass::Network | FailureClass::Timeout | FailureClass::Auth | FailureClass::Quota
+    );
+    if concerns_all || failure.blocked {
+        failure.outage = Some(Box::new(Outage::Model(name.to_owned())));
+    }
     failure
 }

@@ -25,6 +25,24 @@ pub struct Failure {
     /// True when nothing was tried, because a tool or its server is not there.
     #[serde(default, skip_serializing_if = "is_false")]
     pub blocked: bool,
+    /// What does not work, where other skills that use it fail as well. In a box, because failures are
+    /// moved often and few of them are outages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage: Option<Box<Outage>>,
+}
+
+/// Something that skills share and that does not work.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outage {
+    /// An MCP server cannot be reached.
+    Server(String),
+    /// A model cannot be asked.
+    Model(String),
+    /// No server offers a tool.
+    Tool(String),
+    /// No model is configured.
+    NoModel,
 }
 
 #[expect(
@@ -45,6 +63,7 @@ impl Failure {
             hint: None,
             in_doubt: false,
             blocked: false,
+            outage: None,
         }
     }
 
@@ -73,6 +92,13 @@ impl Failure {
     #[must_use]
     pub fn blocked(mut self) -> Self {
         self.blocked = true;
+        self
+    }
+
+    /// The same failure, which concerns everything that uses the same thing.
+    #[must_use]
+    pub fn outage(mut self, outage: Outage) -> Self {
+        self.outage = Some(Box::new(outage));
         self
     }
 }

@@ -33,7 +33,7 @@ pub use chat::{
 };
 pub use choice::{Choice, nearest, nearest_name};
 pub use entry::PromptEntry;
-pub use failure::Failure;
+pub use failure::{Failure, Outage};
 pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
 pub use ids::{Digest, Revision, SkillId};
@@ -50,7 +50,7 @@ pub use skill::{
 };
 pub use step::{Action, Confirmation, Input, InputType, Loop, OnError, Step, Wait};
 pub use text::Text;
-pub use trigger::{Timing, Trigger};
+pub use trigger::{SkillEvent, Timing, Trigger};
 pub use visible::{visible, visible_after, visible_json};
 
 /// A JSON object that keeps the order in which its keys were written.

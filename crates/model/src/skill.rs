@@ -199,7 +199,8 @@ impl Skill {
     pub fn role(&self) -> Option<Role> {
         let prose = matches!(self.body, Body::Instructions(_));
         let open = self.dialect == Dialect::AgentSkills && self.trigger == Trigger::Manual;
-        if prose && (self.trigger == Trigger::Event || !self.keywords.is_empty()) {
+        let by_message = self.trigger == Trigger::Event && self.timing.is_none();
+        if prose && (by_message || !self.keywords.is_empty()) {
             Some(Role::Playbook)
         } else if prose && open {
             Some(Role::Knowledge)

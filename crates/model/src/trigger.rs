@@ -8,14 +8,22 @@ choice! {
     Trigger {
         /// On a schedule, an interval, or once at an instant.
         Cron = "cron",
-        /// When a message matches the skill's keywords.
+        /// When a message matches the skill's keywords, or when something happens in deft.
         Event = "event",
         /// Only when asked for.
         Manual = "manual",
     }
 }
 
-/// When a `cron` trigger is due, as it was written.
+choice! {
+    /// What happens in deft and fires skills.
+    SkillEvent {
+        /// Nothing more was said in a conversation for a while, or it was put away.
+        ConversationEnded = "conversation_ended",
+    }
+}
+
+/// When a `cron` trigger is due, or which event fires a skill, as it was written.
 ///
 /// Instants and zones are still text here: turning them into fires needs a
 /// clock and a host zone, which only callers have.
@@ -30,6 +38,8 @@ pub struct Timing {
     /// A delay that is turned into an instant when the skill is stored
     /// (`in_minutes`, `in_hours` and `in`), in seconds.
     pub delay_seconds: Option<u64>,
+    /// The event that fires it; then it has no times.
+    pub event: Option<SkillEvent>,
     /// The zone that was asked for.
     pub timezone: Option<String>,
     /// `trigger_config` as it was written.

@@ -1,8 +1,8 @@
 //! What was stored, in words, so that a person can object at once.
 
 use deft_model::{Body, Skill, Tier, Timing, Trigger};
-use deft_schedule::{Schedule, parse_zone, zone_name};
-use deft_skillfile::{Moment, schedule};
+use deft_schedule::{Schedule, day_and_time, parse_zone, zone_name};
+use deft_skillfile::{Moment, schedule, words};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -40,7 +40,7 @@ fn when(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
             } else {
                 ""
             };
-            let day = day(at, moment.now, &zone);
+            let day = day_and_time(at, moment.now, &zone);
             format!("once, {day} ({}){past}", zone_name(&zone))
         }
         Some(Schedule::Cron { cron, zone }) => {
@@ -56,7 +56,7 @@ fn when(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
                 // Stored instants are whole seconds.
                 let own = first(skill, moment).is_some_and(|own| own.as_second() == at.as_second());
                 let word = if own { "first" } else { "next" };
-                let day = day(at, moment.now, &moment.zone);
+                let day = day_and_time(at, moment.now, &moment.zone);
                 format!(", {word} {}", day.strip_prefix("today ").unwrap_or(&day))
             });
             format!(
@@ -65,12 +65,13 @@ fn when(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
                 said.unwrap_or_default()
             )
         }
-        None => untimed(skill),
+        None => untimed(skill, moment),
     }
 }
 
-fn untimed(skill: &Skill) -> String {
+fn untimed(skill: &Skill, moment: &Moment) -> String {
     match skill.trigger {
+        Trigger::Event if skill.timing.is_some() => words(skill, moment),
         Trigger::Event if skill.keywords.is_empty() => {
             "by messages, but it has no keywords".to_owned()
         }
@@ -83,22 +84,6 @@ fn zone(timing: Option<&Timing>, moment: &Moment) -> TimeZone {
     let name = timing.and_then(|timing| timing.timezone.as_deref());
     let zone = name.and_then(|name| parse_zone(name).ok());
     zone.unwrap_or_else(|| moment.zone.clone())
-}
-
-/// "today at 15:05", "tomorrow at 09:00", "on Monday 2026-02-16 at 09:00".
-fn day(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
-    let (wall, today) = (zone.to_datetime(at), zone.to_datetime(now).date());
-    let day = match wall.date() {
-        date if date == today => "today".to_owned(),
-        date if today.tomorrow().is_ok_and(|tomorrow| tomorrow == date) => "tomorrow".to_owned(),
-        date => format!("on {} {date}", wall.strftime("%A")),
-    };
-    let time = if wall.second() == 0 {
-        "%H:%M"
-    } else {
-        "%H:%M:%S"
-    };
-    format!("{day} at {}", wall.strftime(time))
 }
 
 fn how(skill: &Skill) -> String {

@@ -16,6 +16,7 @@ mod misfire;
 mod phrase;
 mod schedule;
 mod simulate;
+mod spoken;
 mod words;
 mod zone;
 
@@ -26,4 +27,5 @@ pub use error::Error;
 pub use misfire::{Due, LATE, Passed, Rule, Slot, Why, due};
 pub use schedule::Schedule;
 pub use simulate::{Row, Simulation, Timed, What, simulate};
+pub use spoken::{day_and_time, length, spoken};
 pub use zone::{parse_zone, show, zone_name};

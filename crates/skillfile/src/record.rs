@@ -3,7 +3,7 @@
 //! A record from a file and a record from a program take the same path. What
 //! models get wrong is mended by the normaliser before it comes here, not here.
 
-use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Trigger};
+use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Timing, Trigger};
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
@@ -105,7 +105,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
     );
     let keywords = fields.texts("keywords", sink);
     let timing = trigger::read(fields, moment, sink);
-    let trigger = trigger_type(fields, timing.is_some(), &keywords, sink);
+    let trigger = trigger_type(fields, timing.as_ref(), &keywords, sink);
     let mut required_tools = fields.texts("required_tools", sink);
     let instructions = Text::from(instructions.as_deref().unwrap_or_default());
     let body = plan::body(fields, instructions, &mut required_tools, sink);
@@ -146,10 +146,12 @@ fn id(name: &str, fields: &Fields<'_>, sink: &mut Sink) -> SkillId {
 
 fn trigger_type(
     fields: &Fields<'_>,
-    timed: bool,
+    timing: Option<&Timing>,
     keywords: &[String],
     sink: &mut Sink,
 ) -> Option<Trigger> {
+    let by_event = timing.is_some_and(|timing| timing.event.is_some());
+    let timed = timing.is_some() && !by_event;
     let given = fields.choice("trigger_type", sink);
     match given {
         None if fields.node("trigger_type").is_none() => {
@@ -176,7 +178,7 @@ fn trigger_type(
             )
             .help("set `trigger_type` to `cron`, or leave `trigger_config` out");
         }
-        Some(Trigger::Event) if keywords.is_empty() => {
+        Some(Trigger::Event) if keywords.is_empty() && !by_event => {
             let span = fields.span("trigger_type");
             let message = "an `event` trigger without `keywords` matches no message";
             sink.report_as(Severity::Warning, Rule::TriggerConflict, span, message)

@@ -1,6 +1,6 @@
 //! A skill's trigger as a schedule, and in words.
 
-use deft_model::{Skill, Timing, Trigger};
+use deft_model::{Skill, SkillEvent, Timing, Trigger};
 use deft_schedule::Schedule;
 use jiff::tz::TimeZone;
 
@@ -54,8 +54,18 @@ pub fn words(skill: &Skill, moment: &Moment) -> String {
         let zone = written.and_then(|timing| zone(timing, moment));
         return schedule.words(&zone.unwrap_or_else(|| moment.zone.clone()));
     }
+    if let Some(event) = skill.timing.as_ref().and_then(|timing| timing.event) {
+        return event_words(event).to_owned();
+    }
     match skill.trigger {
         Trigger::Event => format!("when a message mentions {}", skill.keywords.join(", ")),
         Trigger::Cron | Trigger::Manual => "when asked for".to_owned(),
+    }
+}
+
+/// When an event fires a skill, in words.
+fn event_words(event: SkillEvent) -> &'static str {
+    match event {
+        SkillEvent::ConversationEnded => "when a conversation has ended",
     }
 }

@@ -1,6 +1,6 @@
 //! Triggers: what fires a skill and when, checked against the calendar.
 
-use deft_model::{Timing, Trigger};
+use deft_model::{SkillEvent, Timing, Trigger};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -57,6 +57,7 @@ pub(crate) fn read(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Opt
 /// The kind of trigger that goes with what was read.
 pub(crate) fn kind(timing: Option<&Timing>, keywords: &[String]) -> Trigger {
     match (timing, keywords) {
+        (Some(timing), _) if timing.event.is_some() => Trigger::Event,
         (Some(_), _) => Trigger::Cron,
         (None, []) => Trigger::Manual,
         (None, _) => Trigger::Event,
@@ -76,6 +77,7 @@ fn timing(config: &Mapping, file: &str, moment: &Moment, sink: &mut Sink) -> Tim
         interval_minutes: fields.positive("interval_minutes", sink),
         at: fields.filled_text("at", sink),
         delay_seconds: delay(&fields, sink),
+        event: fields.choice::<SkillEvent>("event", sink),
         timezone: fields.filled_text("timezone", sink),
         config: config.to_object(),
     };
@@ -128,6 +130,7 @@ fn check_single(config: &Mapping, place: Span, sink: &mut Sink) {
         "in_minutes",
         "in_hours",
         "in",
+        "event",
     ];
     let given: Vec<&str> = timings
         .into_iter()

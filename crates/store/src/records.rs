@@ -203,6 +203,8 @@ pub struct SkillFilter {
     pub enabled: Option<bool>,
     /// Only those with this trigger.
     pub trigger: Option<String>,
+    /// Only those that run in this way.
+    pub tier: Option<String>,
     /// Only those of this agent.
     pub agent_id: Option<String>,
     /// Only those with this name or number of a name, for any agent.

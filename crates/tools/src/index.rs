@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use deft_model::{Failure, FailureClass, nearest};
+use deft_model::{Failure, FailureClass, Outage, nearest};
 
 use crate::arguments::Checker;
 use crate::builtin::Installed;
@@ -173,8 +173,9 @@ fn names_of_builtins(entries: &[Entry]) -> Vec<String> {
 
 /// The failure of a call whose tool does not exist.
 pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
-    let failure =
-        Failure::new(FailureClass::NotFound, format!("there is no tool `{name}`")).blocked();
+    let failure = Failure::new(FailureClass::NotFound, format!("there is no tool `{name}`"))
+        .blocked()
+        .outage(Outage::Tool(name.to_owned()));
     match nearest {
         [] => failure.hint("`deft tools list` shows what there is"),
         names => failure.hint(format!("did you mean {}?", listed(names, "or"))),
@@ -211,6 +212,10 @@ pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
         ),
     )
     .blocked()
+    .outage(match servers.first() {
+        Some((server, _)) => Outage::Server(server.clone()),
+        None => Outage::Tool(name.to_owned()),
+    })
 }
 
 fn listed(names: &[String], word: &str) -> String {

@@ -81,12 +81,16 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
             break;
         }
     }
+    let now = at.unwrap_or_else(Timestamp::now);
+    engine.fire_events(now).await.map_err(failed)?;
     let attention = deft_engine::Attention {
         parks: true,
         ..deft_engine::Attention::default()
     };
     let driven = engine.drain(&attention).await.map_err(failed)?;
     ticked.fired.extend(driven);
+    engine.check_models().await.map_err(failed)?;
+    engine.report_health(now).await.map_err(failed)?;
     let mut seen = HashSet::new();
     ticked.fired.retain(|run| seen.insert(run.clone()));
     let passed: Vec<RunId> = ticked.passed.into_iter().map(|(run, _)| run).collect();

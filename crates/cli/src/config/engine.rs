@@ -15,6 +15,8 @@ pub(crate) struct EngineConfig {
     pub max_result_bytes: Option<usize>,
     pub max_results_bytes: Option<usize>,
     pub park_after: Option<Duration>,
+    /// 0 for none.
+    pub health_report_hours: Option<u64>,
     pub workspace_uri: Option<String>,
     pub heals: Vec<Heal>,
 }
@@ -31,6 +33,10 @@ impl EngineConfig {
         put(&mut options.max_result_bytes, self.max_result_bytes);
         put(&mut options.max_results_bytes, self.max_results_bytes);
         put(&mut options.park_after, self.park_after);
+        if let Some(hours) = self.health_report_hours {
+            let every = Duration::from_secs(hours.saturating_mul(3600));
+            options.health_report = (hours > 0).then_some(every);
+        }
         put(&mut options.workspace_uri, self.workspace_uri.clone());
         options.heals.extend(self.heals.iter().cloned());
     }

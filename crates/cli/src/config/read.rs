@@ -125,6 +125,7 @@ impl Reader<'_> {
                 .number("engine.max_results_bytes")
                 .map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
             park_after: self.duration("engine.park_after"),
+            health_report_hours: self.number("engine.health_report_hours"),
             workspace_uri: self.text("engine.workspace_uri"),
             heals: self.heals(),
         }

@@ -90,6 +90,8 @@ pub(crate) const KEYS: &[Key] = &[
         "How many bytes the results of a run may have in all"),
     key("engine.park_after", Kind::Duration, Value("\"30s\""), Runs,
         "Waits longer than this free the place of a run until they are over"),
+    key("engine.health_report_hours", Kind::Count, Value("6"), Runs,
+        "Hours between health reports, which run the checks of `deft doctor` and send what has changed; 0 for none"),
     key("engine.workspace_uri", Kind::Text, Words("the current folder, as `file://…`"), Runs,
         "The folder or project that runs work on, unless they say otherwise"),
     key("engine.heal", Kind::Heals, Value("[]"), Runs,

@@ -133,6 +133,13 @@ fn the_skills_of_the_memory_wait_for_a_person() {
         "{entry}"
     );
     assert_eq!(found("conversation-backfill"), None);
+    let shown = world.json(&["skills", "show", "conversation-backfill", "--json"]);
+    let trigger = &shown["skill"]["trigger"];
+    assert_eq!(
+        (&trigger["type"], &trigger["words"]),
+        (&json!("event"), &json!("when a conversation has ended")),
+        "{trigger}"
+    );
     for id in ["memory-synthesis", "conversation-backfill"] {
         let shown = world.json(&["skills", "show", id, "--json"]);
         let skill = &shown["skill"];

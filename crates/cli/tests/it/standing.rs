@@ -16,13 +16,14 @@ steps:
     args: {zone: Mars/Base}
 ";
 
-/// A home in which the skill failed once, and rests.
+/// A home in which the skill failed twice, and rests: the second slot is at the end of the first
+/// backoff and fires, the third one is within the next backoff.
 fn resting() -> World {
     let world = used_home();
     world.write("home/skills/failing.yaml", FAILING);
     world.run(&["tick"]);
-    for now in ["2090-01-01T00:00:30Z", "2090-01-01T00:01:10Z"] {
-        world.run(&["tick", "--now", now]);
+    for now in ["00:00:31", "00:01:10", "00:02:10"] {
+        world.run(&["tick", "--now", &format!("2090-01-01T{now}Z")]);
     }
     world
 }
@@ -30,7 +31,7 @@ fn resting() -> World {
 #[test]
 fn reasons_stand_below_runs() {
     let world = resting();
-    let rest = "backoff: it failed and rests until 2090-01-01T01:01:30";
+    let rest = "backoff: it failed and rests until 2090-01-01T01:06:00";
     let listed = world.run(&["runs", "list"]);
     assert!(listed.contains(&format!("\n  {rest}")), "{listed}");
     assert!(
@@ -49,14 +50,14 @@ fn a_rest_is_shown_where_the_next_slot_is() {
     let world = resting();
     let document = world.json(&["schedule", "list", "--json"]);
     let failing: &Value = &document["schedules"][0];
-    assert_eq!(failing["failures"], 1, "{failing:#}");
+    assert_eq!(failing["failures"], 2, "{failing:#}");
     let next = failing["next"].as_str().unwrap();
-    assert!(next.starts_with("2090-01-01T01:02:00"), "{failing:#}");
+    assert!(next.starts_with("2090-01-01T01:06:00"), "{failing:#}");
     let until = failing["backoff_until"].as_str().unwrap();
-    assert!(until.starts_with("2090-01-01T01:01:30"), "{failing:#}");
+    assert!(until.starts_with("2090-01-01T01:06:00"), "{failing:#}");
     for args in [&["schedule", "list"][..], &["skills", "show", "failing"]] {
         let text = world.run(args);
-        let words = "failed 1 time in a row, rests until 2090-01-01T01:01:30";
+        let words = "failed 2 times in a row, rests until 2090-01-01T01:06:00";
         assert!(text.contains(words), "{text}");
     }
 }

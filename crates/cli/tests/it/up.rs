@@ -256,7 +256,7 @@ fn a_detached_run_is_driven_and_can_be_cancelled() {
     daemon.stop();
 }
 
-/// `0` is no limit, and not no place.
+/// `0` is no limit, and not no place, at every door.
 #[test]
 fn without_a_limit_runs_are_driven() {
     let world = used_home();
@@ -265,12 +265,24 @@ fn without_a_limit_runs_are_driven() {
         .write(
             "home/skills/quick.yaml",
             "name: quick\ndescription: Takes no time\nsteps:\n  - {id: now, compute: \"result = 1\"}\n",
-        );
-    let daemon = Daemon::start(&world);
+        )
+        .write("home/skills/ticking.yaml", TICKING);
+    let job = r#"{"name": "Greet", "action": {"type": "tool_call", "toolName": "notify", "parameters": {"message": "a job"}}}"#;
+    let mut daemon = Daemon::start(&world);
+    daemon.until("notice: ticking: tick, tock");
     let queued = world.json(&["run", "quick", "--detach", "--json"]);
-    let run = ended(&world, queued["id"].as_str().unwrap());
+    let job = world.json(&["jobs", "queue", "--args", job, "--json"]);
+    for id in [&queued["id"], &job["taskId"]] {
+        let run = ended(&world, id.as_str().unwrap());
+        assert_eq!(run["outcome"], "success", "{run:#}");
+    }
+    let run = world.json(&["run", "quick", "--json"]);
     assert_eq!(run["outcome"], "success", "{run:#}");
     daemon.stop();
+    let queued = world.json(&["run", "quick", "--detach", "--json"]);
+    assert_eq!(world.code(&["tick"]), 0);
+    let run = ended(&world, queued["id"].as_str().unwrap());
+    assert_eq!(run["outcome"], "success", "{run:#}");
 }
 
 /// A question parks the run, also over a restart, and the answer lets it go on.

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use deft_agent::{MOST_OFFERED, Offer, Shelved};
-use deft_model::{Agent, Failure, FailureClass, ToolSpec, fits};
+use deft_model::{Agent, Failure, FailureClass, Outage, ToolSpec, fits};
 use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
 
 /// The longest name that every provider takes.
@@ -204,6 +204,7 @@ fn absent(name: &str) -> Failure {
     Failure::new(FailureClass::NotFound, message)
         .hint("`deft tools list` shows what there is, `deft doctor` which servers answer")
         .blocked()
+        .outage(Outage::Tool(name.to_owned()))
 }
 
 fn ambiguous(name: &str, full: &[String]) -> Failure {

@@ -2,7 +2,7 @@
 
 use deft_agent::Mode;
 use deft_agent::prompt::Caps;
-use deft_model::{Agent, AgentMode, Failure, FailureClass, nearest};
+use deft_model::{Agent, AgentMode, Failure, FailureClass, Outage, nearest};
 use deft_registry::State;
 use deft_skillfile::Severity;
 
@@ -178,6 +178,7 @@ fn question_tokens(options: &deft_llm::ModelOptions) -> Option<u64> {
 fn no_model() -> Failure {
     Failure::new(FailureClass::Invalid, "no model is configured")
         .hint("this step needs one: add an `[llm.NAME]` section to config.toml")
+        .outage(Outage::NoModel)
 }
 
 fn unknown_model(model: &str, whose: &str) -> Failure {

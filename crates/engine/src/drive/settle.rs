@@ -114,7 +114,7 @@ impl Driver {
     ) -> Event {
         match (result, self.next_look(now)) {
             (Err(failure), Some(until)) if failure.blocked && !path.is_outputs() => {
-                self.blocked_by = Some(failure.message.clone());
+                self.blocked_by = Some(failure.clone());
                 self.machine.postponed(path, attempt, failure, until)
             }
             (result, _) => settle(&self.machine, result),
@@ -145,8 +145,9 @@ impl Driver {
             let write = waiting::question(&run, question, now);
             self.journal.write([write]);
         }
-        if let Some(what) = &self.blocked_by
-            && let Some(write) = engine.alert_blocked(&run, what, now).await
+        let until = self.patient_until;
+        if let Some(missing) = &self.blocked_by
+            && let Some(write) = engine.alert_blocked(&run, missing, until, now).await
         {
             self.journal.write([write]);
         }

@@ -9,9 +9,11 @@ use deft_llm::Models;
 use deft_store::{Memory, NewConversation, NoticeFilter, Store};
 use deft_testkit::{Dialect, ModelServer};
 use jiff::SignedDuration;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_case::model;
+use crate::time_world::new_record;
 use crate::world::{Folder, World, load};
 
 const GREETS: (&str, &str) = (
@@ -47,8 +49,8 @@ async fn told(world: &World) -> Vec<String> {
 async fn a_loss_and_a_return_are_told_once_each_also_over_a_restart() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world_1 = world(&store, &server, &[GREETS]);
-    let lost = "health: model local does not answer";
-    let back = "health: model local is back";
+    let lost = "health: no answer from model `local`";
+    let back = "health: model `local`: answering again";
     let check = async |world: &World, expected: &[&str]| {
         world.engine.check_models().await.unwrap();
         let later = world.clock.now() + SignedDuration::from_mins(1);
@@ -80,8 +82,11 @@ async fn a_server_that_is_only_restarted_is_not_gone() {
         for down in [true, false] {
             server.set_down(down);
             world.engine.check_models().await.unwrap();
+            let later = world.clock.now() + SignedDuration::from_mins(1);
+            world.clock.set(later);
         }
     }
+    assert_eq!(server.http_requests().len(), 6);
     assert!(told(&world).await.is_empty());
 }
 
@@ -114,8 +119,8 @@ async fn a_model_that_nobody_could_want_is_not_asked() {
     );
 }
 
-/// Nobody is told anything here.
-struct Deaf;
+/// Takes every message and tells no one.
+pub(crate) struct Deaf;
 
 impl Channel for Deaf {
     fn deliver<'a>(
@@ -163,4 +168,61 @@ async fn a_daemon_asks_once_a_minute() {
     }
     stop.cancel();
     serving.await.unwrap();
+}
+
+/// S0.68: a record that a model runs needs its server as much as a file does.
+#[tokio::test]
+async fn a_record_that_needs_a_model_is_reason_to_ask() {
+    let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
+    let world = world(&store, &server, &[]);
+    world.engine.check_models().await.unwrap();
+    assert_eq!(server.http_requests().len(), 0, "nothing needs a model");
+    let thinks = json!({
+        "name": "Thinks",
+        "trigger_type": "cron",
+        "trigger_config": {"interval_minutes": 30},
+        "instructions": "Think.",
+    });
+    let thinks = new_record(&thinks, world.clock.now());
+    store.put_skills(vec![thinks]).await.unwrap();
+    world.engine.check_models().await.unwrap();
+    assert_eq!(server.http_requests().len(), 1);
+    // Within a minute no other process asks again.
+    let beside = self::world(&store, &server, &[]);
+    beside.clock.set(world.clock.now());
+    beside.engine.check_models().await.unwrap();
+    assert_eq!(server.http_requests().len(), 1);
+    // What is switched off needs none.
+    world.engine.disable("thinks").await.unwrap();
+    let later = world.clock.now() + SignedDuration::from_mins(5);
+    world.clock.set(later);
+    world.engine.check_models().await.unwrap();
+    assert_eq!(server.http_requests().len(), 1);
+}
+
+/// One incident, one message: models behind one address are one server.
+#[tokio::test]
+async fn models_of_one_server_are_one_alert() {
+    let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
+    let world = world(&store, &server, &[GREETS]);
+    let models = ["small", "large"].map(|name| model(name, &server.url));
+    world.engine.set_models(Models::new(models.to_vec()));
+    server.set_down(true);
+    for _ in 0..4 {
+        world.engine.check_models().await.unwrap();
+        let later = world.clock.now() + SignedDuration::from_mins(1);
+        world.clock.set(later);
+    }
+    assert_eq!(
+        told(&world).await,
+        ["health: no answer from models `small` and `large`"]
+    );
+    server.set_down(false);
+    world.engine.check_models().await.unwrap();
+    let rows = store.notices(NoticeFilter::default()).await.unwrap();
+    let newest: Notice = serde_json::from_str(&rows[0].body).unwrap();
+    assert_eq!(
+        newest.text,
+        "models `small` and `large`: answering again, after no answer since today at 13:01"
+    );
 }

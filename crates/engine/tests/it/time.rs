@@ -173,7 +173,7 @@ async fn slots_that_are_due_at_once_rest_after_the_first_has_failed() {
         t.tick("13:01:14").await;
         assert_eq!(t.world.called().len(), 1, "{:#?}", t.slots("bad").await);
         let stands = t.standing("bad").await;
-        assert_eq!(stands, "on, streak 1, rests until 13:02:14, next 13:01:15");
+        assert_eq!(stands, "on, streak 1, rests until 13:01:15, next 13:01:15");
         for line in &t.slots("bad").await[1..] {
             assert!(line.contains(" skipped: "), "{line}");
         }
@@ -301,8 +301,8 @@ async fn a_one_shot_that_never_ran_is_told_of() {
         assert_eq!(
             t.notices().await,
             [
-                "failure: `gone` was missed: could not run in time, nor within its misfire window of 10m\nit was planned for 2026-01-26 13:30 +00:00 and fires no more; `deft run gone` does it now",
-                "failure: `idle` was skipped: `result != 'fine'` is not true\nit was planned for 2026-01-26 13:30 +00:00 and fires no more; `deft run idle` does it now",
+                "failure: `gone` was missed: could not run in time, nor within its misfire window of 10m\nit was planned for today at 13:30 and fires no more; `deft run gone` does it now",
+                "failure: `idle` was skipped: `result != 'fine'` is not true\nit was planned for today at 13:30 and fires no more; `deft run idle` does it now",
             ]
         );
         assert_eq!(t.world.called(), Vec::<String>::new());

@@ -273,7 +273,7 @@ impl Skill {
         };
         self.rows.push((slot, slot, 1, outcome));
         if !fails {
-            return self.succeed();
+            return self.succeed(now - slot > LATE);
         }
         self.streak += 1;
         let Some(rest) = LADDER.get(self.streak as usize - 1) else {
@@ -282,9 +282,11 @@ impl Skill {
             self.told.push("disabled");
             return;
         };
+        // Backoff counts from the slot, unless that came late.
+        let until = if now - slot > LATE { now } else { slot } + rest;
         match self.content.timing {
-            Timing::At(_) => (self.rests_until, self.next) = (None, Some(now + rest)),
-            _ => self.rests_until = Some(now + rest),
+            Timing::At(_) => (self.rests_until, self.next) = (None, Some(until.max(now))),
+            _ => self.rests_until = Some(until),
         }
         if self.alerted.is_none_or(|then| now - then >= DAY) {
             self.alerted = Some(now);
@@ -292,10 +294,12 @@ impl Skill {
         }
     }
 
-    fn succeed(&mut self) {
+    fn succeed(&mut self, late: bool) {
         (self.streak, self.rests_until) = (0, None);
         if self.alerted.take().is_some() {
             self.told.push("recovery");
+        } else if late && self.content.is_one_shot() {
+            self.told.push("completion");
         }
         if self.content.is_one_shot() {
             (self.off, self.next) = (Some(DisabledReason::OneShotDone), None);

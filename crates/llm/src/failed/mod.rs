@@ -30,7 +30,7 @@ pub struct Failed {
     /// How long the provider wants to be left alone.
     pub after: Option<Duration>,
     /// The prompt does not fit into the model.
-    pub overflow: Option<Overflow>,
+    pub overflow: Option<Box<Overflow>>,
 }
 
 impl From<Failure> for Failed {

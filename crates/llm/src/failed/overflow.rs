@@ -95,7 +95,7 @@ impl Failed {
         };
         let hint = "offer fewer tools (`agent.tools`), say in `context_tokens` of the model how much it takes, or use a model that takes more";
         Self {
-            overflow: Some(overflow),
+            overflow: Some(Box::new(overflow)),
             ..Self::lasting(FailureClass::Limit, message).hint(hint)
         }
     }

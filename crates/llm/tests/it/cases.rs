@@ -192,7 +192,7 @@ fn show(heard: &[Delta], result: &Outcome) -> String {
             if let Some(after) = failed.after {
                 out.push_str(&format!(", after {after:?}"));
             }
-            if let Some(overflow) = failed.overflow {
+            if let Some(overflow) = &failed.overflow {
                 out.push_str(&format!(", {:?} of {:?}", overflow.needed, overflow.fits));
             }
             out.push_str(&format!("\n  {}\n", failed.failure.message));

@@ -100,7 +100,7 @@ pub(crate) fn after(seconds: u64) -> Failed {
 
 pub(crate) fn too_long(needed: Option<u64>) -> Failed {
     Failed {
-        overflow: Some(Overflow { needed, fits: None }),
+        overflow: Some(Box::new(Overflow { needed, fits: None })),
         ..lasting(FailureClass::Limit)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use deft_llm::{Answer, Ask, Delta, ModelOptions, Price};
-use deft_model::{Failure, FailureClass, Usd};
+use deft_model::{Failure, FailureClass, Outage, Usd};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -26,12 +26,17 @@ async fn what_passes_is_tried_again_after_growing_waits() {
     between(elapsed, 250 + 500, 500 + 1000);
 }
 
+/// Whatever uses the model has the same trouble.
+fn outage() -> Outage {
+    Outage::Model("main".to_owned())
+}
+
 #[tokio::test(start_paused = true)]
 async fn retries_end() {
     let world = world(vec![(model("main"), vec![Does::Fails(passing()); 3])]);
     let (result, _) = world.ask(None).await;
     let expected = Failure::new(FailureClass::Network, "model `main`: it is network");
-    assert_eq!(result, Err(expected));
+    assert_eq!(result, Err(expected.outage(outage())));
     assert_eq!(world.asked(), [3]);
 }
 
@@ -67,7 +72,8 @@ async fn a_wait_beyond_the_deadline_is_not_begun() {
     let world = world(vec![(model("main"), vec![Does::Fails(after(60))])]);
     let (result, elapsed) = world.ask(Some(30)).await;
     let message = "model `main`: it is network; it wants 60 s of peace, and only 30 s are left";
-    assert_eq!(result, Err(Failure::new(FailureClass::Network, message)));
+    let expected = Failure::new(FailureClass::Network, message);
+    assert_eq!(result, Err(expected.outage(outage())));
     assert_eq!(elapsed, Duration::ZERO);
 }
 
@@ -154,7 +160,8 @@ async fn when_nobody_answers_all_are_named() {
     ]);
     let (result, _) = world.ask(None).await;
     let message = "model `main`: it is auth; there is no model `gone`; model `second`: it is quota";
-    assert_eq!(result, Err(Failure::new(FailureClass::Auth, message)));
+    let expected = Failure::new(FailureClass::Auth, message);
+    assert_eq!(result, Err(expected.outage(outage())));
 }
 
 #[tokio::test(start_paused = true)]
@@ -365,5 +372,6 @@ async fn a_ping_has_its_own_limit() {
     let world = world(vec![(model("main"), Vec::new())]);
     let ping = world.models.ping("main", Duration::from_secs(3)).await;
     let message = "model `main`: no answer within 3 s";
-    assert_eq!(ping, Err(Failure::new(FailureClass::Timeout, message)));
+    let expected = Failure::new(FailureClass::Timeout, message);
+    assert_eq!(ping, Err(expected.outage(outage())));
 }

@@ -120,6 +120,11 @@ pub(crate) const TRIGGER: &[Field] = &[
         "once, after a length of time such as `1h30m`",
     ),
     optional(
+        "event",
+        Kind::Words(&["conversation_ended"]),
+        "when this happens: `conversation_ended`, 15 minutes after the last message of a chat",
+    ),
+    optional(
         "timezone",
         Kind::Text,
         "the IANA zone of `schedule` and `at`; the host's when absent",

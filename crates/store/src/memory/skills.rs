@@ -134,6 +134,7 @@ impl Skills {
             let disabled = row.standing.disabled;
             filter.enabled.is_none_or(|on| on == disabled.is_none())
                 && equal(&filter.trigger, &row.text.trigger)
+                && equal(&filter.tier, &row.text.tier)
                 && equal(&filter.agent_id, &row.text.agent_id)
                 && equal(&filter.name, &row.text.name)
                 && filter.origin.is_none_or(|origin| origin == row.text.origin)

@@ -284,6 +284,7 @@ fn conditions(filter: &SkillFilter) -> (String, Vec<Value>) {
         }
     };
     equals("trigger_type", filter.trigger.as_deref());
+    equals("tier", filter.tier.as_deref());
     equals("agent_id", filter.agent_id.as_deref());
     equals("name", filter.name.as_deref());
     equals("origin", filter.origin.map(origin));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use deft_model::{Failure, Object};
+use deft_model::{Failure, Object, Outage};
 use rmcp::model::ServerResult;
 use rmcp::service::ServiceError;
 
@@ -33,7 +33,8 @@ impl Server {
         let redaction = self.redaction.load();
         let outcome = outcome
             .map(|answer| answer.redacted(&redaction))
-            .map_err(|failure| redaction.failure(failure));
+            .map_err(|failure| redaction.failure(failure))
+            .map_err(|failure| self.with_outage(failure));
         if let Err(failure) = &outcome {
             self.stats.failures.fetch_add(1, Ordering::Relaxed);
             self.remember(failure);
@@ -171,7 +172,18 @@ impl Server {
             (true, false) => lock(&self.breaker).failed(Instant::now()),
             (false, _) => self.answered(),
         }
+        if fault.transport {
+            return fault.failure.outage(Outage::Server(self.name.clone()));
+        }
         fault.failure
+    }
+
+    /// A call that could not even be tried concerns everything that uses this server.
+    fn with_outage(&self, failure: Failure) -> Failure {
+        if failure.blocked && failure.outage.is_none() {
+            return failure.outage(Outage::Server(self.name.clone()));
+        }
+        failure
     }
 
     /// The server answered, whatever it said.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, Outage};
 use rmcp::model::SubscriptionFilter;
 use tokio::time::Instant;
 
@@ -169,6 +169,7 @@ impl Server {
 
     fn failed(&self, failure: Failure) {
         let failure = self.redaction.load().failure(failure);
+        let failure = failure.outage(Outage::Server(self.name.clone()));
         self.asked.store(true, Ordering::SeqCst);
         let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
         lock(&self.breaker).failed(std::time::Instant::now());

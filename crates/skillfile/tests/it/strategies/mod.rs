@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deft_model::{
     Body, Budget, BudgetPeriod, Choice, Dialect, Effects, Exhausted, Expect, FailureClass, Heal,
-    Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillId, Text, Timing, Trigger,
+    Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent, SkillId, Text, Timing, Trigger,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -228,6 +228,7 @@ pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
         json!({"in_minutes": 10}),
         json!({"in_hours": 2}),
         json!({"in": "1h30m"}),
+        json!({"event": "conversation_ended"}),
     ]);
     let timing = one.prop_map(|config| {
         let text = |key: &str| config[key].as_str().map(str::to_owned);
@@ -242,6 +243,9 @@ pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
             interval_minutes: config["interval_minutes"].as_u64().map(|_| 30),
             at: text("at"),
             delay_seconds: delay,
+            event: config["event"]
+                .as_str()
+                .map(|_| SkillEvent::ConversationEnded),
             timezone: text("timezone"),
             config: config.as_object().cloned().unwrap(),
         }
@@ -266,6 +270,7 @@ pub(crate) fn skill(
         let (id, description, timing, keywords, policy) = names;
         let (tags, author, version, created) = people;
         let trigger = match (&timing, keywords.is_empty()) {
+            (Some(timing), _) if timing.event.is_some() => Trigger::Event,
             (Some(_), _) => Trigger::Cron,
             (None, true) => Trigger::Manual,
             (None, false) => Trigger::Event,

@@ -1,0 +1,63 @@
+//! The checks of the health report: `deft doctor`, in a process of its own.
+//!
+//! Another process reads the configuration anew and opens everything from the start, as a person who
+//! types the command would; the daemon keeps neither its memory nor its servers.
+
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::Stdio;
+use std::time::Duration;
+
+use deft_engine::{Check, Checks};
+use deft_model::{Failure, FailureClass};
+use serde::Deserialize;
+use tokio::process::Command;
+
+/// How long all checks may take: each server may take its time to start.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Checks a home.
+pub(crate) struct Doctor {
+    home: PathBuf,
+}
+
+/// What `deft doctor --json` prints.
+#[derive(Deserialize)]
+struct Printed {
+    checks: Vec<Check>,
+}
+
+impl Doctor {
+    pub(crate) fn new(home: &Path) -> Self {
+        Self {
+            home: home.to_owned(),
+        }
+    }
+
+    async fn run(&self) -> Result<Vec<Check>, Failure> {
+        let failed = |why: String| Failure::new(FailureClass::Other, why);
+        let program = std::env::current_exe()
+            .map_err(|error| failed(format!("cannot find deft itself: {error}")))?;
+        let output = Command::new(program)
+            .arg("--home")
+            .arg(&self.home)
+            .args(["doctor", "--json", "--no-input"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .output();
+        let output = tokio::time::timeout(PATIENCE, output)
+            .await
+            .map_err(|_| failed("they took more than 5 minutes".to_owned()))?
+            .map_err(|error| failed(format!("`deft doctor` cannot be started: {error}")))?;
+        let printed: Printed = serde_json::from_slice(&output.stdout)
+            .map_err(|error| failed(format!("`deft doctor` cannot be understood: {error}")))?;
+        Ok(printed.checks)
+    }
+}
+
+impl Checks for Doctor {
+    fn check(&self) -> Pin<Box<dyn Future<Output = Result<Vec<Check>, Failure>> + Send + '_>> {
+        Box::pin(self.run())
+    }
+}

@@ -1,0 +1,109 @@
+//! Skills that fire when something happens in deft (S0.83, X8).
+
+use std::sync::Arc;
+
+use deft_engine::Clock;
+use deft_store::{Memory, NewConversation, Store};
+use jiff::SignedDuration;
+
+use crate::time_world::{Times, file};
+
+const BACKFILL: (&str, &str) = (
+    "backfill.yaml",
+    "name: backfill\ndescription: d\ntrigger_config: {event: conversation_ended}\n\
+     notify_on_completion: false\nsteps:\n  - {id: only, tool: act}\n",
+);
+
+impl Times {
+    /// Something is said now.
+    async fn say(&self, id: &str, channel: &str) {
+        let chat = NewConversation {
+            id: id.to_owned(),
+            agent: "thinker".to_owned(),
+            channel: channel.to_owned(),
+            title: "hello".to_owned(),
+            run: None,
+            at: self.world.clock.now(),
+        };
+        self.world.store.open_conversation(chat).await.unwrap();
+    }
+
+    /// So many minutes pass, and everything that is to happen does. How many runs there were in all.
+    async fn after_minutes(&self, minutes: i64) -> usize {
+        let now = self.world.clock.now() + SignedDuration::from_mins(minutes);
+        self.world.clock.set(now);
+        self.world.engine.fire_events(now).await.unwrap();
+        self.drain().await;
+        self.world.called().len()
+    }
+}
+
+fn stores(folder: &tempfile::TempDir) -> [Arc<dyn Store>; 2] {
+    [Arc::new(Memory::new()), file(folder)]
+}
+
+#[tokio::test]
+async fn a_conversation_that_has_ended_fires_skills_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in stores(&folder) {
+        let t = Times::over(store, &[BACKFILL]);
+        t.world.engine.sync_files().await.unwrap();
+        assert_eq!(t.after_minutes(0).await, 0, "nothing was ever said");
+        t.say("conv_1", "cli").await;
+        assert_eq!(t.after_minutes(14).await, 0, "an answer may come yet");
+        t.say("conv_2", "telegram:1").await;
+        assert_eq!(t.after_minutes(1).await, 1, "the first one has ended");
+        assert_eq!(t.after_minutes(1).await, 1, "once is enough");
+        assert_eq!(t.after_minutes(13).await, 2, "and so has the second one");
+        assert_eq!(t.after_minutes(60).await, 2);
+        let causes: Vec<String> = t
+            .runs("backfill")
+            .await
+            .into_iter()
+            .map(|run| run.cause)
+            .collect();
+        assert_eq!(causes, ["event", "event"]);
+        // What a skill says to itself is no conversation of a person.
+        t.say("conv_3", "skill:backfill").await;
+        assert_eq!(t.after_minutes(30).await, 2);
+        // What was put away has ended.
+        t.say("conv_4", "cli").await;
+        let now = t.world.clock.now();
+        t.world
+            .store
+            .archive_conversation("conv_4", Some(now))
+            .await
+            .unwrap();
+        assert_eq!(t.after_minutes(1).await, 3);
+    }
+}
+
+#[tokio::test]
+async fn what_is_switched_off_is_fired_by_no_event() {
+    let t = Times::over(Arc::new(Memory::new()), &[BACKFILL]);
+    t.world.engine.sync_files().await.unwrap();
+    t.world.engine.disable("backfill").await.unwrap();
+    t.say("conv_1", "cli").await;
+    assert_eq!(t.after_minutes(20).await, 0);
+    // Switched on, it hears of what has ended before.
+    t.world.engine.enable("backfill").await.unwrap();
+    assert_eq!(t.after_minutes(1).await, 1);
+}
+
+/// A run that an event has fired is as unattended as one of a slot: its failures are told and back off.
+#[tokio::test]
+async fn failures_of_events_are_told_and_back_off() {
+    let failing = BACKFILL.1.replace("tool: act", "tool: refuse");
+    let t = Times::over(Arc::new(Memory::new()), &[(BACKFILL.0, failing.as_str())]);
+    t.world.engine.sync_files().await.unwrap();
+    t.say("conv_1", "cli").await;
+    assert_eq!(t.after_minutes(20).await, 1);
+    assert_eq!(
+        t.standing("backfill").await,
+        "on, streak 1, rests until 13:21"
+    );
+    assert_eq!(
+        t.notices().await,
+        ["failure: `backfill` failed: 401 unauthorized"]
+    );
+}

@@ -1,0 +1,300 @@
+//! What goes wrong around slots: backoff, one-shots that wait or come late, outages of many skills.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deft_engine::Clock;
+use deft_model::{Effects, Failure, FailureClass, Outage};
+use deft_store::Memory;
+use deft_tools::Definition;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::time_world::{Times, at, both, file, record, with};
+
+impl Times {
+    fn install_tool(
+        &self,
+        name: &str,
+        answer: impl Fn() -> Result<(), Failure> + Send + Sync + 'static,
+    ) {
+        let schema = json!({ "type": "object" });
+        self.world.engine.router().register_fn(
+            Definition::new(name, "for tests", Effects::Once, schema),
+            move |_, _| {
+                let answered = answer().map(|()| json!("fine"));
+                async move { answered }
+            },
+        );
+    }
+
+    /// A tool of a server that is down as long as it is told to; its calls cannot even be tried.
+    fn install_outage(&self, tool: &str, blocked: bool) -> Arc<AtomicBool> {
+        let down = Arc::new(AtomicBool::new(true));
+        let is_down = Arc::clone(&down);
+        self.install_tool(tool, move || {
+            if !is_down.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            let failure = Failure::new(FailureClass::Network, "the server `gmail` was lost")
+                .outage(Outage::Server("gmail".to_owned()));
+            Err(if blocked { failure.blocked() } else { failure })
+        });
+        down
+    }
+}
+
+/// S0.65: a run takes a while to fail, and the slot at the end of the backoff is not lost to that.
+#[tokio::test]
+async fn backoff_counts_from_the_slot() {
+    both(async |t: Times| {
+        let clock = t.world.clock.clone();
+        t.install_tool("slow", move || {
+            clock.set(clock.now() + SignedDuration::from_secs(20));
+            Err(Failure::new(FailureClass::Auth, "401"))
+        });
+        t.add(record("Slow", json!({"schedule": "* * * * *"}), "slow"))
+            .await;
+        for (time, stands) in [
+            ("13:01", "on, streak 1, rests until 13:02, next 13:02"),
+            ("13:02", "on, streak 2, rests until 13:07, next 13:03"),
+            ("13:07", "on, streak 3, rests until 13:22, next 13:08"),
+            ("13:22", "on, streak 4, rests until 14:22, next 13:23"),
+            ("14:22", "off (failures), streak 5"),
+        ] {
+            t.tick(time).await;
+            assert_eq!(t.standing("slow").await, stands, "{time}");
+        }
+        let failed = t.slots("slow").await;
+        let failed: Vec<&str> = failed
+            .iter()
+            .filter(|line| line.contains(" error"))
+            .map(|line| &line[..5])
+            .collect();
+        assert_eq!(failed, ["13:01", "13:02", "13:07", "13:22", "14:22"]);
+    })
+    .await;
+}
+
+/// A late slot is no measure of when to try again.
+#[tokio::test]
+async fn late_slots_back_off_from_now() {
+    both(async |t: Times| {
+        let all = record("All", json!({"schedule": "0 * * * *"}), "refuse");
+        t.add(with(all, json!({"misfire": "all"}))).await;
+        t.tick("17:10").await;
+        assert_eq!(t.world.called().len(), 1, "{:#?}", t.slots("all").await);
+        assert_eq!(
+            t.standing("all").await,
+            "on, streak 1, rests until 17:11, next 18:00"
+        );
+    })
+    .await;
+}
+
+fn reminder(extra: &str) -> String {
+    format!(
+        "name: reminder\ndescription: d\nenabled: false\nrequired_tools: [later]\n\
+         trigger_config: {{at: \"2026-01-26T13:30:00Z\"}}\n{extra}steps:\n  - {{id: only, tool: later}}\n"
+    )
+}
+
+/// Nothing comes after the only slot, so that it must not pass in silence.
+#[tokio::test]
+async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in [Arc::new(Memory::new()) as _, file(&folder)] {
+        let text = reminder("");
+        let t = Times::over(store, &[("reminder.yaml", text.as_str())]);
+        t.world.engine.sync_files().await.unwrap();
+        assert_eq!(t.standing("reminder").await, "off (missing_tools)");
+        let ticked = t.tick("13:30").await;
+        assert_eq!(ticked, deft_engine::Ticked::default());
+        assert_eq!(t.slots("reminder").await, Vec::<String>::new());
+        let ticked = t.tick("13:32").await;
+        assert_eq!((ticked.missed, ticked.passed.len()), (1, 1));
+        let missed = "13:30 missed: the tool `later` was not available at its time";
+        assert_eq!(t.slots("reminder").await, [missed]);
+        assert_eq!(t.standing("reminder").await, "off (one_shot_done)");
+        assert_eq!(
+            t.notices().await,
+            [
+                "failure: `reminder` was missed: the tool `later` was not available at its time\n\
+              it was planned for today at 13:30 and fires no more; `deft run reminder` does it now"
+            ]
+        );
+        // It is over, also when the tool comes.
+        t.install_tool("later", || Ok(()));
+        t.tick("13:40").await;
+        assert_eq!(t.slots("reminder").await, [missed]);
+    }
+}
+
+/// Tools that come in time let it fire on time; between two looks its time may pass, and then it says
+/// that it is late.
+#[tokio::test]
+async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
+    let text = reminder("notify_on_completion: false\n");
+    for (time, notices) in [
+        ("13:20", vec![]),
+        (
+            "13:50",
+            vec!["completion: `reminder` ran\nlate: it was planned for today at 13:30"],
+        ),
+    ] {
+        let skills = [("reminder.yaml", text.as_str())];
+        let t = Times::over(Arc::new(Memory::new()), &skills);
+        t.world.engine.sync_files().await.unwrap();
+        t.install_tool("later", || Ok(()));
+        t.tick(time).await;
+        if time < "13:30" {
+            t.tick("13:30").await;
+        }
+        t.tick("13:51").await;
+        assert_eq!(t.slots("reminder").await, ["13:30 success"], "{time}");
+        assert_eq!(t.notices().await, notices, "{time}");
+    }
+}
+
+/// A server that could not be asked yet may have the tool: it is waited for within the misfire window.
+#[tokio::test]
+async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
+    let text = reminder("");
+    let t = Times::over(Arc::new(Memory::new()), &[("reminder.yaml", text.as_str())]);
+    t.world.engine.sync_files().await.unwrap();
+    let now = t.world.clock.now();
+    let ticked = t.world.engine.tick(now, &t.pool).await.unwrap();
+    assert_eq!(ticked.look_again, Some(at("13:31:31")));
+}
+
+/// After downtime what fires late says so, with its own message where it sends one.
+#[tokio::test]
+async fn late_runs_say_that_they_are_late() {
+    both(async |t: Times| {
+        let once = json!({"at": "2026-01-26T13:30:00Z"});
+        let tells = record("Tells", once.clone(), "act");
+        t.add(with(tells, json!({"notify_on_completion": true})))
+            .await;
+        t.add(record("Silent", once, "act")).await;
+        let daily = record("Daily", json!({"schedule": "0 14 * * *"}), "act");
+        t.add(with(daily, json!({"notify_on_completion": true})))
+            .await;
+        t.tick("27 09:00").await;
+        let mut notices = t.notices().await;
+        notices.sort();
+        assert_eq!(
+            notices,
+            [
+                "completion: `silent` ran\nlate: it was planned for yesterday at 13:30",
+                "completion: done\nlate: it was planned for yesterday at 13:30",
+                "completion: done\nlate: it was planned for yesterday at 14:00",
+            ]
+        );
+        t.tick("27 14:00").await;
+        assert_eq!(t.notices().await.last().unwrap(), "completion: done");
+    })
+    .await;
+}
+
+/// One incident, one message: ten skills need a server that is down.
+#[tokio::test]
+async fn an_outage_of_ten_skills_is_one_message() {
+    both(async |t: Times| {
+        for blocked in [false, true] {
+            let tool = if blocked { "blocked" } else { "failing" };
+            let before = t.notices().await.len();
+            let down = t.install_outage(tool, blocked);
+            for n in 0..10 {
+                let every = json!({"interval_minutes": 30});
+                t.add(record(&format!("{tool} {n}"), every, tool)).await;
+            }
+            let now = t.world.clock.now();
+            let slot = |n: i64| now + SignedDuration::from_mins(30 * n);
+            t.world.clock.set(slot(1));
+            t.look().await;
+            let told = t.notices().await.split_off(before);
+            assert_eq!(told.len(), 1, "{told:#?}");
+            assert!(told[0].contains("the server `gmail` was lost"), "{told:?}");
+            // It is back: one message again, which names the others.
+            down.store(false, Ordering::SeqCst);
+            t.world.clock.set(slot(2));
+            t.look().await;
+            t.drain().await;
+            t.world.clock.set(slot(3));
+            t.look().await;
+            let told = t.notices().await.split_off(before + 1);
+            assert_eq!(told.len(), 1, "{told:#?}");
+            assert!(told[0].starts_with("recovery: `"), "{told:?}");
+            assert_eq!(told[0].matches(tool).count(), 10, "{told:?}");
+            // The next outage is another incident.
+            down.store(true, Ordering::SeqCst);
+            t.world.clock.set(slot(4));
+            t.look().await;
+            assert_eq!(
+                t.notices().await.len(),
+                before + 3,
+                "{:#?}",
+                t.notices().await
+            );
+            for n in 0..10 {
+                t.world
+                    .engine
+                    .disable(&format!("{tool}-{n}"))
+                    .await
+                    .unwrap();
+            }
+            t.world.store.keep_setting("incidents", "[]").await.unwrap();
+        }
+    })
+    .await;
+}
+
+/// What concerns one skill alone is told for each.
+#[tokio::test]
+async fn failures_of_their_own_are_told_for_each_skill() {
+    both(async |t: Times| {
+        for name in ["One", "Two"] {
+            t.add(record(name, json!({"interval_minutes": 30}), "refuse"))
+                .await;
+        }
+        t.tick("13:30").await;
+        assert_eq!(t.notices().await.len(), 2);
+    })
+    .await;
+}
+
+/// Who waits is told until when, in words.
+#[tokio::test]
+async fn a_message_about_waiting_names_its_end_in_words() {
+    both(async |t: Times| {
+        t.install_outage("gone", true);
+        t.add(record("Day", json!({"interval_minutes": 30}), "gone"))
+            .await;
+        t.tick("13:30").await;
+        assert_eq!(
+            t.notices().await,
+            ["blocked: `day` waits: the server `gmail` was lost\n\
+              it continues when that is available, and gives up tomorrow at 13:30"]
+        );
+    })
+    .await;
+}
+
+/// A one-shot whose run had to wait says that it comes late.
+#[tokio::test]
+async fn a_one_shot_that_waited_as_a_run_says_that_it_is_late() {
+    both(async |t: Times| {
+        let down = t.install_outage("gone", true);
+        let once = json!({"at": "2026-01-26T13:30:00Z"});
+        t.add(record("Once", once, "gone")).await;
+        t.tick("13:30").await;
+        down.store(false, Ordering::SeqCst);
+        t.world.clock.set(at("14:00"));
+        t.drain().await;
+        assert_eq!(
+            t.notices().await.last().unwrap(),
+            "recovery: `once` works again: fine\nlate: it was planned for today at 13:30"
+        );
+    })
+    .await;
+}
