@@ -371,7 +371,6 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     }
     options.protected.extend(home.roots());
     options.notify_minutes = notify_minutes(home);
-    options.chats = chats(home);
     options.agent = home.config.agents();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
@@ -385,13 +384,6 @@ pub(crate) fn models(config: &Config) -> Models {
         let options = config.options(&secrets);
         options.map_err(|failure| (config.name.clone(), failure))
     }))
-}
-
-/// The chats that may be written to, the primary one first.
-fn chats(home: &Home) -> Vec<String> {
-    let telegram = &home.config.tools.telegram;
-    let others = telegram.allowed_chats.iter().cloned();
-    telegram.primary_chat().into_iter().chain(others).collect()
 }
 
 /// The least time between two notices: the configuration's, or that of the variable of the seeds.

@@ -4,6 +4,7 @@
 
 mod builtin;
 mod calls;
+mod chats;
 mod docs;
 mod hostile;
 mod http;
