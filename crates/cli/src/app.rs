@@ -24,7 +24,7 @@ use crate::channels;
 use crate::commands::up::Lock;
 use crate::commands::{Ends, tools};
 use crate::config::Config;
-use crate::doorbell;
+use crate::doorbell::{self, Ring};
 use crate::failure::{Done, Failure};
 use crate::home::{Home, Library, create_folder};
 use crate::logging;
@@ -288,7 +288,7 @@ impl App {
     /// Ends what was started for the command. A daemon hears that there may be something to do.
     pub(crate) fn close(self) {
         self.carry();
-        doorbell::ring(&self.home);
+        doorbell::ring(&self.home, Ring::Work);
         self.runtime.block_on(self.engine.router().shutdown());
     }
 
@@ -296,7 +296,7 @@ impl App {
     /// takes its time; it is killed with this process.
     pub(crate) fn close_unless(self, mut ends: Ends) {
         self.carry();
-        doorbell::ring(&self.home);
+        doorbell::ring(&self.home, Ring::Work);
         let router = self.engine.router();
         self.runtime.block_on(async {
             tokio::select! {

@@ -149,7 +149,14 @@ impl Router {
     async fn meant(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
         match self.inner.index.load().lookup(call.tool) {
             // A bare name counts once every server has had its chance to have it too.
-            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => Ok(entry),
+            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => {
+                if let Target::Server(server) = &entry.target
+                    && server.is_stale()
+                {
+                    server.list_soon();
+                }
+                Ok(entry)
+            }
             Lookup::Many(names) => Err(index::ambiguous(call.tool, &names)),
             Lookup::One(_) | Lookup::None => Box::pin(self.search(call)).await,
         }
@@ -227,11 +234,11 @@ impl Router {
         match index.lookup(name) {
             Lookup::One(entry) => Found::Tool(Box::new(entry.info.clone())),
             Lookup::Many(names) => Found::Ambiguous(names),
-            Lookup::None if index.unlisted().is_empty() => Found::Missing {
-                nearest: index.nearest(name),
-            },
-            Lookup::None => Found::Unknown {
-                servers: index.unlisted().to_vec(),
+            Lookup::None => match self.to_ask(&index) {
+                servers if servers.is_empty() => Found::Missing {
+                    nearest: index.nearest(name),
+                },
+                servers => Found::Unknown { servers },
             },
         }
     }

@@ -9,6 +9,7 @@ mod docs;
 mod hostile;
 mod http;
 mod life;
+mod listings;
 mod misbehave;
 mod public;
 mod runaway;
