@@ -42,6 +42,7 @@ mod time_model;
 mod time_outbox;
 mod time_waits;
 mod time_world;
+mod tools_back;
 mod trouble;
 mod wait_steps;
 mod world;
