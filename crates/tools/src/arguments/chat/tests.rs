@@ -1,3 +1,5 @@
+//! Chats of calls: which are put in, which are replaced, which are refused.
+
 use std::sync::Arc;
 
 use serde_json::json;
