@@ -125,6 +125,7 @@ case_files! {
     document_003 = "003.txt",
     document_004 = "004.txt",
     own_agents = "own_agents.txt",
+    own_chats = "own_chats.txt",
     own_commands = "own_commands.txt",
     own_resilience = "own_resilience.txt",
     own_schedule = "own_schedule.txt",

@@ -24,7 +24,7 @@ use crate::channels;
 use crate::commands::up::Lock;
 use crate::commands::{Ends, tools};
 use crate::config::Config;
-use crate::doorbell;
+use crate::doorbell::{self, Ring};
 use crate::failure::{Done, Failure};
 use crate::health::Doctor;
 use crate::home::{Home, Library, create_folder};
@@ -290,7 +290,7 @@ impl App {
     /// Ends what was started for the command. A daemon hears that there may be something to do.
     pub(crate) fn close(self) {
         self.carry();
-        doorbell::ring(&self.home);
+        doorbell::ring(&self.home, Ring::Work);
         self.runtime.block_on(self.engine.router().shutdown());
     }
 
@@ -298,7 +298,7 @@ impl App {
     /// takes its time; it is killed with this process.
     pub(crate) fn close_unless(self, mut ends: Ends) {
         self.carry();
-        doorbell::ring(&self.home);
+        doorbell::ring(&self.home, Ring::Work);
         let router = self.engine.router();
         self.runtime.block_on(async {
             tokio::select! {
@@ -373,7 +373,6 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
     }
     options.protected.extend(home.roots());
     options.notify_minutes = notify_minutes(home);
-    options.chats = chats(home);
     options.agent = home.config.agents();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
     options
@@ -387,13 +386,6 @@ pub(crate) fn models(config: &Config) -> Models {
         let options = config.options(&secrets);
         options.map_err(|failure| (config.name.clone(), failure))
     }))
-}
-
-/// The chats that may be written to, the primary one first.
-fn chats(home: &Home) -> Vec<String> {
-    let telegram = &home.config.tools.telegram;
-    let others = telegram.allowed_chats.iter().cloned();
-    telegram.primary_chat().into_iter().chain(others).collect()
 }
 
 /// The least time between two notices: the configuration's, or that of the variable of the seeds.

@@ -1,7 +1,7 @@
 //! The doorbell of a daemon: a local socket that says "there is something to do".
 //!
-//! It carries no news; whoever hears it looks into the store. Nobody at home is no failure: the
-//! daemon also glances at the store by itself.
+//! It carries no news; the daemon looks into the store, or asks the servers. A home without a daemon is
+//! no failure: a daemon also glances at the store by itself.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,49 @@ fn place(home: &Path) -> PathBuf {
     home.join("data").join("doorbell")
 }
 
-/// Rings, if anybody is at home.
+/// Where a daemon is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ring {
+    /// Into the store: there is work.
+    Work,
+    /// At the servers: their tools may have changed.
+    Tools,
+}
+
+impl Ring {
+    const fn byte(self) -> u8 {
+        match self {
+            Self::Work => b'!',
+            Self::Tools => b't',
+        }
+    }
+
+    fn from_byte(byte: u8) -> Self {
+        if byte == Self::Tools.byte() {
+            Self::Tools
+        } else {
+            Self::Work
+        }
+    }
+}
+
+/// Rings, if a daemon is up.
 #[cfg(unix)]
-pub(crate) fn ring(home: &Path) {
+pub(crate) fn ring(home: &Path, ring: Ring) {
     use std::os::unix::net::UnixDatagram;
     let Ok(socket) = UnixDatagram::unbound() else {
         return;
     };
     drop(socket.set_nonblocking(true));
-    drop(socket.send_to(b"!", place(home)));
+    drop(socket.send_to(&[ring.byte()], place(home)));
 }
 
 #[cfg(not(unix))]
-pub(crate) fn ring(_: &Path) {}
+pub(crate) fn ring(_: &Path, _: Ring) {}
 
 /// Calls `heard` for every ring, until it is dropped. A socket that cannot be made is none.
 #[cfg(unix)]
-pub(crate) async fn listen(home: &Path, heard: impl Fn()) {
+pub(crate) async fn listen(home: &Path, heard: impl Fn(Ring)) {
     let place = place(home);
     // One that was left by a process that is gone; the lock of the home says that it is.
     drop(std::fs::remove_file(&place));
@@ -37,10 +63,10 @@ pub(crate) async fn listen(home: &Path, heard: impl Fn()) {
             return std::future::pending().await;
         }
     };
-    let mut any = [0; 16];
+    let mut bytes = [0; 16];
     loop {
-        match socket.recv(&mut any).await {
-            Ok(_) => heard(),
+        match socket.recv(&mut bytes).await {
+            Ok(_) => heard(Ring::from_byte(bytes[0])),
             Err(error) => {
                 tracing::warn!(%error, "the doorbell is broken");
                 return std::future::pending().await;
@@ -50,6 +76,6 @@ pub(crate) async fn listen(home: &Path, heard: impl Fn()) {
 }
 
 #[cfg(not(unix))]
-pub(crate) async fn listen(_: &Path, _: impl Fn()) {
+pub(crate) async fn listen(_: &Path, _: impl Fn(Ring)) {
     std::future::pending().await
 }

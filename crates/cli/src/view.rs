@@ -143,6 +143,7 @@ fn flag(flag: &deft_model::Flag) -> Value {
     let (takes, values) = match &flag.value {
         FlagValue::Presence => ("nothing", None),
         FlagValue::Any => ("text", None),
+        FlagValue::Date => ("date", None),
         FlagValue::OneOf(values) => ("one", Some(values)),
         FlagValue::SomeOf(values) => ("some", Some(values)),
     };

@@ -3,15 +3,15 @@
 //! The seeds leave validation to handlers (S2.42); a skill whose handler is a tool has nobody else,
 //! and a page that says `(required)` should mean it. Everything wrong is reported at once.
 //!
-//! Not here: types. The page says in prose what a flag is; numbers are cast by the schema of the
-//! tool ([`cast_by_schema`](crate::cast_by_schema())) or by the handler.
+//! Not here: types, except dates. The page says in prose what a flag is; numbers are cast by the
+//! schema of the tool ([`cast_by_schema`](crate::cast_by_schema())) or by the handler.
 
 use deft_model::{Flag, FlagValue, Object};
 use serde_json::Value;
 
 use crate::flags::{described, truth, truths};
 use crate::problem::{Problem, ProblemKind};
-use crate::validate::{require, text, validate_enum};
+use crate::validate::{date, require, text, validate_enum};
 
 /// The flags with their defaults, if they are what the page asks for. An empty table asks for
 /// nothing.
@@ -108,6 +108,7 @@ fn check_flag(flag: &Flag, flags: &mut Object) -> Result<(), Problem> {
     match &flag.value {
         FlagValue::Presence => check_presence(name, value),
         FlagValue::Any => Ok(()),
+        FlagValue::Date => check_dates(&name, value),
         FlagValue::OneOf(allowed) => match value {
             Value::Array(values) if values.len() > 1 => {
                 let values = values.iter().map(text).collect();
@@ -124,8 +125,19 @@ fn takes_value(flag: &Flag) -> bool {
     match flag.value {
         FlagValue::Presence => false,
         FlagValue::Any => flag.required || !flag.default.is_empty(),
-        FlagValue::OneOf(_) | FlagValue::SomeOf(_) => true,
+        FlagValue::Date | FlagValue::OneOf(_) | FlagValue::SomeOf(_) => true,
     }
+}
+
+/// Whether each value is a date. Placeholders such as `{today}` are filled in later.
+fn check_dates(flag: &str, value: &Value) -> Result<(), Problem> {
+    let values = match value {
+        Value::Array(values) => values.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let is_later = |value: &&Value| value.as_str().is_some_and(|text| text.contains('{'));
+    let mut given = values.iter().filter(|value| !is_later(value));
+    given.try_for_each(|value| date(flag, value).map(drop))
 }
 
 fn check_presence(flag: String, value: &mut Value) -> Result<(), Problem> {

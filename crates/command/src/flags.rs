@@ -134,7 +134,7 @@ impl Parser<'_> {
                 self.add(&name, None);
                 self.place = Place::One(name);
             }
-            (FlagValue::Any | FlagValue::SomeOf(_), None) => {
+            (FlagValue::Any | FlagValue::Date | FlagValue::SomeOf(_), None) => {
                 self.add(&name, None);
                 self.place = Place::Many(name);
             }

@@ -78,13 +78,15 @@ pub fn cast_integer(flags: &mut Object, name: &str) -> Result<Option<i64>, Probl
 /// Reads a flag as a date of the form YYYY-MM-DD, and returns it. The flag stays a text: JSON has
 /// no dates.
 pub fn cast_date(flags: &Object, name: &str) -> Result<Option<Date>, Problem> {
-    let Some(value) = flags.get(name) else {
-        return Ok(None);
-    };
+    let value = flags.get(name);
+    value.map(|value| date(name, value)).transpose()
+}
+
+/// The date that a value of a flag is.
+pub(crate) fn date(flag: &str, value: &Value) -> Result<Date, Problem> {
     let date = value.as_str().filter(|text| is_dashed(text));
     let date = date.and_then(|text| text.parse::<Date>().ok());
-    date.map(Some)
-        .ok_or_else(|| invalid_type(name, value, "date (YYYY-MM-DD)"))
+    date.ok_or_else(|| invalid_type(flag, value, "date (YYYY-MM-DD)"))
 }
 
 /// The parser of dates would also take a time, and drop it.

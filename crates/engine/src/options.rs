@@ -39,8 +39,6 @@ pub struct Options {
     /// The least time in minutes between two messages about completions of one skill
     /// (`SKILL_NOTIFY_INTERVAL_MINUTES`), where the skill says nothing.
     pub notify_minutes: u32,
-    /// Chats that may be written to, the primary one first; none means that nobody knows.
-    pub chats: Vec<String>,
     /// The tool that carries messages to people, if one does: a run that used it has told already.
     pub channel_tool: Option<String>,
     /// Folders with skills, agents and settings: an agent is asked before it writes there.
@@ -73,7 +71,6 @@ impl Options {
             park_after: Duration::from_secs(30),
             health_report: Some(Duration::from_hours(6)),
             notify_minutes: 0,
-            chats: Vec::new(),
             channel_tool: None,
             protected: vec![home.to_owned()],
             heals: Vec::new(),

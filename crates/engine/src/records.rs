@@ -289,31 +289,17 @@ fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
     required.chain(planned).filter_map(Value::as_str)
 }
 
-/// Chats that a plan names and that nobody may write to. What is no chat at all is replaced by the
-/// primary one when the tool is called (S0.44).
-fn wrong_chats(record: &Object, chats: &[String]) -> Vec<Problem> {
-    let plan = record.get("execution_plan").and_then(Value::as_array);
-    let steps = plan.into_iter().flatten().enumerate();
-    let wrong = |(at, step): (usize, &Value)| {
-        let key = match step["toolName"].as_str()? {
-            "telegram_send_message" => "chat_id",
-            "notify" => "target",
-            _ => return None,
-        };
-        let chat = match &step["parameters"][key] {
-            Value::String(chat) if chat.len() <= 20 && !chat.contains("{{") => chat.clone(),
-            Value::Number(chat) => chat.to_string(),
-            _ => return None,
-        };
-        if chats.is_empty() || chats.contains(&chat) {
-            return None;
-        }
-        let field = format!("execution_plan[{at}].parameters.{key}");
-        let message = format!("`{chat}` is not a chat that deft may write to");
-        let known = chats.join("`, `");
-        Some(Problem::new(field, message).hint(format!("leave it out, or use `{known}`")))
-    };
-    steps.filter_map(wrong).collect()
+/// The arguments of a planned call that are known already; templates are filled in when it fires.
+fn known_arguments(step: &Value) -> (Object, bool) {
+    let given = step["parameters"].as_object().cloned().unwrap_or_default();
+    let count = given.len();
+    let is_known = |value: &Value| !value.to_string().contains("{{");
+    let known: Object = given
+        .into_iter()
+        .filter(|(_, value)| is_known(value))
+        .collect();
+    let all = known.len() == count;
+    (known, all)
 }
 
 /// Whether the times of a record are those of the host's zone.
@@ -338,19 +324,19 @@ fn taken(found: Option<&SkillRow>, name: &str) -> Error {
 }
 
 impl Inner {
-    /// Planned calls whose arguments the tool would refuse, mended as they are when it fires. What is
-    /// only known then is not looked at.
+    /// Planned calls that would be refused when they fire: with arguments that the tool does not take
+    /// after they are prepared like those of the call, or a chat that deft may not use.
     fn wrong_arguments(&self, record: &Object) -> Vec<Problem> {
         let plan = record.get("execution_plan").and_then(Value::as_array);
         let steps = plan.into_iter().flatten().enumerate();
         let wrong = |(at, step): (usize, &Value)| {
             let tool = step["toolName"].as_str()?;
-            let empty = Object::new();
-            let args = step["parameters"].as_object().unwrap_or(&empty);
-            if Value::Object(args.clone()).to_string().contains("{{") {
-                return None;
-            }
-            let failure = self.parts.router.mended(tool, args.clone()).err()?;
+            let router = &self.parts.router;
+            let checked = match known_arguments(step) {
+                (all, true) => router.mended(tool, all).map(drop),
+                (some, false) => router.check_chats(tool, some),
+            };
+            let failure = checked.err()?;
             let field = format!("execution_plan[{at}].parameters");
             let problem = Problem::new(field, failure.message);
             Some(match failure.hint {
@@ -374,9 +360,7 @@ impl Inner {
             drop(self.parts.router.listed().await);
         }
         let checked = check(&normalised.record, &moment, &known).map_err(Error::Refused)?;
-        let chats = wrong_chats(&checked.record, &self.options.chats);
-        let arguments = self.wrong_arguments(&checked.record);
-        let problems: Vec<Problem> = chats.into_iter().chain(arguments).collect();
+        let problems = self.wrong_arguments(&checked.record);
         if problems.is_empty() {
             Ok(checked)
         } else {

@@ -33,6 +33,9 @@ const TOGETHER: usize = 64;
 /// Runs that end together are followed by one look at what waits for them.
 const GATHER: Duration = Duration::from_millis(1);
 
+/// How often servers that announce no changes are asked again while skills wait for tools (S0.58).
+const ASK_AGAIN: SignedDuration = SignedDuration::from_mins(10);
+
 /// After something went wrong a loop rests, so that a broken disk is not asked a thousand times.
 const REST: Duration = Duration::from_secs(2);
 
@@ -212,8 +215,21 @@ impl Engine {
                     }
                 }
                 () = models => {}
+                asked = self.ask_again() => asked?,
             }
         }
+    }
+
+    /// Asks servers again after a while if skills wait for tools: those that announce no changes would
+    /// not say that a tool is there now.
+    async fn ask_again(&self) -> Result<(), Error> {
+        let clock = &self.inner.parts.clock;
+        let until = clock.now().saturating_add(ASK_AGAIN);
+        clock.sleep_until(until.unwrap_or(Timestamp::MAX)).await;
+        if self.has_skills_without_tools().await? {
+            self.router().refresh().await;
+        }
+        Ok(())
     }
 
     async fn glance(&self) -> Result<(), Error> {

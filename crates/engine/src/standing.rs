@@ -42,6 +42,16 @@ impl Engine {
         Ok(enabled)
     }
 
+    /// Whether a skill waits for tools.
+    pub(crate) async fn has_skills_without_tools(&self) -> Result<bool, Error> {
+        let waiting = SkillFilter {
+            disabled: Some(DisabledReason::MissingTools),
+            limit: Some(1),
+            ..SkillFilter::default()
+        };
+        Ok(!self.store().skills(waiting).await?.is_empty())
+    }
+
     /// Lets a skill fire. Its failures are forgiven.
     pub async fn enable(&self, name: &str) -> Result<SkillRow, Error> {
         loop {

@@ -1,18 +1,20 @@
-//! What people are told while a run waits: that it asks something, or that something it needs is
-//! not there.
+//! Runs that wait: what people are told meanwhile, and which of them have what they need.
 //!
 //! A run that waits in silence is as good as lost to whoever trusts it overnight.
 
-use deft_model::Failure;
-use deft_store::{RunRow, SkillChange, Standing, Write};
+use deft_model::{Action, Failure, RunStatus, Tier};
+use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
+use deft_tools::{Found, Health, ServerState};
 use jiff::Timestamp;
 
 use crate::aftermath;
 use crate::ask::Question;
+use crate::drive::WAITS_FOR_TOOL;
 use crate::engine::Inner;
 use crate::notice::{Kind, Notice};
 use crate::reply::question_key;
 use crate::skills::Pinned;
+use crate::{Engine, Error};
 
 /// The message about a question. It is the same one however often the run parks with it.
 pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Write {
@@ -37,7 +39,53 @@ pub(crate) fn question(run: &RunRow, question: &Question, at: Timestamp) -> Writ
     }
 }
 
+impl Engine {
+    /// Wakes runs that wait for a tool or a model if everything that their skill names is there. For a
+    /// caller that has just asked the servers; says how many runs were woken.
+    pub async fn wake_ready(&self) -> Result<u64, Error> {
+        let waiting = RunFilter {
+            statuses: vec![RunStatus::Waiting],
+            ..RunFilter::default()
+        };
+        let servers = self.router().health();
+        let mut woken = 0;
+        for run in self.store().runs(waiting).await? {
+            let reason = run.waiting_for.as_deref();
+            let Some(reason) = reason.filter(|reason| reason.starts_with(WAITS_FOR_TOOL)) else {
+                continue;
+            };
+            // A revision that cannot be read is reported when the run is driven.
+            let pinned = self.inner.pinned(&run.skill, &run.revision).await;
+            if pinned.is_ok_and(|pinned| self.inner.has_needs(&pinned, &servers)) {
+                // Runs with the same reason are woken together.
+                woken += self.store().wake(reason, self.inner.now()).await?;
+            }
+        }
+        Ok(woken)
+    }
+}
+
 impl Inner {
+    /// Whether the tools of a skill are there, their servers answer, and its agent has a model.
+    fn has_needs(&self, pinned: &Pinned, servers: &[Health]) -> bool {
+        let skill = &pinned.skill;
+        if skill.tier() == Tier::Agent && !self.has_model(&skill.policy.agent_id) {
+            return false;
+        }
+        let mut tools = pinned.plan.steps().flat_map(|step| match &step.action {
+            Action::Tool { tool, .. } if !tool.contains("{{") => std::slice::from_ref(tool),
+            Action::Agent { tools, .. } => tools,
+            Action::Tool { .. }
+            | Action::Compute { .. }
+            | Action::Skill { .. }
+            | Action::Wait(_) => &[],
+        });
+        tools.all(|tool| match self.parts.router.find(tool) {
+            Found::Tool(info) => info.builtin || answers(servers, &info.server),
+            Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => false,
+        })
+    }
+
     /// Until when a run waits for tools that are not there: its misfire window.
     pub(crate) fn patience(&self, pinned: &Pinned, run: &RunRow) -> Option<Timestamp> {
         let since = run.slot.unwrap_or(run.admitted_at);
@@ -113,4 +161,14 @@ impl Inner {
         });
         format!("it continues when that is available{ends}")
     }
+}
+
+fn answers(servers: &[Health], name: &str) -> bool {
+    let health = servers.iter().find(|health| health.server == name);
+    health.is_some_and(|health| match health.state {
+        ServerState::Ready | ServerState::Starting | ServerState::Stopped => true,
+        ServerState::Disabled
+        | ServerState::BackingOff { .. }
+        | ServerState::CircuitOpen { .. } => false,
+    })
 }

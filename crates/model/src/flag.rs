@@ -22,6 +22,8 @@ pub enum FlagValue {
     Presence,
     /// Any text.
     Any,
+    /// Dates of the form YYYY-MM-DD (`(YYYY-MM-DD)`).
+    Date,
     /// One of a closed set (`One of: …`, `Sort by: …`).
     OneOf(Vec<String>),
     /// One or more of a closed set (`One or more of: …`).

@@ -194,6 +194,9 @@ fn value(prose: &str, default: &[String]) -> FlagValue {
     if let Some(words) = words_after(prose, &lower, "one of:") {
         return FlagValue::OneOf(words);
     }
+    if has_marker(prose, "YYYY-MM-DD") {
+        return FlagValue::Date;
+    }
     // The seeds also write `Sort by: a, b` and `Writing tone: a, b`: a colon
     // and a list of words with nothing else in the sentence. Such a list need
     // not be complete; what counts when nothing is given can be given too.

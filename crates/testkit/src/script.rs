@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 ///
 /// At the top: `era` (`legacy`, `modern`, `both`), `page` (tools per page),
 /// `stderr` (said at the start), `version` and `instructions` (said of itself), `start` (`delay_ms`, `hang`, `die`, `garbage`,
-/// `silent_probe`, `empty_probe`).
+/// `silent_probe`, `empty_probe`), `announces` (`false`: changes of its tools are not announced).
 ///
 /// A tool has `description`, `schema`, `annotations`, `hidden`, and words that
 /// say what a call does, in this order:

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass, Outage, nearest};
 
-use crate::arguments::Checker;
+use crate::arguments::{Checker, Preparation};
 use crate::builtin::Installed;
+use crate::options::Options;
+use crate::secret::Plain;
 use crate::server::Server;
 use crate::tool::ToolInfo;
 
@@ -33,6 +35,22 @@ impl Entry {
     /// Whether the tool is meant by a name that another server could have too.
     pub(crate) fn is_bare(&self, name: &str) -> bool {
         !self.info.builtin && name == self.info.name
+    }
+
+    /// The way of arguments to the tool, as a model writes them and without secrets.
+    pub(crate) fn preparation<'a>(
+        &'a self,
+        name: &'a str,
+        options: &'a Options,
+    ) -> Preparation<'a> {
+        Preparation {
+            name,
+            tool: &self.info,
+            checker: &self.checker,
+            options,
+            reveal: &Plain,
+            by_model: true,
+        }
     }
 }
 

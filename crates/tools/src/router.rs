@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::arguments::Preparation;
 use crate::builtin::{self, Context, Definition, Handler, Installed, Settings};
 use crate::call::{Call, Reply};
 use crate::catalog;
@@ -148,27 +149,33 @@ impl Router {
     async fn meant(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
         match self.inner.index.load().lookup(call.tool) {
             // A bare name counts once every server has had its chance to have it too.
-            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => Ok(entry),
+            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => {
+                if let Target::Server(server) = &entry.target
+                    && server.is_stale()
+                {
+                    server.list_soon();
+                }
+                Ok(entry)
+            }
             Lookup::Many(names) => Err(index::ambiguous(call.tool, &names)),
             Lookup::One(_) | Lookup::None => Box::pin(self.search(call)).await,
         }
     }
 
-    /// Repairs, casts, checks, and puts secrets in. Takes the arguments out of the call.
+    /// Prepares the arguments, then puts secrets in. Takes the arguments out of the call.
     fn prepare(
         &self,
         entry: &Entry,
         call: &mut Call<'_>,
     ) -> Result<(Object, Vec<&'static str>), Failure> {
-        let mut arguments = std::mem::take(&mut call.arguments);
-        let mut repairs = Vec::new();
-        if call.by_model {
-            let settings = self.inner.settings.load();
-            let schema = entry.checker.schema();
-            let rules = &settings.pipeline;
-            repairs = rules.apply(&entry.info.name, schema, &mut arguments);
-        }
-        let mut checked = entry.checker.check(call.tool, arguments, call.reveal)?;
+        let arguments = std::mem::take(&mut call.arguments);
+        let options = self.inner.settings.load();
+        let preparation = Preparation {
+            by_model: call.by_model,
+            reveal: call.reveal,
+            ..entry.preparation(call.tool, &options)
+        };
+        let (mut checked, repairs) = preparation.prepare(arguments)?;
         // What is written down for people names secrets and never shows them.
         let shown = entry.info.builtin && matches!(entry.info.name.as_str(), "log" | "notify");
         for value in checked.values_mut().filter(|_| !shown) {
@@ -227,35 +234,34 @@ impl Router {
         match index.lookup(name) {
             Lookup::One(entry) => Found::Tool(Box::new(entry.info.clone())),
             Lookup::Many(names) => Found::Ambiguous(names),
-            Lookup::None if index.unlisted().is_empty() => Found::Missing {
-                nearest: index.nearest(name),
-            },
-            Lookup::None => Found::Unknown {
-                servers: index.unlisted().to_vec(),
+            Lookup::None => match self.to_ask(&index) {
+                servers if servers.is_empty() => Found::Missing {
+                    nearest: index.nearest(name),
+                },
+                servers => Found::Unknown { servers },
             },
         }
     }
 
-    /// What is wrong with the arguments of a call, as far as is known without making it.
-    pub fn check(&self, name: &str, arguments: &Object) -> Result<(), Failure> {
-        match self.inner.index.load().lookup(name) {
-            Lookup::One(entry) => entry
-                .checker
-                .check(name, arguments.clone(), &crate::Plain)
-                .map(drop),
-            Lookup::Many(_) | Lookup::None => Ok(()),
-        }
-    }
-
-    /// The arguments that a model wrote for a tool, as they would be sent: repaired, cast and
-    /// checked. Of a tool that is not known they are as they came; its call says what is wrong.
-    pub fn mended(&self, name: &str, mut arguments: Object) -> Result<Object, Failure> {
+    /// The arguments that a model wrote for a tool, as they would be sent: repaired, with the primary
+    /// chat, cast and checked. Of a tool that is not known they are as they came; its call says what
+    /// is wrong.
+    pub fn mended(&self, name: &str, arguments: Object) -> Result<Object, Failure> {
         let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
             return Ok(arguments);
         };
-        let rules = &self.inner.settings.load().pipeline;
-        rules.apply(&entry.info.name, entry.checker.schema(), &mut arguments);
-        entry.checker.check(name, arguments, &crate::Plain)
+        let options = self.inner.settings.load();
+        let preparation = entry.preparation(name, &options);
+        Ok(preparation.prepare(arguments)?.0)
+    }
+
+    /// Refuses arguments with a chat that deft may not use, as the call would.
+    pub fn check_chats(&self, name: &str, arguments: Object) -> Result<(), Failure> {
+        let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
+            return Ok(());
+        };
+        let options = self.inner.settings.load();
+        entry.preparation(name, &options).check_chats(arguments)
     }
 
     /// What repeating a call of the tool would do, if that is known.

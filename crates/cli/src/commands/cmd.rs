@@ -297,7 +297,13 @@ fn refusal(problems: &[Problem]) -> Failure {
     let code = problems.first().map_or("invalid_command", Problem::code);
     let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let hint = problems.iter().find_map(Problem::hint);
-    Failure::input(code, messages.join("; ")).maybe_hint(hint)
+    let failure = Failure::input(code, messages.join("; ")).maybe_hint(hint);
+    // The line is right; what it asks for is not there.
+    let is_missing = |problem: &Problem| matches!(problem.kind, ProblemKind::MissingHandler { .. });
+    if !problems.is_empty() && problems.iter().all(is_missing) {
+        return Failure { exit: 1, ..failure };
+    }
+    failure
 }
 
 fn unknown(problem: &Unknown) -> Failure {

@@ -68,6 +68,7 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     // Tools are known after their servers were asked; waiting skills may be among the due ones.
     engine.router().listed().await;
     engine.recover().await.map_err(failed)?;
+    engine.wake_ready().await.map_err(failed)?;
     let pool = Pool::new(app::max_running(&home.config));
     let mut ticked = Ticked::default();
     loop {

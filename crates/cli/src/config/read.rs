@@ -209,19 +209,28 @@ impl Reader<'_> {
         keys.cloned().collect()
     }
 
-    /// The bot, with the chat of `[notify]` as its primary one if notices go to Telegram.
+    /// The bot, with the chat of `[notify]` as the primary one if notices go to Telegram: by the bot, or
+    /// by a server's tool. The target of another tool is the primary chat only without a bot.
     fn telegram(&self) -> Value {
         let mut bot = self.section("telegram");
         // For the file this says whether messages are answered, for the router where they go.
         if let Some(bot) = bot.as_object_mut() {
             bot.remove("chat");
         }
-        let channel = self.text("notify.channel");
-        if channel.is_none_or(|channel| channel == "telegram")
-            && let Some(chat) = self.text("notify.target")
-        {
+        let NotifyConfig {
+            channel, target, ..
+        } = self.notify();
+        let is_primary = match &channel {
+            None | Some(ChannelKind::Telegram) => true,
+            Some(ChannelKind::Tool(tool)) => {
+                bot.get("token").is_none() || tool.to_lowercase().contains("telegram")
+            }
+            Some(ChannelKind::Log | ChannelKind::Webhook) => false,
+        };
+        if let Some(chat) = target.filter(|_| is_primary) {
             bot["chat"] = chat.into();
         }
+        bot["takes_notices"] = matches!(channel, None | Some(ChannelKind::Telegram)).into();
         bot
     }
 

@@ -228,7 +228,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("notify.channel", Kind::Channel, Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
         "Where notices go: `log` (`logs/notices.log`), `telegram`, `webhook`, or a tool such as `tool:slack_post`"),
     key("notify.target", Kind::Text, Words("the first of `telegram.allowed_chats`"), Runs,
-        "The primary chat, to which notices go and messages that name no chat; the address of the webhook; or what the tool is told"),
+        "The primary chat, to which notices go and calls of tools that name no chat; the address of the webhook; or what the tool is told"),
     key("notify.text_argument", Kind::Text, Words("`text`, `message`, …, as the tool has it"), Runs,
         "The argument of the tool that takes the text"),
     key("notify.target_argument", Kind::Text, Words("`chat_id`, `target`, …, as the tool has it"), Runs,
@@ -243,7 +243,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("telegram.timeout", Kind::Duration, Value("\"30s\""), Runs,
         "The longest a message to the bot API may take"),
     key("telegram.allowed_chats", Kind::Chats, Value("[]"), Runs,
-        "The chats that the bot listens to"),
+        "The chats that the bot listens to; if there are any, tools may be given no others, except the primary chat"),
     key("telegram.chat", Kind::Truth, Value("true"), Mind,
         "Whether `deft up` answers messages in these chats; it takes a model"),
 

@@ -270,6 +270,32 @@ fn the_chat_of_notices_is_the_primary_chat() {
     }
 }
 
+/// S1.3: a server's tool that carries notices sends to the primary chat too.
+#[test]
+fn the_target_of_a_tool_is_the_primary_chat() {
+    let bot = "[telegram]\ntoken = \"env:BOT\"\nallowed_chats = [7]\n";
+    let by = |tool: &str| format!("[notify]\nchannel = \"tool:{tool}\"\ntarget = \"42\"\n");
+    for (text, chat, takes_notices) in [
+        (by("desk.send"), Some("42"), false),
+        (format!("{bot}{}", by("desk.send")), Some("7"), false),
+        (
+            format!("{bot}{}", by("telegram_send_message")),
+            Some("42"),
+            false,
+        ),
+        (bot.to_owned(), Some("7"), true),
+        (
+            "[notify]\nchannel = \"log\"\ntarget = \"42\"\n".to_owned(),
+            None,
+            false,
+        ),
+    ] {
+        let telegram = config(&text).tools.telegram;
+        assert_eq!(telegram.primary_chat().as_deref(), chat, "{text}");
+        assert_eq!(telegram.takes_notices, takes_notices, "{text}");
+    }
+}
+
 /// What a document tells people to write can be written.
 #[test]
 fn examples_in_documents_are_right() {

@@ -2,10 +2,11 @@
 
 use std::process::Stdio;
 
+use deft_testkit::Script;
 use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, runs, skill};
-use crate::support::World;
+use crate::support::{World, server};
 
 const HOURLY: &str = "\
 name: hourly
@@ -279,4 +280,29 @@ fn skills_that_switch_themselves_on_are_listed() {
     assert!(said.starts_with("enabled      thinks  "), "{said}");
     assert!(said.contains("each run asks a model"), "{said}");
     assert_eq!(enabled(), json!([]));
+}
+
+/// A run waits for its tool; the first tick after the tool is back resumes it, and one before leaves it.
+#[test]
+fn a_run_goes_on_when_its_tool_is_back() {
+    let world = World::new();
+    world.write(
+        "home/skills/hourly.yaml",
+        "name: hourly\ndescription: Fetches it\nschedule: \"0 * * * *\"\nsteps:\n  - {id: a, tool: fetch_it}\n",
+    );
+    world.json(&["tick", "--json"]);
+    let slot = slots(&world, "1").remove(0);
+    let waits = tick(&world, &slot);
+    assert_eq!(waits["fired"][0]["status"], "waiting", "{waits:#}");
+    assert_eq!(tick(&world, &slot)["fired"], json!([]));
+    let words = json!({"annotations": {"readOnlyHint": true}, "text": "fetched"});
+    let config = server(&world, &Script::new().tool("fetch_it", words));
+    world.write("home/config.toml", config);
+    let back = tick(&world, &slot);
+    let fired = &back["fired"][0];
+    assert_eq!(
+        (&fired["id"], &fired["outcome"]),
+        (&waits["fired"][0]["id"], &json!("success")),
+        "{back:#}"
+    );
 }

@@ -201,6 +201,46 @@ fn a_server_that_is_added_is_used() {
     daemon.stop();
 }
 
+/// S0.58: a server that announces nothing is asked again as soon as a person refreshes the list.
+#[test]
+fn a_refresh_reaches_the_daemon() {
+    for refresh in [&["tools", "list", "--refresh"][..], &["mcp", "probe"]] {
+        let world = used_home();
+        let read = json!({"readOnlyHint": true});
+        let script = Script::new()
+            .tool("unlock", json!({"annotations": read, "reveal": ["secret"]}))
+            .tool(
+                "secret",
+                json!({"annotations": read, "hidden": true, "text": "found"}),
+            )
+            .with("announces", json!(false));
+        world
+            .write("home/config.toml", server(&world, &script))
+            .write(
+                "home/skills/waiting.yaml",
+                "name: waiting\ndescription: Waits for its tool\nenabled: false\nrequired_tools: [secret]\nschedule: \"0 9 * * *\"\nsteps:\n  - {id: a, tool: secret}\n",
+            )
+            .write(
+                "home/skills/opening.yaml",
+                "name: opening\ndescription: Brings the tool\nsteps:\n  - {id: a, tool: unlock}\n",
+            );
+        let daemon = Daemon::start(&world);
+        // In the daemon's own connection.
+        let queued = world.json(&["run", "opening", "--detach", "--json"]);
+        let opened = ended(&world, queued["id"].as_str().unwrap());
+        assert_eq!(opened["outcome"], "success", "{opened:#}");
+        assert_eq!(
+            schedule(&world, "waiting")["disabled_reason"],
+            "missing_tools"
+        );
+        assert_eq!(world.code(refresh), 0);
+        wait_for("the skill", || {
+            (schedule(&world, "waiting")["enabled"] == true).then_some(())
+        });
+        daemon.stop();
+    }
+}
+
 /// A server that cannot be started holds up nothing and is told once.
 #[test]
 fn a_server_that_does_not_answer_is_told() {

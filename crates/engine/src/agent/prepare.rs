@@ -42,6 +42,7 @@ pub(super) struct Reach {
 impl Performer {
     /// What the agent of a step begins with.
     pub(crate) async fn prepare(self, brief: Brief) -> Result<Box<Setup>, Failure> {
+        self.engine.parts.router.refresh().await;
         let engine = Engine {
             inner: Arc::clone(&self.engine),
         };

@@ -340,6 +340,8 @@ impl Performer {
             },
             cancel: self.halt.clone(),
             reveal: &*self.secrets,
+            // A tool that was not listed when the model wanted it is prepared for now.
+            by_model: true,
             ..ToolCall::new(tool, args)
         };
         let reply = self.engine.parts.router.call(call).await;

@@ -113,7 +113,9 @@ impl Case {
             servers.insert(name, server);
         }
         let mut tools = deft_tools::Options::default();
-        tools.pipeline.chat_id = self.0["chats"][0].as_str().map(str::to_owned);
+        if !self.0["chats"].is_null() {
+            tools.telegram.allowed_chats = texts(&self.0["chats"]);
+        }
         let home = tempfile::tempdir().unwrap();
         if self.0["files"] == true {
             tools.file.folders = vec![home.path().to_owned()];
@@ -355,11 +357,8 @@ fn configured(name: &str, url: &str, settings: &Value) -> ModelOptions {
     options
 }
 
-/// The options of a case: `chats`, `park_after` (seconds), and in `options` those of agents by their names.
+/// The options of a case: `park_after` (seconds), and in `options` those of agents by their names.
 fn change(options: &mut Options, case: &Value) {
-    if !case["chats"].is_null() {
-        options.chats = texts(&case["chats"]);
-    }
     if let Some(seconds) = case["park_after"].as_u64() {
         options.park_after = Duration::from_secs(seconds);
     }

@@ -46,6 +46,7 @@ mod time_preflight;
 mod time_resilience;
 mod time_waits;
 mod time_world;
+mod tools_back;
 mod trouble;
 mod wait_steps;
 mod world;

@@ -26,13 +26,13 @@ impl Channel for Ears {
 }
 
 /// A daemon in this process.
-struct Daemon {
+pub(crate) struct Daemon {
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
 
 impl Daemon {
-    fn start(t: &Times) -> Self {
+    pub(crate) fn start(t: &Times) -> Self {
         let stop = CancellationToken::new();
         let (engine, pool, until) = (t.world.engine.clone(), t.pool.clone(), stop.clone());
         let task = tokio::spawn(async move {
@@ -45,7 +45,7 @@ impl Daemon {
         Self { stop, task }
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.task.await.unwrap();
     }

@@ -15,7 +15,7 @@ use crate::world::load;
 
 impl Times {
     /// A tool that was not there before.
-    fn install(&self, tool: &str) {
+    pub(crate) fn install(&self, tool: &str) {
         let schema = json!({ "type": "object" });
         self.world.engine.router().register_fn(
             Definition::new(tool, "for tests", Effects::Once, schema),

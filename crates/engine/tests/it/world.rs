@@ -139,8 +139,10 @@ impl World {
     ) -> Self {
         let clock = ManualClock::new();
         let keys = HashMap::from([("env:MODEL_KEY".to_owned(), MODEL_KEY.to_owned())]);
+        let hands = clock.clone();
         let environment = Environment {
             secrets: Arc::new(Secrets(keys)),
+            now: Arc::new(move || hands.now()),
             ..Environment::default()
         };
         let router = Router::new(tools, environment);

@@ -86,6 +86,9 @@ fn collect(
             continue;
         }
         check_swallowed(entry, (key, value), offset + base + start)?;
+        if is_torn(&entry[value..]) {
+            return Err(Beyond::Syntax);
+        }
         masks.push(Mask {
             key: key.to_owned(),
             start: base + start + value,
@@ -120,6 +123,19 @@ fn check_swallowed(entry: &str, (key, value): (&str, usize), start: usize) -> Re
         at += line.len();
     }
     Ok(())
+}
+
+/// Whether a value begins a list or a mapping and ends in the middle of it: that is no text.
+fn is_torn(value: &str) -> bool {
+    let (rest, close, separator) = if let Some(rest) = value.strip_prefix('[') {
+        (rest.trim(), ']', ',')
+    } else if let Some(rest) = value.strip_prefix('{') {
+        (rest.trim(), '}', ':')
+    } else {
+        return false;
+    };
+    // A bracket before plain words is prose.
+    !rest.contains(close) && (rest.is_empty() || rest.contains(separator))
 }
 
 /// The ranges of the entries that start at `indent`, each up to the next one.

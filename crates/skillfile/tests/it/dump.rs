@@ -164,6 +164,7 @@ fn flag(flag: &Flag, out: &mut String) {
     let value = match &flag.value {
         FlagValue::Presence => "presence".to_owned(),
         FlagValue::Any => "text".to_owned(),
+        FlagValue::Date => "date".to_owned(),
         FlagValue::OneOf(words) => format!("one of {}", words.join("|")),
         FlagValue::SomeOf(words) => format!("some of {}", words.join("|")),
     };

@@ -120,7 +120,12 @@ impl Server {
     }
 
     fn capabilities(&self) -> Value {
-        json!({"tools": {"listChanged": true}})
+        json!({"tools": {"listChanged": self.announces()}})
+    }
+
+    /// Whether the server says when its tools change.
+    fn announces(&self) -> bool {
+        self.script["announces"] != json!(false)
     }
 
     fn initialized(&self, params: &Value) -> Value {
@@ -215,6 +220,9 @@ impl Server {
 
     /// Says that the tools have changed.
     pub(crate) fn announce(&self, sink: &Arc<dyn Sink>) {
+        if !self.announces() {
+            return;
+        }
         let subscriptions = lock(&self.subscriptions).clone();
         let mut notice = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
         if subscriptions.is_empty() {

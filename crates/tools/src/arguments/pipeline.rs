@@ -1,7 +1,8 @@
-//! Repairs of arguments that a model wrote (S0.42 to S0.44).
+//! Repairs of arguments that a model wrote (S0.42, S0.43).
 //!
 //! A list of small functions with names, applied in order; the reply says which
 //! of them changed something. They do not apply to arguments of a workflow.
+//! The chat, which comes last, is filled in for everyone (`chat.rs`).
 
 use deft_model::Object;
 use serde::{Deserialize, Serialize};
@@ -15,10 +16,6 @@ use super::schema::{accepts, properties};
 pub struct Pipeline {
     /// Parameters that models make up.
     pub hallucinated: Vec<Rule>,
-    /// The primary chat, for tools that send to a chat.
-    pub chat_id: Option<String>,
-    /// Tools whose `chat_id` is repaired; a trailing `*` stands for anything.
-    pub chat_tools: Vec<String>,
 }
 
 /// Parameters that models add to a family of tools although it has none such.
@@ -38,8 +35,6 @@ impl Default for Pipeline {
                 tools: "vercel_*".to_owned(),
                 parameters: vec!["teamId".to_owned(), "slug".to_owned()],
             }],
-            chat_id: None,
-            chat_tools: vec!["telegram_send_message".to_owned()],
         }
     }
 }
@@ -54,16 +49,15 @@ struct Scene<'a> {
 type Repair = fn(&Scene<'_>, &mut Object);
 
 /// The repairs, in the order of the seeds.
-const REPAIRS: [(&str, Repair); 4] = [
+const REPAIRS: [(&str, Repair); 3] = [
     ("coerce_string_booleans", coerce_string_booleans),
     ("strip_null_values", strip_null_values),
     ("strip_hallucinated_params", strip_hallucinated_params),
-    ("inject_chat_id", inject_chat_id),
 ];
 
 impl Pipeline {
     /// Repairs the arguments for a tool (by its bare name) and says what was done.
-    pub(crate) fn apply(
+    pub(super) fn repair(
         &self,
         tool: &str,
         schema: &Value,
@@ -123,28 +117,6 @@ fn strip_hallucinated_params(scene: &Scene<'_>, arguments: &mut Object) {
     }
 }
 
-/// Puts the primary chat where the chat is missing, no text, or too long to be one.
-fn inject_chat_id(scene: &Scene<'_>, arguments: &mut Object) {
-    let Some(chat) = &scene.rules.chat_id else {
-        return;
-    };
-    if !scene
-        .rules
-        .chat_tools
-        .iter()
-        .any(|pattern| fits(pattern, scene.tool))
-    {
-        return;
-    }
-    let good = arguments
-        .get("chat_id")
-        .and_then(Value::as_str)
-        .is_some_and(|given| !given.is_empty() && given.chars().count() <= 20);
-    if !good {
-        arguments.insert("chat_id".to_owned(), chat.clone().into());
-    }
-}
-
 fn fits(pattern: &str, tool: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => tool.starts_with(start),
@@ -158,14 +130,11 @@ mod tests {
     use serde_json::json;
 
     fn apply(tool: &str, schema: &Value, arguments: Value) -> (Value, Vec<&'static str>) {
-        let pipeline = Pipeline {
-            chat_id: Some("4711".to_owned()),
-            ..Pipeline::default()
-        };
+        let pipeline = Pipeline::default();
         let Value::Object(mut arguments) = arguments else {
             unreachable!()
         };
-        let changed = pipeline.apply(tool, schema, &mut arguments);
+        let changed = pipeline.repair(tool, schema, &mut arguments);
         (Value::Object(arguments), changed)
     }
 
@@ -198,19 +167,5 @@ mod tests {
             apply("other_tool", &json!({}), given.clone()),
             (given, vec![])
         );
-    }
-
-    #[test]
-    fn the_chat_is_repaired() {
-        for (given, repaired) in [
-            (json!({}), true),
-            (json!({"chat_id": 5}), true),
-            (json!({"chat_id": "123456789012345678901"}), true),
-            (json!({"chat_id": "12345"}), false),
-        ] {
-            let (after, changed) = apply("telegram_send_message", &json!({}), given.clone());
-            assert_eq!(!changed.is_empty(), repaired, "{given}");
-            assert_eq!(after["chat_id"] == "4711", repaired, "{given}");
-        }
     }
 }

@@ -196,12 +196,59 @@ impl Router {
                 server.is_settled()
             } else {
                 // As the index sees it: a listing that is not in there yet is waited for.
-                server.is_listed() && !index.unlisted().iter().any(|name| name == server.name())
+                server.is_listed()
+                    && !server.is_stale()
+                    && !index.unlisted().iter().any(|name| name == server.name())
             }
         };
         candidates
             .into_iter()
             .filter(|server| !done(server))
+            .collect()
+    }
+
+    /// Servers that have not listed their tools, or too long ago.
+    pub(super) fn to_ask(&self, index: &Index) -> Vec<String> {
+        let stale = self.stale().into_iter();
+        let stale = stale.map(|server| server.name().to_owned());
+        let mut servers: Vec<String> = index.unlisted().iter().cloned().chain(stale).collect();
+        servers.sort();
+        servers.dedup();
+        servers
+    }
+
+    fn stale(&self) -> Vec<Arc<Server>> {
+        let servers = lock(&self.inner.servers);
+        let stale = servers.values().filter(|server| server.is_stale());
+        stale.cloned().collect()
+    }
+
+    /// Asks the servers again whose tools were listed too long ago (S0.58). One that does not answer soon
+    /// is not waited for: its tools are followed when it does.
+    pub async fn refresh(&self) {
+        let mut asked = JoinSet::new();
+        for server in self.stale() {
+            asked.spawn(async move { server.list_if_needed().await });
+        }
+        let all = async { while asked.join_next().await.is_some() {} };
+        if tokio::time::timeout(GRACE, all).await.is_err() {
+            asked.detach_all();
+        }
+    }
+
+    /// Asks every server in use for its tools again, however old its listing is; tells which failed.
+    pub async fn relist(&self) -> Vec<(String, Failure)> {
+        let servers: Vec<_> = lock(&self.inner.servers).values().cloned().collect();
+        let mut asked = JoinSet::new();
+        for server in servers
+            .into_iter()
+            .filter(|server| server.options().enabled)
+        {
+            asked.spawn(async move { (server.name().to_owned(), server.list_again().await) });
+        }
+        let asked = asked.join_all().await.into_iter();
+        asked
+            .filter_map(|(name, listed)| Some((name, listed.err()?)))
             .collect()
     }
 
@@ -240,7 +287,7 @@ impl Router {
     async fn ask(&self, servers: Vec<Arc<Server>>, name: Option<&str>) -> Vec<(String, Failure)> {
         let mut asked = JoinSet::new();
         for server in servers {
-            asked.spawn(async move { (server.name().to_owned(), server.ensure_now().await) });
+            asked.spawn(async move { (server.name().to_owned(), server.list_if_needed().await) });
         }
         let mut failed = Vec::new();
         loop {

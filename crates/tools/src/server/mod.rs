@@ -4,6 +4,7 @@
 //! (`link.rs`), and what the words of the protocol mean to us (`fault.rs`,
 //! `listing.rs`, `../reply.rs`).
 
+mod age;
 mod call;
 mod capped;
 mod client;
@@ -42,6 +43,7 @@ use crate::index::{Entry, Target};
 use crate::options::ServerOptions;
 use crate::redact::Redaction;
 use crate::router::lock;
+use age::Age;
 use phase::Phase;
 
 /// How much of a failure is remembered.
@@ -83,6 +85,7 @@ pub(crate) struct Server {
     asked: AtomicBool,
     /// Whether the tools were listed since this process started.
     listed: AtomicBool,
+    age: Age,
     slots: Semaphore,
     stats: Stats,
     /// The secrets that it may not say: those it was given at its last start, and all others.
@@ -127,6 +130,7 @@ impl Server {
             known: ArcSwapOption::empty(),
             asked: AtomicBool::new(false),
             listed: AtomicBool::new(false),
+            age: Age::default(),
             stats: Stats::default(),
             redaction: ArcSwap::default(),
         })
@@ -197,6 +201,9 @@ impl Server {
 
     /// Makes a catalog the current one; `fresh` means that the server just sent it.
     fn adopt(&self, mut catalog: Catalog, fresh: bool) {
+        if fresh {
+            self.age.mark((self.environment.now)());
+        }
         let mut seen = HashSet::new();
         // A name that is listed twice means the first.
         catalog

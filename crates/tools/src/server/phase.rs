@@ -157,6 +157,9 @@ impl Server {
         let link = Arc::new(link);
         let era = catalog.era;
         *lock(&self.era) = Some(era);
+        // In the modern era changes are announced to those who have subscribed.
+        self.age
+            .set_announces(era == Era::Legacy && announces(&link));
         self.adopt(catalog, true);
         self.phase.send_modify(|phase| match phase {
             // Shut down in the meantime: nobody wants it any more.
@@ -203,10 +206,13 @@ impl Server {
 /// the server when it ends. Holds the server weakly, so that dropping the
 /// router ends its connections.
 async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Era) {
-    let _subscription = match era {
+    let subscription = match era {
         Era::Modern => subscribe(&link).await,
         Era::Legacy => None,
     };
+    if let Some(server) = server.upgrade().filter(|_| subscription.is_some()) {
+        server.age.set_announces(true);
+    }
     let waiting = service.waiting();
     let beating = link.watch.pulse.run();
     tokio::pin!(waiting, beating);
@@ -242,9 +248,7 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
 /// In the modern era changes have to be subscribed to. The guard reads them
 /// off the wire; the handle only keeps the subscription alive.
 async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
-    let info = link.info()?;
-    let tools = info.capabilities.tools.as_ref()?;
-    if tools.list_changed != Some(true) {
+    if !announces(link) {
         return None;
     }
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
@@ -252,7 +256,16 @@ async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
     asked.ok()?.ok()
 }
 
-async fn relist(server: &Arc<Server>, link: &Link) {
+/// Whether a server says that it announces changes of its tools.
+fn announces(link: &Link) -> bool {
+    let info = link.info();
+    let tools = info
+        .as_ref()
+        .and_then(|info| info.capabilities.tools.as_ref());
+    tools.is_some_and(|tools| tools.list_changed == Some(true))
+}
+
+pub(super) async fn relist(server: &Arc<Server>, link: &Link) {
     let listing = tokio::time::timeout(server.options.startup_timeout, listing::list(server, link));
     let problem = match listing.await {
         Ok(Ok(catalog)) => return server.adopt(catalog, true),

@@ -1,7 +1,7 @@
 //! `telegram_send_message`, the tool.
 //!
 //! Models invent chat ids, and plans leave them out; both mean the primary chat
-//! (S0.44, S0.48).
+//! (S0.44, S0.48), which is put in with the other arguments (`arguments/chat.rs`).
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,10 +12,6 @@ use super::{Client, SendOptions};
 use crate::builtin::{Context, Definition, Installed, Settings, handler};
 use crate::delivery;
 use crate::environment::Environment;
-use crate::options::TelegramOptions;
-
-/// No id and no `@name` of a chat that people use is longer; what models make up is.
-const LONGEST_CHAT: usize = 20;
 
 pub(crate) fn tool(settings: &Settings, environment: &Environment) -> Installed {
     let definition = Definition::new(
@@ -45,25 +41,20 @@ pub(crate) fn tool(settings: &Settings, environment: &Environment) -> Installed 
         async move {
             let http = http.get_or_init(delivery::client).clone()?;
             let client = Client::over(http, &options, environment.secrets.as_ref())?;
-            send(&client, &options, &arguments, &context).await
+            send(&client, &arguments, &context).await
         }
     });
     Installed::new(definition, run).only_if(|options| options.telegram.token.is_some())
 }
 
-async fn send(
-    client: &Client,
-    options: &TelegramOptions,
-    arguments: &Object,
-    context: &Context,
-) -> Result<Value, Failure> {
+async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<Value, Failure> {
     let said = |name| arguments.get(name).and_then(Value::as_str);
     let text = match (said("text"), said("message")) {
         (Some(text), None) | (None, Some(text)) => text,
         (Some(_), Some(_)) => return Err(invalid("`text` and `message` exclude each other")),
         (None, None) => return Err(invalid("`text` is missing")),
     };
-    let chat = chat(arguments.get("chat_id"), options)?;
+    let chat = chat(arguments.get("chat_id"))?;
     let mut how = how(arguments);
     let mut ids = Vec::new();
     let started = tokio::time::Instant::now();
@@ -91,16 +82,14 @@ async fn send(
     }
 }
 
-/// The chat that is meant.
-fn chat(given: Option<&Value>, options: &TelegramOptions) -> Result<String, Failure> {
+/// The chat that is meant. Without a primary chat none is put in.
+fn chat(given: Option<&Value>) -> Result<String, Failure> {
     let named = match given {
         Some(Value::String(text)) => Some(text.trim().to_owned()),
         Some(Value::Number(number)) if number.is_i64() => Some(number.to_string()),
         _ => None,
     };
-    let usable = |chat: &String| !chat.is_empty() && chat.chars().count() <= LONGEST_CHAT;
-    let chat = named.filter(usable).or_else(|| options.primary_chat());
-    chat.ok_or_else(|| {
+    named.filter(|chat| !chat.is_empty()).ok_or_else(|| {
         invalid("no chat is given and there is no primary chat")
             .hint("set `notify.target` to the id of a chat")
     })

@@ -2,7 +2,7 @@
 
 use deft_model::{Effects, FailureClass};
 use deft_testkit::{Kind, Script, start_work};
-use deft_tools::{Call, Found, Pipeline};
+use deft_tools::{Call, Found};
 use serde_json::{Value, json};
 
 use crate::support::{World, call, object, value};
@@ -210,16 +210,18 @@ async fn repairs_are_for_models_only() {
         "demo",
         &Script::new().tool("telegram_send_message", json!({})),
     );
-    world.options.pipeline = Pipeline {
-        chat_id: Some("42".to_owned()),
-        ..Pipeline::default()
-    };
+    world.options.telegram.chat = Some("42".to_owned());
     let router = world.router();
     let given = json!({"text": "hi", "silent": "true", "extra": null});
     let plain = call(&router, "telegram_send_message", given.clone())
         .await
         .unwrap();
-    assert_eq!((plain.value, plain.repairs.len()), (given.clone(), 0));
+    // The chat is filled in for everyone.
+    assert_eq!(
+        plain.value,
+        json!({"text": "hi", "silent": "true", "extra": null, "chat_id": "42"})
+    );
+    assert_eq!(plain.repairs, ["inject_chat_id"]);
     let by_model = router
         .call(Call {
             by_model: true,

@@ -4,10 +4,12 @@
 
 mod builtin;
 mod calls;
+mod chats;
 mod docs;
 mod hostile;
 mod http;
 mod life;
+mod listings;
 mod misbehave;
 mod public;
 mod runaway;

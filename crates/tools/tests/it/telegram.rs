@@ -223,6 +223,7 @@ async fn chats_that_cannot_be_meant_become_the_primary_chat() {
     let api = BotApi::start();
     let told = TelegramOptions {
         chat: Some("42".to_owned()),
+        allowed_chats: Vec::new(),
         ..options(&api)
     };
     let router = router(&api, told.clone());
@@ -266,6 +267,29 @@ async fn chats_that_cannot_be_meant_become_the_primary_chat() {
         .await
         .unwrap_err();
     assert!(failure.hint.unwrap().contains("notify.target"));
+}
+
+/// The bot sends to `telegram.allowed_chats` and the primary chat only.
+#[tokio::test]
+async fn the_bot_writes_to_allowed_chats_only() {
+    let api = BotApi::start();
+    let router = router(&api, options(&api));
+    for chat in [json!("78"), json!(77)] {
+        let said = json!({"text": "hi", "chat_id": chat});
+        value(&router, "telegram_send_message", said).await;
+    }
+    let said = json!({"text": "hi", "chat_id": "79"});
+    let failure = call(&router, "telegram_send_message", said)
+        .await
+        .unwrap_err();
+    assert_eq!(failure.class, FailureClass::Invalid);
+    assert_eq!(
+        failure.message,
+        "the chat `79` is not one of `telegram.allowed_chats`"
+    );
+    let said = json!({"message": "hi", "target": "79"});
+    call(&router, "notify", said).await.unwrap_err();
+    assert_eq!(api.calls().len(), 2);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use super::super::tools::{Opened, no_such_server, remember};
 use crate::app;
+use crate::doorbell::{self, Ring};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::Output;
@@ -36,6 +37,8 @@ pub(super) async fn run(name: Option<&str>, home: &Home, output: &Output) -> Don
     for look in &looks {
         remember(&*store, &look.probe.server, look.probe.error.as_deref()).await;
     }
+    // A daemon asks its own connections again.
+    doorbell::ring(&home.path, Ring::Tools);
     let disabled = if name.is_none() {
         disabled(home)
     } else {

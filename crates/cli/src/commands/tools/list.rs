@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{Opened, remembered};
 use crate::app;
 use crate::args::ToolList;
+use crate::doorbell::{self, Ring};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted, table};
@@ -17,6 +18,8 @@ pub(super) async fn list(args: &ToolList, home: &Home, output: &Output) -> Done 
     let (opened, failed) = if args.refresh {
         let opened = Opened::to_ask(home).await?;
         let failed = opened.router.listed().await;
+        // A daemon asks its own connections again.
+        doorbell::ring(&home.path, Ring::Tools);
         (opened, failed)
     } else {
         (Opened::to_read(home, output).await?, Vec::new())

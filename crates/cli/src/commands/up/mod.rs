@@ -23,12 +23,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
 use crate::args::{Global, LogForm, Up};
+use crate::doorbell::{self, Ring};
 use crate::failure::{Done, Failure};
 use crate::home::Home;
 use crate::output::{Output, counted};
 use crate::progress::say_in_log;
 use crate::terminal::Stream;
-use crate::{channels, doorbell, logging, talk};
+use crate::{channels, logging, talk};
 
 pub(crate) use lock::Lock;
 
@@ -259,5 +260,13 @@ async fn wait_for_the_end(stop: &CancellationToken, mut signals: Signals, args: 
 
 /// Listens to the doorbell of the home.
 async fn answer_door(engine: Engine, home: std::path::PathBuf) {
-    doorbell::listen(&home, || engine.ring()).await;
+    doorbell::listen(&home, |ring| match ring {
+        Ring::Work => engine.ring(),
+        Ring::Tools => {
+            let router = engine.router().clone();
+            // One that does not answer is reported when it is used.
+            tokio::spawn(async move { drop(router.relist().await) });
+        }
+    })
+    .await;
 }

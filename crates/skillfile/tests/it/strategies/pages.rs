@@ -90,6 +90,7 @@ fn flag() -> impl Strategy<Value = Flag> {
     let words = || prop::collection::btree_set("[a-z]{1,6}", 2..4).prop_map(Vec::from_iter);
     let value = prop_oneof![
         Just(FlagValue::Any),
+        Just(FlagValue::Date),
         Just(FlagValue::Presence),
         words().prop_map(FlagValue::OneOf),
         words().prop_map(FlagValue::SomeOf),
@@ -100,6 +101,7 @@ fn flag() -> impl Strategy<Value = Flag> {
         match &value {
             FlagValue::Any => default.push("20".to_owned()),
             FlagValue::Presence => text += " (boolean flag)",
+            FlagValue::Date => text += " (YYYY-MM-DD)",
             FlagValue::OneOf(words) => {
                 text += &format!(". One of: {}", words.join(", "));
                 default.push(words[0].clone());

@@ -1,0 +1,95 @@
+//! The age of a listing (S0.58).
+//!
+//! A server that announces changes is listed again when it does. Any other one is listed again when it is
+//! used and its listing is ten minutes old, or when a person asks for it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use deft_model::Failure;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Server;
+use super::phase::relist;
+use crate::router::lock;
+
+/// How old the listing of a server may be that announces no changes.
+const OLDEST: SignedDuration = SignedDuration::from_mins(10);
+
+/// What is known of the age of a listing.
+#[derive(Default)]
+pub(super) struct Age {
+    /// When the server was last asked for its tools by this process.
+    asked_at: Mutex<Option<Timestamp>>,
+    /// Whether the server says when its tools change.
+    announces: AtomicBool,
+    /// Held while tools are listed again, so that many callers need one listing.
+    again: tokio::sync::Mutex<()>,
+}
+
+impl Age {
+    pub(super) fn mark(&self, now: Timestamp) {
+        *lock(&self.asked_at) = Some(now);
+    }
+
+    pub(super) fn set_announces(&self, announces: bool) {
+        self.announces.store(announces, Ordering::Relaxed);
+    }
+
+    fn is_old(&self, now: Timestamp) -> bool {
+        let asked_at = *lock(&self.asked_at);
+        // A clock that was set back is no reason to believe an old listing.
+        asked_at.is_some_and(|at| now.duration_since(at).abs() >= OLDEST)
+    }
+}
+
+impl Server {
+    /// Whether the tools were listed by this process, but too long ago.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.options.enabled
+            && !self.age.announces.load(Ordering::Relaxed)
+            && self.age.is_old((self.environment.now)())
+    }
+
+    /// Makes sure that the tools are listed, and not too long ago. A server that is waiting to be
+    /// restarted is not waited for.
+    pub(crate) async fn list_if_needed(self: &Arc<Self>) -> Result<(), Failure> {
+        if !self.is_stale() {
+            return self.ensure_now().await;
+        }
+        let _alone = self.age.again.lock().await;
+        if self.is_stale() {
+            self.list_now().await?;
+        }
+        Ok(())
+    }
+
+    /// Lists the tools again, however old the listing is.
+    pub(crate) async fn list_again(self: &Arc<Self>) -> Result<(), Failure> {
+        let _alone = self.age.again.lock().await;
+        self.list_now().await
+    }
+
+    /// Lists the tools again in the background if it is time, so that a call need not wait.
+    pub(crate) fn list_soon(self: &Arc<Self>) {
+        let server = self.clone();
+        tokio::spawn(async move {
+            if let Err(failure) = server.list_if_needed().await {
+                tracing::debug!(server = server.name, %failure, "tools are not listed again");
+            }
+        });
+    }
+
+    async fn list_now(self: &Arc<Self>) -> Result<(), Failure> {
+        // Before it is asked: one that does not answer is not asked over and over.
+        self.age.mark((self.environment.now)());
+        match self.ready() {
+            Some(link) => {
+                relist(self, &link).await;
+                Ok(())
+            }
+            // A start lists the tools.
+            None => self.ensure_now().await,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How old a listing may be (S0.58): servers that announce no changes are listed again when they are used
+//! after ten minutes, and at once when a person asks.
+
+use std::sync::{Arc, Mutex};
+
+use deft_testkit::Script;
+use deft_tools::{Found, Router};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::support::{World, call, until, value};
+
+/// The time of day of a router, moved by hand.
+#[derive(Clone)]
+struct Hand(Arc<Mutex<Timestamp>>);
+
+impl Hand {
+    fn pass(&self, seconds: i64) {
+        let mut now = self.0.lock().unwrap();
+        *now += SignedDuration::from_secs(seconds);
+    }
+}
+
+/// A server with hidden tools that says nothing when they appear, and the clock of its router.
+fn silent(era: &str, announces: bool) -> (World, Hand) {
+    let script = Script::new()
+        .tool("unlock", json!({"reveal": ["secret"]}))
+        .tool("unlock_more", json!({"reveal": ["further"]}))
+        .tool("secret", json!({"hidden": true, "text": "found"}))
+        .tool("further", json!({"hidden": true, "text": "found too"}))
+        .with("era", json!(era))
+        .with("announces", json!(announces));
+    let mut world = World::with("demo", &script);
+    let clock = Hand(Arc::new(Mutex::new(Timestamp::UNIX_EPOCH)));
+    let now = clock.clone();
+    world.environment.now = Arc::new(move || *now.0.lock().unwrap());
+    (world, clock)
+}
+
+fn is_known(router: &Router, tool: &str) -> bool {
+    matches!(router.find(tool), Found::Tool(_))
+}
+
+/// S0.58: an unknown name lists the tools again, at most every ten minutes.
+#[tokio::test]
+async fn a_silent_server_is_listed_again_for_an_unknown_name() {
+    for era in ["legacy", "modern"] {
+        let (world, clock) = silent(era, false);
+        let router = world.router();
+        assert_eq!(router.listed().await, []);
+        value(&router, "unlock", json!({})).await;
+        clock.pass(599);
+        call(&router, "secret", json!({})).await.unwrap_err();
+        assert!(matches!(router.find("secret"), Found::Missing { .. }));
+        clock.pass(1);
+        assert_eq!(
+            router.find("secret"),
+            Found::Unknown {
+                servers: vec!["demo".to_owned()]
+            }
+        );
+        assert_eq!(value(&router, "secret", json!({})).await, json!("found"));
+        // The ten minutes begin again.
+        value(&router, "unlock_more", json!({})).await;
+        clock.pass(599);
+        assert_eq!(router.listed().await, []);
+        router.refresh().await;
+        assert!(!is_known(&router, "further"), "{era}");
+        clock.pass(1);
+        router.refresh().await;
+        assert!(is_known(&router, "further"), "{era}");
+    }
+}
+
+/// S0.58: so does a call of a known tool, which need not wait for it.
+#[tokio::test]
+async fn a_silent_server_is_listed_again_beside_a_call() {
+    let (world, clock) = silent("legacy", false);
+    let router = world.router();
+    value(&router, "unlock", json!({})).await;
+    clock.pass(600);
+    value(&router, "unlock", json!({})).await;
+    until("the tool appears", || is_known(&router, "secret")).await;
+}
+
+/// S0.58: a server that does not answer is not asked over and over, and its tools stay.
+#[tokio::test]
+async fn a_listing_that_fails_is_tried_after_ten_minutes() {
+    let (mut world, clock) = silent("legacy", false);
+    let options = world.options.servers.get_mut("demo").unwrap();
+    options.startup_timeout = std::time::Duration::from_secs(20);
+    let router = world.router();
+    assert_eq!(router.listed().await, []);
+    router.shutdown().await;
+    clock.pass(600);
+    let failed = router.listed().await;
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(is_known(&router, "unlock"));
+    assert!(matches!(router.find("secret"), Found::Missing { .. }));
+}
+
+/// S0.58: a probe and a wish of a person ask at once.
+#[tokio::test]
+async fn a_person_can_have_tools_listed_at_once() {
+    let (world, _) = silent("legacy", false);
+    let router = world.router();
+    value(&router, "unlock", json!({})).await;
+    assert!(!is_known(&router, "secret"));
+    assert_eq!(router.relist().await, []);
+    assert!(is_known(&router, "secret"));
+    value(&router, "unlock_more", json!({})).await;
+    let probe = router.probe("demo").await.unwrap();
+    assert_eq!(probe.tools, ["unlock", "unlock_more", "secret", "further"]);
+    assert!(is_known(&router, "further"));
+}
+
+/// A server that announces changes is believed.
+#[tokio::test]
+async fn a_server_that_announces_changes_is_not_asked_for_its_age() {
+    for era in ["legacy", "modern"] {
+        let (world, clock) = silent(era, true);
+        let router = world.router();
+        value(&router, "unlock", json!({})).await;
+        until("the tool appears", || is_known(&router, "secret")).await;
+        clock.pass(6000);
+        assert!(
+            matches!(router.find("nothing"), Found::Missing { .. }),
+            "{era}"
+        );
+    }
+}
