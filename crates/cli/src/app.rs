@@ -31,7 +31,7 @@ use crate::logging;
 use crate::output::Output;
 use crate::secrets;
 use skills::{blocks, load};
-pub(crate) use skills::{broken_warning, load_kept};
+pub(crate) use skills::{broken_warning, load_changed, load_kept};
 
 /// The hidden command that makes this program the sandbox.
 pub(crate) const WORKER: &str = "compute-worker";
@@ -370,6 +370,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
         options.owners = folder.join("owners");
     }
     options.protected.extend(home.roots());
+    options.waiting_defaults = crate::commands::up::seed::waiting();
     options.notify_minutes = notify_minutes(home);
     options.chats = chats(home);
     options.agent = home.config.agents();
@@ -435,7 +436,7 @@ pub(crate) fn worker(config: &Config) -> Done<deft_compute::Options> {
 pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
     use deft_engine::Error;
     let code = match error {
-        Error::UnknownSkill { .. } => "unknown_skill",
+        Error::UnknownSkill { .. } | Error::DeletedSkill { .. } => "unknown_skill",
         Error::BrokenSkill { .. } => "broken_skill",
         Error::UnknownAgent { .. } => "unknown_agent",
         Error::UnknownConversation { .. } => "unknown_conversation",

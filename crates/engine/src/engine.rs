@@ -62,6 +62,7 @@ pub(crate) struct Inner {
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) bells: Bells,
     pub(crate) known: crate::agent::Known,
+    pub(crate) overlays: crate::overlays::Overlays,
     pub(crate) silences: crate::model_health::Silences,
     pub(crate) loss: crate::loss::StoreLoss,
     /// The models that there are now, and what they may cost.
@@ -161,6 +162,7 @@ impl Engine {
                 live,
                 bells: Bells::default(),
                 known: crate::agent::Known::default(),
+                overlays: crate::overlays::Overlays::default(),
                 silences: crate::model_health::Silences::default(),
                 loss: crate::loss::StoreLoss::default(),
                 schedule_time: OnceLock::new(),
@@ -203,9 +205,9 @@ impl Engine {
         &self.inner.parts.store
     }
 
-    /// The skills of files that there are now.
+    /// The skills of files that there are now, as tools have changed them.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.parts.skills.snapshot()
+        self.inner.snapshot()
     }
 
     /// The tool router.

@@ -36,6 +36,11 @@ pub(crate) enum Skills {
         /// Its id, number or name
         name: String,
     },
+    /// Drop what assistants changed about a skill of a file, so that the file counts again
+    Restore {
+        /// Its id, number or name
+        name: String,
+    },
     /// Delete a stored skill, or the file of one in the home
     Delete {
         /// Its id, number or name
