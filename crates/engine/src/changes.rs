@@ -104,7 +104,7 @@ impl Engine {
         loop {
             let files = self.inner.parts.skills.snapshot();
             let (key, row) = match self.inner.look_up_target(target).await? {
-                Named::Record(row) => (row.text.skill.clone(), Some(row)),
+                Named::Record(row) | Named::Gone(row) => (row.text.skill.clone(), Some(row)),
                 Named::File(loaded, row) => {
                     refuse_change(by, &loaded.skill, None).map_err(Error::Agent)?;
                     (loaded.skill.id.to_string(), row)

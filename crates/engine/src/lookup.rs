@@ -42,6 +42,8 @@ pub(crate) enum Named {
     Record(SkillRow),
     /// A skill of a file as tools have changed it, and its row if it has one.
     File(Arc<Loaded>, Option<SkillRow>),
+    /// A skill whose file is not there any more.
+    Gone(SkillRow),
 }
 
 impl Inner {
@@ -50,6 +52,7 @@ impl Inner {
         match self.look_up(name).await? {
             Named::Record(row) => self.pin_row(&row).await,
             Named::File(loaded, _) => self.plans.pin(&loaded),
+            Named::Gone(_) => Err(self.unknown(name)),
         }
     }
 
@@ -66,7 +69,10 @@ impl Inner {
         };
         match (row, file) {
             (Some(row), _) if row.text.origin == SkillOrigin::Record => Ok(Named::Record(row)),
-            (Some(row), _) => Ok(Named::File(self.file_of(&row, name).await?, Some(row))),
+            (Some(row), _) => Ok(match self.file_of(&row).await? {
+                Some(file) => Named::File(file, Some(row)),
+                None => Named::Gone(row),
+            }),
             (None, Some(file)) => Ok(Named::File(file, None)),
             (None, None) => Err(self.unknown(name)),
         }
@@ -83,8 +89,9 @@ impl Inner {
         }
     }
 
-    /// The file skill of a row. The row says where another process has changed it.
-    async fn file_of(&self, row: &SkillRow, name: &str) -> Result<Arc<Loaded>, Error> {
+    /// The file skill of a row; none if its file is gone. The row says where another process has changed
+    /// the skill.
+    async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<Loaded>>, Error> {
         let deleted = row.standing.disabled == Some(DisabledReason::Deleted);
         let known = self.snapshot().skill(&row.text.skill).map(Arc::clone);
         let current = known
@@ -94,11 +101,11 @@ impl Inner {
             self.read_overlays().await?;
         }
         match self.snapshot().skill(&row.text.skill) {
-            Some(file) => Ok(Arc::clone(file)),
+            Some(file) => Ok(Some(Arc::clone(file))),
             None if deleted => Err(Error::DeletedSkill {
                 skill: row.text.skill.clone(),
             }),
-            None => Err(self.unknown(name)),
+            None => Ok(None),
         }
     }
 
@@ -151,7 +158,8 @@ impl Inner {
             return Ok(pinned);
         }
         if row.text.origin == SkillOrigin::File {
-            let file = self.file_of(row, &row.text.skill).await?;
+            let file = self.file_of(row).await?;
+            let file = file.ok_or_else(|| self.unknown(&row.text.skill))?;
             return self.plans.pin(&file);
         }
         let lost = || Error::RevisionLost {

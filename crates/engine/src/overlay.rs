@@ -233,10 +233,14 @@ pub(crate) fn fields(skill: &Skill) -> Object {
             ..skill.clone()
         })
     };
-    match render::record(skill).or_else(told) {
+    let mut fields = match render::record(skill).or_else(told) {
         Some(Value::Object(fields)) => fields,
         _ => Object::new(),
-    }
+    };
+    // Said also where it is the usual one, so that no change has to add it.
+    let owner = skill.policy.agent_id.as_str();
+    fields.insert("agent_id".to_owned(), owner.into());
+    fields
 }
 
 /// The fields that a change would need and that only the file can hold: the steps of a workflow, the

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use deft_model::{Authority, Body, Effects, Failure, FailureClass, Object};
+use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::Loaded;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
@@ -126,7 +126,7 @@ impl Engine {
             "memory_get_skill" => {
                 let (target, _) = wanted(args)?;
                 let row = match self.inner.look_up_target(&target).await? {
-                    Named::Record(row) => row,
+                    Named::Record(row) | Named::Gone(row) => row,
                     Named::File(loaded, row) => self.inner.row_or_new(&loaded, row),
                 };
                 Ok(json!({"success": true, "skill": self.record_json(&row).await?}))
@@ -194,12 +194,20 @@ impl Engine {
         Ok(json!({"success": true, "count": skills.len(), "skills": skills}))
     }
 
-    /// The rows of file skills that fit, timed ones first: also of those that the store does not know.
+    /// The rows of file skills that fit, timed ones first: also of those that the store does not know,
+    /// and of those whose file is gone.
     /// Man pages are not among them; they are commands, which `get_skill` lists.
     async fn list_files(&self, filter: &SkillFilter) -> Result<Vec<SkillRow>, Error> {
         self.inner.read_overlays().await?;
-        let mut rows = Vec::new();
-        for loaded in self.inner.snapshot().skills() {
+        let snapshot = self.inner.snapshot();
+        let gone = SkillFilter {
+            origin: Some(SkillOrigin::File),
+            disabled: Some(DisabledReason::FileRemoved),
+            ..SkillFilter::default()
+        };
+        let mut rows = self.list_skills(gone).await?;
+        rows.retain(|row| snapshot.skill(&row.text.skill).is_none());
+        for loaded in snapshot.skills() {
             if matches!(loaded.skill.body, Body::Manual { .. }) {
                 continue;
             }

@@ -91,6 +91,7 @@ impl Engine {
                     let file = files.skill(loaded.skill.id.as_str()).unwrap_or(&loaded);
                     self.update_file(file, row.as_ref(), args, by).await
                 }
+                Named::Gone(row) => Err(self.inner.unknown(&row.text.skill)),
             };
             match changed {
                 // Another caller changed it at the same time: that is what is to be changed now.

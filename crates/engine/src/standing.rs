@@ -114,7 +114,7 @@ impl Engine {
             return Ok(row);
         }
         let loaded = match self.inner.look_up(name).await? {
-            Named::Record(row) | Named::File(_, Some(row)) => return Ok(row),
+            Named::Record(row) | Named::File(_, Some(row)) | Named::Gone(row) => return Ok(row),
             Named::File(loaded, None) => loaded,
         };
         let key = loaded.skill.id.to_string();

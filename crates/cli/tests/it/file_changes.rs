@@ -29,7 +29,11 @@ fn a_person_sees_what_was_changed_and_drops_it() {
             &shown["changed_fields"],
             &shown["changed_by"]
         ),
-        (&json!("at 17:30"), &json!(["trigger_config"]), &Value::Null),
+        (
+            &json!("every day at 17:30 (America/New_York)"),
+            &json!(["trigger_config"]),
+            &Value::Null
+        ),
         "{shown:#}"
     );
     let text = world.run(&["skills", "show", "Evening Recap"]);
@@ -43,7 +47,7 @@ fn a_person_sees_what_was_changed_and_drops_it() {
         .unwrap();
     assert_eq!(
         (&recap["words"], &recap["disabled_reason"]),
-        (&json!("at 17:30"), &json!("missing_tools"))
+        (&json!("every day at 17:30"), &json!("missing_tools"))
     );
 
     let restored = world.run(&["skills", "restore", "Evening Recap"]);
@@ -53,7 +57,7 @@ fn a_person_sees_what_was_changed_and_drops_it() {
     );
     assert_eq!(
         skill(&world, "evening-recap")["trigger"]["words"],
-        "at 18:00"
+        "every day at 18:00 (America/New_York)"
     );
     let again = world.run(&["skills", "restore", "evening-recap"]);
     assert!(again.starts_with("exit 2"), "{again}");

@@ -19,15 +19,15 @@ const BRIEFING: &str = "---\nname: morning-briefing\ndescription: A briefing.\nm
 
 /// Steps that no record can hold.
 const FLOW: &str = "name: flow\ndescription: Two calls.\nschedule: \"0 6 * * *\"\ntimezone: UTC\nsteps:\n  \
-    - {id: one, tool: echo}\n  - {id: two, tool: put, condition: \"one\"}\n";
+    - {id: one, tool: echo}\n  - {id: two, tool: put, condition: \"1 == 1\"}\n";
 
 /// The same with another description and other steps.
 const FLOW_EDITED: &str = "name: flow\ndescription: One call.\nschedule: \"0 6 * * *\"\ntimezone: UTC\n\
-    steps:\n  - {id: one, tool: put}\n  - {id: two, tool: put, condition: \"one\"}\n";
+    steps:\n  - {id: one, tool: put}\n  - {id: two, tool: put, condition: \"1 == 1\"}\n";
 
 /// The same at another time.
 const FLOW_RETIMED: &str = "name: flow\ndescription: Two calls.\nschedule: \"0 9 * * *\"\ntimezone: UTC\n\
-    steps:\n  - {id: one, tool: echo}\n  - {id: two, tool: put, condition: \"one\"}\n";
+    steps:\n  - {id: one, tool: echo}\n  - {id: two, tool: put, condition: \"1 == 1\"}\n";
 
 /// Waits for a tool.
 const WAITING: &str = "---\nname: morning-briefing\ndescription: A briefing.\nmetadata:\n  \
