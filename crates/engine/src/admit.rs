@@ -291,20 +291,6 @@ impl Engine {
 }
 
 impl Inner {
-    /// The skill of a fire, which has its id from here on: a person may have written its name.
-    async fn pin(&self, fire: &mut Fire) -> Result<Pinned, Error> {
-        let pinned = match &fire.content {
-            Some(skill) => self.ad_hoc(skill)?,
-            None => {
-                let pinned = self.find(&fire.skill).await?;
-                fire.skill = pinned.skill.id.to_string();
-                pinned
-            }
-        };
-        self.warm(&pinned);
-        Ok(pinned)
-    }
-
     pub(crate) fn warm(&self, pinned: &Pinned) {
         if pinned.plan.has_compute() {
             self.parts.compute.warm();

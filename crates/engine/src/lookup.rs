@@ -13,10 +13,10 @@ use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::Error;
 use crate::authority::{read_record_text, with_authority};
 use crate::engine::Inner;
 use crate::skills::{Pinned, decode, encode, unknown_skill};
+use crate::{Error, Fire};
 
 /// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
 /// agent's (X6: names are unique per agent).
@@ -54,6 +54,20 @@ impl Inner {
             Named::File(loaded, _) => self.plans.pin(&loaded),
             Named::Gone(_) => Err(self.unknown(name)),
         }
+    }
+
+    /// The skill of a fire, which has its id from here on: a person may have written its name.
+    pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<Pinned, Error> {
+        let pinned = match &fire.content {
+            Some(skill) => self.ad_hoc(skill)?,
+            None => {
+                let pinned = self.find(&fire.skill).await?;
+                fire.skill = pinned.skill.id.to_string();
+                pinned
+            }
+        };
+        self.warm(&pinned);
+        Ok(pinned)
     }
 
     /// What a name means: the id, number or name of a record or of a file skill. A record takes the
