@@ -184,7 +184,7 @@ impl Snapshot {
         self.skills.get(id)
     }
 
-    /// The skill that somebody means: by id, by its name if only one has it, or by words that make
+    /// The skill that a name means: by id, by its name if only one has it, or by words that make
     /// its id, such as `Morning Briefing`.
     pub fn find(&self, name: &str) -> Option<&Arc<Loaded>> {
         let by_name = || {

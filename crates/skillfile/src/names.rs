@@ -51,7 +51,7 @@ pub(crate) fn reserved_action(name: &str) -> Option<&str> {
     RESERVED.contains(&action).then_some(action)
 }
 
-/// Whether a skill with this id and name is meant by what somebody wrote: its id, its name in any
+/// Whether a skill with this id and name is what a person or a model means by these words: its id, its name in any
 /// case, or words that make its id.
 pub fn is_meant(written: &str, id: &str, name: &str) -> bool {
     written == id || written.eq_ignore_ascii_case(name) || slug(written) == id
