@@ -32,7 +32,7 @@ use crate::logging;
 use crate::output::Output;
 use crate::secrets;
 use skills::{blocks, load};
-pub(crate) use skills::{broken_warning, load_kept};
+pub(crate) use skills::{broken_warning, load_changed, load_kept};
 
 /// The hidden command that makes this program the sandbox.
 pub(crate) const WORKER: &str = "compute-worker";
@@ -372,6 +372,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
         options.owners = folder.join("owners");
     }
     options.protected.extend(home.roots());
+    options.waiting_defaults = crate::commands::up::seed::waiting();
     options.notify_minutes = notify_minutes(home);
     options.agent = home.config.agents();
     options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
@@ -429,7 +430,7 @@ pub(crate) fn worker(config: &Config) -> Done<deft_compute::Options> {
 pub(crate) fn failure(error: &deft_engine::Error) -> Failure {
     use deft_engine::Error;
     let code = match error {
-        Error::UnknownSkill { .. } => "unknown_skill",
+        Error::UnknownSkill { .. } | Error::DeletedSkill { .. } => "unknown_skill",
         Error::BrokenSkill { .. } => "broken_skill",
         Error::UnknownAgent { .. } => "unknown_agent",
         Error::UnknownConversation { .. } => "unknown_conversation",

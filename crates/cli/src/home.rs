@@ -1,9 +1,11 @@
 //! The folder that holds everything, and the folders of skills.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+use deft_engine::FileChange;
 use deft_registry::{Options, Snapshot};
 use deft_skillfile::Moment;
 use jiff::Timestamp;
@@ -181,11 +183,20 @@ impl Library {
     }
 
     /// Loads everything as `deft up` has it: skills of the home whose file is broken are what they
-    /// were before.
+    /// were before, and those that tools changed are as changed. Deleted ones are there.
     pub(crate) fn load_kept(&self, global: &Global, roots: &Roots) -> Snapshot {
+        self.load_changed(global, roots).0
+    }
+
+    /// The same, and what tools changed, by skill.
+    pub(crate) fn load_changed(
+        &self,
+        global: &Global,
+        roots: &Roots,
+    ) -> (Snapshot, BTreeMap<String, FileChange>) {
         match Home::to_read(global) {
-            Ok(home) if roots.roots.is_empty() => crate::app::load_kept(&home, self),
-            _ => self.load(),
+            Ok(home) if roots.roots.is_empty() => crate::app::load_changed(&home, self),
+            _ => (self.load(), BTreeMap::new()),
         }
     }
 

@@ -140,8 +140,8 @@ fn stale(fire: &Fire) -> Error {
 
 impl Engine {
     /// Stores a run for somebody else to drive.
-    pub async fn admit(&self, fire: Fire) -> Result<Admission, Error> {
-        let pinned = self.inner.pin(&fire).await?;
+    pub async fn admit(&self, mut fire: Fire) -> Result<Admission, Error> {
+        let pinned = self.inner.pin(&mut fire).await?;
         self.admit_pinned(fire, pinned).await
     }
 
@@ -178,8 +178,12 @@ impl Engine {
     }
 
     /// Stores a run and takes its lease, if nothing stands in the way.
-    pub(crate) async fn begin(&self, fire: Fire, attention: &Attention) -> Result<Begun, Error> {
-        let pinned = self.inner.pin(&fire).await?;
+    pub(crate) async fn begin(
+        &self,
+        mut fire: Fire,
+        attention: &Attention,
+    ) -> Result<Begun, Error> {
+        let pinned = self.inner.pin(&mut fire).await?;
         self.begin_pinned(fire, pinned, attention).await
     }
 
@@ -287,15 +291,6 @@ impl Engine {
 }
 
 impl Inner {
-    async fn pin(&self, fire: &Fire) -> Result<Pinned, Error> {
-        let pinned = match &fire.content {
-            Some(skill) => self.ad_hoc(skill)?,
-            None => self.find(&fire.skill).await?,
-        };
-        self.warm(&pinned);
-        Ok(pinned)
-    }
-
     pub(crate) fn warm(&self, pinned: &Pinned) {
         if pinned.plan.has_compute() {
             self.parts.compute.warm();

@@ -294,7 +294,7 @@ impl Inner {
         if let Some(pinned) = self.plans.get(revision) {
             return Ok(pinned);
         }
-        let snapshot = self.parts.skills.snapshot();
+        let snapshot = self.snapshot();
         if let Ok(pinned) = self.plans.find(&snapshot, skill)
             && pinned.revision == revision
         {

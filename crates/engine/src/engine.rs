@@ -63,6 +63,7 @@ pub(crate) struct Inner {
     pub(crate) bells: Bells,
     pub(crate) known: crate::agent::Known,
     pub(crate) standing: crate::standing_grants::StandingGrants,
+    pub(crate) overlays: crate::overlays::Overlays,
     /// One look at the incidents at a time, so that of runs that fail together one tells people.
     pub(crate) incident_turn: tokio::sync::Mutex<()>,
     /// The checks of the host, if it brought any.
@@ -166,6 +167,7 @@ impl Engine {
                 bells: Bells::default(),
                 known: crate::agent::Known::default(),
                 standing: crate::standing_grants::StandingGrants::default(),
+                overlays: crate::overlays::Overlays::default(),
                 incident_turn: tokio::sync::Mutex::default(),
                 checks: OnceLock::new(),
                 loss: crate::loss::StoreLoss::default(),
@@ -209,9 +211,9 @@ impl Engine {
         &self.inner.parts.store
     }
 
-    /// The skills of files that there are now.
+    /// The skills of files that there are now, as tools have changed them.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.parts.skills.snapshot()
+        self.inner.snapshot()
     }
 
     /// The tool router.

@@ -78,7 +78,13 @@ pub enum Error {
         /// What has it.
         by: String,
     },
-    /// Only records are changed through the store.
+    /// A skill that an assistant deleted.
+    #[error("skill `{skill}` was deleted by an assistant; its file is still there")]
+    DeletedSkill {
+        /// The skill.
+        skill: String,
+    },
+    /// Only a record has a content of its own.
     #[error("skill `{skill}` is a file, not a record")]
     NotARecord {
         /// The skill.
@@ -199,7 +205,9 @@ impl Error {
     pub fn problem_code(&self) -> Option<ProblemCode> {
         match self {
             Self::Flags(problems) => problems.first().map(Problem::problem_code),
-            Self::UnknownSkill { .. } => Some(ProblemCode::UnknownSkill),
+            Self::UnknownSkill { .. } | Self::DeletedSkill { .. } => {
+                Some(ProblemCode::UnknownSkill)
+            }
             Self::BrokenSkill { .. } => Some(ProblemCode::BrokenSkill),
             Self::Inputs(_) => Some(ProblemCode::InvalidInput),
             _ => None,
@@ -235,10 +243,12 @@ impl Error {
             Self::NameTaken { .. } => {
                 Some("use another name, or change the skill that has it".to_owned())
             }
-            Self::NotARecord { skill } => Some(format!(
-                "edit or delete its file, which `deft skills show {skill}` names; \
-                 `deft skills enable {skill}` and `disable` switch it"
-            )),
+            Self::DeletedSkill { skill } => {
+                Some(format!("`deft skills enable {skill}` brings it back"))
+            }
+            Self::NotARecord { skill } => {
+                Some(format!("`deft skills show {skill}` names its file"))
+            }
             Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
             Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),
             Self::NotExact { .. } => Some("approve it without `--always`".to_owned()),

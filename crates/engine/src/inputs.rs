@@ -22,7 +22,7 @@ impl Inner {
         if !matches!(pinned.skill.body, Body::Manual { .. }) {
             return check_inputs(pinned.plan.inputs(), given).map_err(Error::Inputs);
         }
-        let snapshot = self.parts.skills.snapshot();
+        let snapshot = self.snapshot();
         let commands = self.commands(&*snapshot);
         let checked = commands.checked(&pinned.skill, given.clone());
         checked.map_err(Error::Flags)

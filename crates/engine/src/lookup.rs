@@ -1,20 +1,22 @@
 //! Which skill a name means: one that is loaded from a file, or a record of the store.
 //!
-//! Files come first. Records are read when they are asked for and compiled once per revision, so
+//! A record takes the place of a file with the same id. Records are read when they are asked for and compiled once per revision, so
 //! that a million of them need no memory.
 
 use std::sync::Arc;
 
-use deft_model::{Digest, Revision, Skill, SkillId};
-use deft_skillfile::{Document, parse_record};
+use deft_model::{Digest, DisabledReason, Revision, Skill, SkillId};
+use deft_records::Target;
+use deft_registry::Loaded;
+use deft_skillfile::{Document, parse_record, slug};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::Error;
 use crate::authority::{read_record_text, with_authority};
 use crate::engine::Inner;
-use crate::skills::{Pinned, decode, encode};
+use crate::skills::{Pinned, decode, encode, unknown_skill};
+use crate::{Error, Fire};
 
 /// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
 /// agent's (X6: names are unique per agent).
@@ -34,17 +36,96 @@ pub(crate) fn record_revision(content: &str) -> Revision {
     Revision::new(Digest::from_bytes(Sha256::digest(content).into()))
 }
 
+/// What a name means.
+pub(crate) enum Named {
+    /// A record, by its row.
+    Record(SkillRow),
+    /// A skill of a file as tools have changed it, and its row if it has one.
+    File(Arc<Loaded>, Option<SkillRow>),
+    /// A skill whose file is not there any more.
+    Gone(SkillRow),
+}
+
 impl Inner {
     /// The skill that a name means now, made ready to run.
     pub(crate) async fn find(&self, name: &str) -> Result<Pinned, Error> {
-        let snapshot = self.parts.skills.snapshot();
-        match self.plans.find(&snapshot, name) {
-            Err(unknown @ Error::UnknownSkill { .. }) => match self.find_row(name).await? {
-                Some(row) if row.text.origin == SkillOrigin::Record => self.pin_row(&row).await,
-                _ => Err(unknown),
-            },
-            found => found,
+        match self.look_up(name).await? {
+            Named::Record(row) => self.pin_row(&row).await,
+            Named::File(loaded, _) => self.plans.pin(&loaded),
+            Named::Gone(_) => Err(self.unknown(name)),
         }
+    }
+
+    /// The skill of a fire, which has its id from here on: a person may have written its name.
+    pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<Pinned, Error> {
+        let pinned = match &fire.content {
+            Some(skill) => self.ad_hoc(skill)?,
+            None => {
+                let pinned = self.find(&fire.skill).await?;
+                fire.skill = pinned.skill.id.to_string();
+                pinned
+            }
+        };
+        self.warm(&pinned);
+        Ok(pinned)
+    }
+
+    /// What a name means: the id, number or name of a record or of a file skill. A record takes the
+    /// place of a file with the same id.
+    pub(crate) async fn look_up(&self, name: &str) -> Result<Named, Error> {
+        let store = &self.parts.store;
+        let file = self.snapshot().find(name).map(Arc::clone);
+        let row = match (store.skill(name).await?, &file) {
+            (Some(row), _) => Some(row),
+            (None, Some(file)) if file.skill.id.as_str() == name => None,
+            (None, Some(file)) => store.skill(file.skill.id.as_str()).await?,
+            (None, None) => self.find_row(name).await?,
+        };
+        match (row, file) {
+            (Some(row), _) if row.text.origin == SkillOrigin::Record => Ok(Named::Record(row)),
+            (Some(row), _) => Ok(match self.file_of(&row).await? {
+                Some(file) => Named::File(file, Some(row)),
+                None => Named::Gone(row),
+            }),
+            (None, Some(file)) => Ok(Named::File(file, None)),
+            (None, None) => Err(self.unknown(name)),
+        }
+    }
+
+    /// The same for what a call of a tool names.
+    pub(crate) async fn look_up_target(&self, target: &Target) -> Result<Named, Error> {
+        match target {
+            Target::Name(name) => self.look_up(name).await,
+            Target::Id(id) => match self.parts.store.skill_by_id(*id).await? {
+                Some(row) => self.look_up(&row.text.skill).await,
+                None => self.look_up(&id.to_string()).await,
+            },
+        }
+    }
+
+    /// The file skill of a row; none if its file is gone. The row says where another process has changed
+    /// the skill.
+    async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<Loaded>>, Error> {
+        let deleted = row.standing.disabled == Some(DisabledReason::Deleted);
+        let known = self.snapshot().skill(&row.text.skill).map(Arc::clone);
+        let current = known
+            .as_ref()
+            .is_some_and(|file| file.revision.to_string() == row.text.revision);
+        if !current || deleted {
+            self.read_overlays().await?;
+        }
+        match self.snapshot().skill(&row.text.skill) {
+            Some(file) => Ok(Some(Arc::clone(file))),
+            None if deleted => Err(Error::DeletedSkill {
+                skill: row.text.skill.clone(),
+            }),
+            None => Ok(None),
+        }
+    }
+
+    /// Why no skill has this name: its file is broken, or there is none.
+    pub(crate) fn unknown(&self, name: &str) -> Error {
+        unknown_skill(&self.snapshot(), name)
     }
 
     /// A skill that no file and no record holds: its content is its name. What is run is what was
@@ -62,7 +143,7 @@ impl Inner {
         self.plans.add(Arc::new(stored), revision)
     }
 
-    /// The row of a skill by its name, its number, or its name in prose.
+    /// The row of a skill by its name, its number, its name in prose, or words that make its name.
     pub(crate) async fn find_row(&self, name: &str) -> Result<Option<SkillRow>, Error> {
         let store = &self.parts.store;
         if let Some(row) = store.skill(name).await? {
@@ -79,7 +160,10 @@ impl Inner {
             ..SkillFilter::default()
         };
         let mut rows = store.skills(by_name).await?;
-        Ok(if rows.len() == 1 { rows.pop() } else { None })
+        if rows.len() == 1 {
+            return Ok(rows.pop());
+        }
+        Ok(store.skill(&slug(name)).await?)
     }
 
     /// A stored skill, made ready to run.
@@ -88,7 +172,9 @@ impl Inner {
             return Ok(pinned);
         }
         if row.text.origin == SkillOrigin::File {
-            return self.find_file(&row.text.skill);
+            let file = self.file_of(row).await?;
+            let file = file.ok_or_else(|| self.unknown(&row.text.skill))?;
+            return self.plans.pin(&file);
         }
         let lost = || Error::RevisionLost {
             skill: row.text.skill.clone(),
@@ -99,11 +185,6 @@ impl Inner {
         let mut skill = self.read_record(&content).ok_or_else(lost)?;
         skill.id = SkillId::new(row.text.skill.clone());
         self.plans.add(Arc::new(skill), row.text.revision.clone())
-    }
-
-    fn find_file(&self, skill: &str) -> Result<Pinned, Error> {
-        let snapshot = self.parts.skills.snapshot();
-        self.plans.find(&snapshot, skill)
     }
 
     /// A record as a skill; none if it is not one, which its checks at creation rule out.

@@ -126,7 +126,7 @@ impl Engine {
 
     /// Whether a skill could ask a model, or somebody chats.
     async fn needs_models(&self) -> Result<bool, Error> {
-        let snapshot = self.inner.parts.skills.snapshot();
+        let snapshot = self.inner.snapshot();
         let thinks = snapshot.skills().any(|loaded| {
             let skill = &loaded.skill;
             let steps = match &skill.body {

@@ -43,6 +43,9 @@ pub struct Options {
     pub channel_tool: Option<String>,
     /// Folders with skills, agents and settings: an agent is asked before it writes there.
     pub protected: Vec<PathBuf>,
+    /// Ids of default skills that wait for their tools: with `enabled: false` in their file they wait
+    /// for them even if the tools are known already, and are never off by a person's wish.
+    pub waiting_defaults: Vec<String>,
     /// Remedies of the host.
     pub heals: Vec<Heal>,
     /// How agents behave.
@@ -73,6 +76,7 @@ impl Options {
             notify_minutes: 0,
             channel_tool: None,
             protected: vec![home.to_owned()],
+            waiting_defaults: Vec::new(),
             heals: Vec::new(),
             agent: AgentOptions::default(),
             zone: "UTC".to_owned(),

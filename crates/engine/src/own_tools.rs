@@ -3,15 +3,22 @@
 
 use std::sync::{Arc, Weak};
 
-use deft_model::{Authority, Effects, Failure, FailureClass, Object};
+use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
-use deft_store::{SkillFilter, SkillRow};
+use deft_registry::Loaded;
+use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
 use crate::engine::Inner;
+use crate::lookup::Named;
+use crate::overlay::fields;
 use crate::records::Stored;
+use crate::standing::is_gone;
 use crate::{Engine, Error, JOB_SKILL};
+
+/// The number of a row that is not stored.
+const UNSTORED: i64 = 0;
 
 impl Engine {
     /// Puts deft's own tools into the router.
@@ -86,7 +93,9 @@ async fn call(
 /// Why one of our tools could not do what it was asked.
 pub(crate) fn failure(error: &Error) -> Failure {
     let class = match error {
-        Error::UnknownSkill { .. } | Error::UnknownRun { .. } => FailureClass::NotFound,
+        Error::UnknownSkill { .. } | Error::DeletedSkill { .. } | Error::UnknownRun { .. } => {
+            FailureClass::NotFound
+        }
         Error::Store(_) => FailureClass::Other,
         _ => FailureClass::Invalid,
     };
@@ -116,13 +125,23 @@ impl Engine {
             "memory_list_skills" => self.list_json(args).await,
             "memory_get_skill" => {
                 let (target, _) = wanted(args)?;
-                let row = self.record(&target).await?;
+                let row = match self.inner.look_up_target(&target).await? {
+                    Named::Record(row) | Named::Gone(row) => row,
+                    Named::File(loaded, row) => self.inner.row_or_new(&loaded, row),
+                };
                 Ok(json!({"success": true, "skill": self.record_json(&row).await?}))
             }
             "memory_delete_skill" => {
                 let (target, _) = wanted(args)?;
-                let row = self.delete_skill(&target).await?;
-                Ok(json!({"success": true, "deleted": row.text.name, "id": row.id}))
+                let row = self.delete_skill_as(&target, by).await?;
+                let mut answer = json!({"success": true, "deleted": row.text.name, "id": row.id});
+                if row.text.origin == SkillOrigin::File {
+                    let skill = &row.text.skill;
+                    answer["note"] = json!(format!(
+                        "its file stays; a person can bring it back with `deft skills enable {skill}`"
+                    ));
+                }
+                Ok(answer)
             }
             "queue_task" => {
                 let run = self.queue_task_as(args, by).await?;
@@ -163,36 +182,80 @@ impl Engine {
             enabled: wanted.enabled,
             trigger: wanted.trigger.map(|trigger| trigger.to_string()),
             agent_id: wanted.agent_id,
+            origin: Some(SkillOrigin::Record),
             ..SkillFilter::default()
         };
+        let records = self.list_skills(filter.clone()).await?;
+        let files = self.list_files(&filter).await?;
         let mut skills = Vec::new();
-        for row in self.list_skills(filter).await? {
-            skills.push(self.record_json(&row).await?);
+        for row in records.iter().chain(&files) {
+            skills.push(self.record_json(row).await?);
         }
         Ok(json!({"success": true, "count": skills.len(), "skills": skills}))
     }
 
+    /// The rows of file skills that fit, timed ones first: also of those that the store does not know,
+    /// and of those whose file is gone.
+    /// Man pages are not among them; they are commands, which `get_skill` lists.
+    async fn list_files(&self, filter: &SkillFilter) -> Result<Vec<SkillRow>, Error> {
+        self.inner.read_overlays().await?;
+        let snapshot = self.inner.snapshot();
+        let gone = SkillFilter {
+            origin: Some(SkillOrigin::File),
+            disabled: Some(DisabledReason::FileRemoved),
+            ..SkillFilter::default()
+        };
+        let mut rows = self.list_skills(gone).await?;
+        rows.retain(|row| snapshot.skill(&row.text.skill).is_none());
+        for loaded in snapshot.skills() {
+            if matches!(loaded.skill.body, Body::Manual { .. }) {
+                continue;
+            }
+            let row = self.store().skill(loaded.skill.id.as_str()).await?;
+            if row
+                .as_ref()
+                .is_none_or(|row| row.text.origin == SkillOrigin::File)
+            {
+                rows.push(self.inner.row_or_new(loaded, row));
+            }
+        }
+        rows.retain(|row| {
+            let enabled = row.standing.disabled.is_none();
+            let trigger = filter.trigger.as_ref();
+            let agent = filter.agent_id.as_ref();
+            filter.enabled.is_none_or(|wanted| wanted == enabled)
+                && trigger.is_none_or(|wanted| *wanted == row.text.trigger)
+                && agent.is_none_or(|wanted| *wanted == row.text.agent_id)
+        });
+        rows.sort_by_key(|row| row.text.timing.is_none());
+        Ok(rows)
+    }
+
     /// A stored skill with all columns of the seeds (S0.62) and those of the contract.
     pub async fn record_json(&self, row: &SkillRow) -> Result<Value, Error> {
-        let content = self.content(row).await.unwrap_or_default();
         let pinned = self.inner.pin_row(row).await.ok();
         let skill = pinned.as_ref().map(|pinned| &pinned.skill);
+        let content = match row.text.origin {
+            SkillOrigin::Record => self.content(row).await.unwrap_or_default(),
+            SkillOrigin::File => skill.map(|skill| fields(skill)).unwrap_or_default(),
+        };
         let moment = self.inner.moment();
         let text = |at: Option<jiff::Timestamp>| at.map(|at| deft_schedule::show(at, &moment.zone));
         let required: Value = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
         let missing = skill.map(|skill| self.inner.missing(&skill.required_tools));
+        let stored = row.id != UNSTORED;
         let (standing, policy) = (&row.standing, skill.map(|skill| &skill.policy));
         let mut shown = json!({
             "id": row.text.skill,
-            "record_id": row.id,
+            "record_id": stored.then_some(row.id),
             "agent_id": row.text.agent_id,
             "name": row.text.name,
             "description": skill.map(|skill| &skill.description),
             "tier": row.text.tier,
             "dialect": skill.map(|skill| skill.dialect),
             "origin": match row.text.origin {
-                deft_store::SkillOrigin::Record => "record",
-                deft_store::SkillOrigin::File => "file",
+                SkillOrigin::Record => "record",
+                SkillOrigin::File => "file",
             },
             "revision": row.text.revision,
             "enabled": standing.disabled.is_none(),
@@ -219,8 +282,8 @@ impl Engine {
             "last_run_status": standing.last_run_status,
             "last_run_summary": standing.last_run_summary,
             "last_notified_at": text(standing.notified_at),
-            "created_at": text(Some(row.created_at)),
-            "updated_at": text(Some(row.updated_at)),
+            "created_at": text(stored.then_some(row.created_at)),
+            "updated_at": text(stored.then_some(row.updated_at)),
         });
         if policy.is_some_and(|policy| policy.authority.is_some()) {
             shown["grants"] = self.grants_of(row).await?;
@@ -237,6 +300,25 @@ impl Engine {
         let grants = grants.into_iter();
         let valid = grants.filter(|grant| grant.revision == row.text.revision);
         Ok(valid.map(|grant| Value::String(grant.describes)).collect())
+    }
+}
+
+impl Inner {
+    /// The row of a file skill; one that the store does not know gets one that is not stored.
+    fn row_or_new(&self, loaded: &Loaded, row: Option<SkillRow>) -> SkillRow {
+        if let Some(row) = row.filter(|row| !is_gone(row)) {
+            return row;
+        }
+        let new = self.new_file(loaded, self.now());
+        SkillRow {
+            id: UNSTORED,
+            text: new.text,
+            standing: new.standing,
+            timeline: new.timeline,
+            created_at: new.at,
+            updated_at: new.at,
+            version: 0,
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Skills as assistants store, change, list and delete them (S0.61, S0.64).
 //!
 //! What a model wrote is mended and checked by `deft-records`; here it meets the tools and the
-//! store. The tools with these names are in `own_tools.rs`.
+//! store. The tools with these names are in `own_tools.rs`; skills of files are changed in
+//! `changes.rs`.
 
 use std::path::Path;
 
@@ -11,17 +12,20 @@ use deft_records::{
     normalise,
 };
 use deft_registry::Loaded;
-use deft_store::{Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
+use deft_store::{NewSkill, Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::Found;
 use serde_json::Value;
 
-use crate::authority::{after_change, read_record_text, with_authority, write_record_text};
+use crate::authority::{
+    after_change, is_only_off, read_record_text, with_authority, write_record_text,
+};
 use crate::engine::Inner;
-use crate::lookup::{record_key, record_revision};
+use crate::lookup::{Named, record_key, record_revision};
+use crate::standing::Replaced;
 use crate::{Engine, Error};
 
 /// The field of a record that says when it fires.
-const TIMING: &str = "trigger_config";
+pub(crate) const TIMING: &str = "trigger_config";
 
 /// Names of skills that exist only in the engine: a record with one of them would pass for it.
 const RESERVED: [&str; 2] = [crate::CHAT_SKILL, crate::JOB_SKILL];
@@ -56,15 +60,23 @@ impl Engine {
         let normalised = normalise(args, &self.inner.moment());
         let mut checked = self.inner.check(&normalised).await?;
         checked.skill = with_authority(checked.skill, by.map(Authority::not_agreed));
-        self.put(normalised, checked, None, by).await
+        let mut new = self.inner.new_record(&checked, None, self.inner.now());
+        let free = self.free_name(&checked.skill.name, &new.text.skill).await?;
+        let takes_over = free.is_some();
+        new.replaces = free.map(|row| (row.id, row.version));
+        let stored = self.put(normalised, checked, new, by).await?;
+        if takes_over {
+            self.inner.read_overlays().await?;
+        }
+        Ok(stored)
     }
 
-    /// Changes a stored skill on behalf of a person. What is not given stays as it was.
+    /// Changes a skill on behalf of a person. What is not given stays as it was.
     pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<Stored, Error> {
         self.update_skill_as(target, args, None).await
     }
 
-    /// Changes a stored skill with the rights of the agent that does.
+    /// Changes a skill with the rights of the agent that does.
     pub(crate) async fn update_skill_as(
         &self,
         target: &Target,
@@ -72,30 +84,49 @@ impl Engine {
         by: Option<&Authority>,
     ) -> Result<Stored, Error> {
         loop {
-            let row = self.record(target).await?;
-            let mut existing = self.content(&row).await?;
-            // How it stands counts, not what was wished for when it was stored; what failed gets
-            // a new chance with its new content.
-            let off = row.standing.disabled;
-            let fires = matches!(off, None | Some(DisabledReason::Failures));
-            existing.insert("enabled".to_owned(), fires.into());
-            let mut normalised = merge(&existing, args, &self.inner.moment());
-            let new_time = normalised.record.get(TIMING) != existing.get(TIMING);
-            if off == Some(DisabledReason::OneShotDone) && new_time {
-                // Unless something else is said, a new time wakes it.
-                existing.insert("enabled".to_owned(), true.into());
-                normalised = merge(&existing, args, &self.inner.moment());
-            }
-            let mut checked = self.inner.check(&normalised).await?;
-            let before = self.stored_by(&row).await?;
-            let authority = after_change(before.as_ref(), by, args);
-            checked.skill = with_authority(checked.skill, authority);
-            match self.put(normalised, checked, Some(&row), by).await {
-                // Somebody changed it at the same time: theirs is the one to change now.
+            let changed = match self.inner.look_up_target(target).await? {
+                Named::Record(row) => self.update_record(&row, args, by).await,
+                Named::File(loaded, row) => {
+                    let files = self.inner.parts.skills.snapshot();
+                    let file = files.skill(loaded.skill.id.as_str()).unwrap_or(&loaded);
+                    self.update_file(file, row.as_ref(), args, by).await
+                }
+                Named::Gone(row) => Err(self.inner.unknown(&row.text.skill)),
+            };
+            match changed {
+                // Another caller changed it at the same time: that is what is to be changed now.
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 other => return other,
             }
         }
+    }
+
+    async fn update_record(
+        &self,
+        row: &SkillRow,
+        args: &Object,
+        by: Option<&Authority>,
+    ) -> Result<Stored, Error> {
+        let mut existing = self.content(row).await?;
+        // How it stands counts, not what was wished for when it was stored; what failed gets a new
+        // chance with its new content.
+        let off = row.standing.disabled;
+        let fires = matches!(off, None | Some(DisabledReason::Failures));
+        existing.insert("enabled".to_owned(), fires.into());
+        let mut normalised = merge(&existing, args, &self.inner.moment());
+        let new_time = normalised.record.get(TIMING) != existing.get(TIMING);
+        if off == Some(DisabledReason::OneShotDone) && new_time {
+            // Unless something else is said, a new time wakes it.
+            existing.insert("enabled".to_owned(), true.into());
+            normalised = merge(&existing, args, &self.inner.moment());
+        }
+        let mut checked = self.inner.check(&normalised).await?;
+        let before = self.stored_by(row).await?;
+        let authority = after_change(before.as_ref(), by, args);
+        checked.skill = with_authority(checked.skill, authority);
+        let mut new = self.inner.new_record(&checked, Some(row), self.inner.now());
+        stop_waiting(&mut new, args);
+        self.put(normalised, checked, new, by).await
     }
 
     /// Stores many new skills in one transaction; the first that is refused refuses all.
@@ -121,73 +152,33 @@ impl Engine {
         &self,
         normalised: Normalised,
         checked: Checked,
-        replaces: Option<&SkillRow>,
+        new: NewSkill,
         by: Option<&Authority>,
     ) -> Result<Stored, Error> {
         let inner = &self.inner;
-        let new = inner.new_record(&checked, replaces, inner.now());
-        if RESERVED.contains(&new.text.skill.as_str()) {
-            return Err(Error::NameTaken {
-                name: checked.skill.name.clone(),
-                by: "deft itself".to_owned(),
-            });
-        }
-        if replaces.is_none()
-            && inner
-                .parts
-                .skills
-                .snapshot()
-                .find(&new.text.skill)
-                .is_some()
-        {
-            return Err(Error::NameTaken {
-                name: checked.skill.name.clone(),
-                by: format!("the file skill `{}`", new.text.skill),
-            });
-        }
+        refuse_reserved(&checked.skill.name, &new.text.skill)?;
+        let replaces = new.replaces;
         match self.store().put_skills(vec![new]).await?.pop() {
             Some(Put::Stored(row)) => {
                 if let Some(by) = by {
                     self.grant_stored(&row, &checked.skill, &by.agreed).await?;
                 }
                 inner.stir();
-                let mut applied = normalised.applied;
-                if reads_host_zone(&checked, &applied) {
-                    applied.extend(inner.options.zone_doubt.clone());
-                }
                 Ok(Stored {
                     words: describe_stored(&checked.skill, &inner.moment(), row.timeline.next_at),
+                    normalised: inner.notes(&checked, normalised.applied),
                     row: *row,
                     record: checked.record,
-                    normalised: applied,
                     missing_tools: checked.missing_tools,
                 })
             }
             Some(Put::Refused(found)) => match (replaces, &found) {
-                (Some(row), Some(other)) if other.id == row.id => {
-                    Err(deft_store::Error::Changed { skill: row.id }.into())
+                (Some((skill, _)), Some(other)) if other.id == skill => {
+                    Err(deft_store::Error::Changed { skill }.into())
                 }
                 _ => Err(taken(found.as_deref(), &checked.skill.name)),
             },
             None => Err(taken(None, &checked.skill.name)),
-        }
-    }
-
-    /// A stored skill by its number or its name.
-    pub async fn record(&self, target: &Target) -> Result<SkillRow, Error> {
-        let (found, name) = match target {
-            Target::Id(id) => (self.store().skill_by_id(*id).await?, id.to_string()),
-            Target::Name(name) => (self.inner.find_row(name).await?, name.clone()),
-        };
-        if let Some(row) = found {
-            return Ok(row);
-        }
-        let snapshot = self.inner.parts.skills.snapshot();
-        match self.inner.plans.find(&snapshot, &name) {
-            Ok(file) => Err(Error::NotARecord {
-                skill: file.skill.id.to_string(),
-            }),
-            Err(unknown) => Err(unknown),
         }
     }
 
@@ -242,18 +233,6 @@ impl Engine {
     /// Stored skills, by name.
     pub async fn list_skills(&self, filter: SkillFilter) -> Result<Vec<SkillRow>, Error> {
         Ok(self.store().skills(filter).await?)
-    }
-
-    /// Forgets a stored skill; its runs stay.
-    pub async fn delete_skill(&self, target: &Target) -> Result<SkillRow, Error> {
-        let row = self.record(target).await?;
-        if row.text.origin == SkillOrigin::File {
-            return Err(Error::NotARecord {
-                skill: row.text.skill,
-            });
-        }
-        let removed = self.store().remove_skill(row.id).await?;
-        Ok(removed.unwrap_or(row))
     }
 
     /// Queues a background job of a person, as `queue_task` takes it.
@@ -312,7 +291,25 @@ fn reads_host_zone(checked: &Checked, applied: &[String]) -> bool {
     })
 }
 
-fn taken(found: Option<&SkillRow>, name: &str) -> Error {
+/// A skill that waits for its tools and is switched off is off by a wish, and tools do not wake it.
+pub(crate) fn stop_waiting(new: &mut NewSkill, changes: &Object) {
+    let waits = new.standing.disabled == Some(DisabledReason::MissingTools);
+    if waits && is_only_off(changes) {
+        new.standing.disabled = Some(DisabledReason::User);
+    }
+}
+
+fn refuse_reserved(name: &str, key: &str) -> Result<(), Error> {
+    if RESERVED.contains(&key) {
+        return Err(Error::NameTaken {
+            name: name.to_owned(),
+            by: "deft itself".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+pub(crate) fn taken(found: Option<&SkillRow>, name: &str) -> Error {
     let (name, by) = match found {
         Some(row) => (row.text.name.as_str(), format!("skill {}", row.id)),
         None => (name, "another skill".to_owned()),
@@ -347,8 +344,16 @@ impl Inner {
         steps.filter_map(wrong).collect()
     }
 
+    /// What was mended on the way, and a doubt about the zone of its times.
+    pub(crate) fn notes(&self, checked: &Checked, mut applied: Vec<String>) -> Vec<String> {
+        if reads_host_zone(checked, &applied) {
+            applied.extend(self.options.zone_doubt.clone());
+        }
+        applied
+    }
+
     /// Holds a record against the tools that there are.
-    async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
+    pub(crate) async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
         let moment = self.moment();
         let known = |name: &str| match self.parts.router.find(name) {
             Found::Tool(_) | Found::Ambiguous(_) => ToolState::Known,
@@ -374,7 +379,7 @@ impl Inner {
         checked: &Checked,
         replaces: Option<&SkillRow>,
         now: jiff::Timestamp,
-    ) -> deft_store::NewSkill {
+    ) -> NewSkill {
         let authority = checked.skill.policy.authority.as_deref();
         let content = write_record_text(&checked.record, authority);
         let revision = record_revision(&content).to_string();
@@ -384,7 +389,7 @@ impl Inner {
         let text = self.text(&skill, key, SkillOrigin::Record, revision);
         match replaces {
             None => self.new_skill(&skill, text, Some(content), now),
-            Some(row) => self.replacing(&skill, text, Some(content), row, now),
+            Some(row) => self.replacing(&skill, text, Some(content), row, now, Replaced::ByTool),
         }
     }
 }

@@ -62,20 +62,10 @@ const MOST_PLANS: usize = 4096;
 impl Plans {
     /// The skill that a name means now.
     pub(crate) fn find(&self, snapshot: &Snapshot, name: &str) -> Result<Pinned, Error> {
-        let Some(loaded) = snapshot.find(name) else {
-            if let Some(path) = broken_file(snapshot, name) {
-                return Err(Error::BrokenSkill {
-                    name: name.to_owned(),
-                    path,
-                });
-            }
-            let names = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
-            return Err(Error::UnknownSkill {
-                name: name.to_owned(),
-                near: nearest_name(name, names).map(str::to_owned),
-            });
-        };
-        self.pin(loaded)
+        match snapshot.find(name) {
+            Some(loaded) => self.pin(loaded),
+            None => Err(unknown_skill(snapshot, name)),
+        }
     }
 
     pub(crate) fn pin(&self, loaded: &Loaded) -> Result<Pinned, Error> {
@@ -110,6 +100,21 @@ impl Plans {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Pinned>> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why no skill has a name: its file is broken, or there is none.
+pub(crate) fn unknown_skill(snapshot: &Snapshot, name: &str) -> Error {
+    if let Some(path) = broken_file(snapshot, name) {
+        return Error::BrokenSkill {
+            name: name.to_owned(),
+            path,
+        };
+    }
+    let names = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+    Error::UnknownSkill {
+        name: name.to_owned(),
+        near: nearest_name(name, names).map(str::to_owned),
     }
 }
 

@@ -2,6 +2,7 @@
 //! appear (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
 
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill, Tier};
+use deft_registry::Loaded;
 use deft_schedule::LATE;
 use deft_store::{
     NewSkill, Put, RunRow, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing,
@@ -13,6 +14,7 @@ use jiff::tz::TimeZone;
 
 use crate::aftermath::{self, Ended, KnownOutage, Terms};
 use crate::engine::Inner;
+use crate::lookup::Named;
 use crate::sync::TOGETHER;
 use crate::timed::Timed;
 use crate::{Engine, Error};
@@ -73,11 +75,27 @@ impl Engine {
                     why: "its only time has passed".to_owned(),
                 });
             }
-            if let Some(row) = self.inner.switch_on(&row, now).await? {
+            let on = match self.taken_back(&row).await? {
+                Some(back) => match self.put_file(back).await {
+                    Err(Error::Store(deft_store::Error::Changed { .. })) => None,
+                    stored => Some(stored?),
+                },
+                None => self.inner.switch_on(&row, now).await?,
+            };
+            if let Some(row) = on {
                 self.inner.stir();
                 return Ok(row);
             }
         }
+    }
+
+    /// Why a file skill does not fire; none if it does.
+    pub(crate) async fn standing_of(&self, file: &Skill) -> Result<Option<DisabledReason>, Error> {
+        let row = self.store().skill(file.id.as_str()).await?;
+        Ok(match row.filter(|row| !is_gone(row)) {
+            Some(row) => row.standing.disabled,
+            None => self.inner.first_standing_of(file),
+        })
     }
 
     /// Whether the file of a skill is not there.
@@ -102,20 +120,16 @@ impl Engine {
     }
 
     /// The row of a skill; a file skill without one gets it here.
-    async fn row_of(&self, name: &str) -> Result<SkillRow, Error> {
+    pub(crate) async fn row_of(&self, name: &str) -> Result<SkillRow, Error> {
         if let Some(row) = self.inner.find_row(name).await? {
             return Ok(row);
         }
-        let pinned = self.inner.find(name).await?;
-        let key = pinned.skill.id.to_string();
-        let inner = &self.inner;
-        let text = inner.text(
-            &pinned.skill,
-            key.clone(),
-            SkillOrigin::File,
-            pinned.revision,
-        );
-        let new = inner.new_skill(&pinned.skill, text, None, inner.now());
+        let loaded = match self.inner.look_up(name).await? {
+            Named::Record(row) | Named::File(_, Some(row)) | Named::Gone(row) => return Ok(row),
+            Named::File(loaded, None) => loaded,
+        };
+        let key = loaded.skill.id.to_string();
+        let new = self.inner.new_file(&loaded, self.inner.now());
         match self.store().put_skills(vec![new]).await?.pop() {
             Some(Put::Stored(row) | Put::Refused(Some(row))) => Ok(*row),
             _ => Err(Error::UnknownSkill {
@@ -124,6 +138,15 @@ impl Engine {
             }),
         }
     }
+}
+
+/// What gave a skill its new content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replaced {
+    /// Its file was edited, is back, or counts again.
+    ByFile,
+    /// A tool changed it, and said whether it is to fire.
+    ByTool,
 }
 
 /// Whether a skill fires, or will once its tools are there. What is off for another reason keeps
@@ -220,8 +243,22 @@ impl Inner {
         }
     }
 
-    /// Why a new skill does not fire: `enabled: false` waits for tools that are missing (S0.8), and
-    /// is a person's wish otherwise.
+    /// The row of a file skill that the store does not know yet.
+    pub(crate) fn new_file(&self, loaded: &Loaded, now: Timestamp) -> NewSkill {
+        let key = loaded.skill.id.to_string();
+        let revision = loaded.revision.to_string();
+        let text = self.text(&loaded.skill, key, SkillOrigin::File, revision);
+        self.new_skill(&loaded.skill, text, None, now)
+    }
+
+    /// Why a file skill that the store does not know yet does not fire.
+    pub(crate) fn first_standing_of(&self, file: &Skill) -> Option<DisabledReason> {
+        let timing = Timed::of(file, &self.moment()).and_then(|timed| timed.text());
+        self.first_standing(file, timing.as_deref(), self.now())
+    }
+
+    /// Why a new skill does not fire: `enabled: false` waits for tools that are missing (S0.8), as the
+    /// defaults of a home do (S0.86), and is a person's wish otherwise.
     fn first_standing(
         &self,
         skill: &Skill,
@@ -229,7 +266,9 @@ impl Inner {
         now: Timestamp,
     ) -> Option<DisabledReason> {
         if !skill.policy.enabled {
-            let waits = !self.missing(&skill.required_tools).is_empty();
+            let default = self.options.waiting_defaults.iter();
+            let mut default = default.filter(|id| **id == *skill.id.as_str());
+            let waits = default.next().is_some() || !self.missing(&skill.required_tools).is_empty();
             return Some(if waits {
                 DisabledReason::MissingTools
             } else {
@@ -251,8 +290,9 @@ impl Inner {
         now: Timestamp,
     ) -> NewSkill {
         let key = row.text.skill.clone();
+        let content = self.overlay_text(&key);
         let text = self.text(skill, key, SkillOrigin::File, revision.to_owned());
-        self.replacing(skill, text, None, row, now)
+        self.replacing(skill, text, content, row, now, Replaced::ByFile)
     }
 
     pub(crate) fn replacing(
@@ -262,17 +302,24 @@ impl Inner {
         content: Option<String>,
         row: &SkillRow,
         now: Timestamp,
+        replaced: Replaced,
     ) -> NewSkill {
         let same_timing = text.timing == row.text.timing;
         let mut new = self.new_skill(skill, text, content, now);
         new.replaces = Some((row.id, row.version));
         let first = new.standing.disabled;
-        let is_file = new.text.origin == SkillOrigin::File;
-        let kept = match row.standing.disabled {
+        let kept = match (replaced, row.standing.disabled) {
+            (_, Some(DisabledReason::FileRemoved)) => first,
             // A file that says nothing new about it does not overrule the wish of a person.
-            Some(DisabledReason::User) if is_file => Some(DisabledReason::User),
-            // A record that stays off stays off for the same reason.
-            Some(why) if !is_file && !skill.policy.enabled => Some(why),
+            (Replaced::ByFile, Some(DisabledReason::User)) => Some(DisabledReason::User),
+            // What waited for its tools goes on waiting.
+            (Replaced::ByFile, why @ Some(DisabledReason::MissingTools))
+                if !skill.policy.enabled =>
+            {
+                why
+            }
+            // What stays off stays off for the same reason.
+            (Replaced::ByTool, Some(why)) if !skill.policy.enabled => Some(why),
             _ => first,
         };
         new.standing = Standing {
@@ -301,7 +348,7 @@ impl Inner {
     }
 
     /// What changes when a skill is switched on.
-    fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
+    pub(crate) fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
         let timed = row.text.timing.as_deref().and_then(Timed::read);
         let timeline = timed.map(|timed| match timed.awaited(row) {
             // Its time may have passed while it waited; then the misfire rule decides.

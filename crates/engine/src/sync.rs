@@ -46,7 +46,8 @@ impl Engine {
     async fn sync_once(&self) -> Result<Option<Synced>, Error> {
         let inner = &self.inner;
         let now = inner.now();
-        let snapshot = inner.parts.skills.snapshot();
+        inner.read_overlays().await?;
+        let snapshot = inner.snapshot();
         let mut synced = Synced::default();
         let mut puts = Vec::new();
         let mut fresh = Vec::new();
@@ -62,6 +63,9 @@ impl Engine {
                 None => self.store().skill(&key).await?,
             };
             match row {
+                // A file that is off may leave its name to a record.
+                Some(row)
+                    if row.text.origin == SkillOrigin::Record && !loaded.skill.policy.enabled => {}
                 Some(row) if row.text.origin == SkillOrigin::Record => {
                     tracing::warn!(skill = %key, "a file and a record have the same name");
                     synced.clashes.push(key);
@@ -74,8 +78,7 @@ impl Engine {
                 }
                 None => {
                     fresh.push(Arc::clone(loaded));
-                    let text = inner.text(&loaded.skill, key.clone(), SkillOrigin::File, revision);
-                    puts.push(inner.new_skill(&loaded.skill, text, None, now));
+                    puts.push(inner.new_file(loaded, now));
                     synced.added.push(key);
                 }
             }
@@ -117,7 +120,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Vec<String>, Error> {
         let is_removed = |row: &SkillRow| {
-            let here = snapshot.find(&row.text.skill);
+            let here = snapshot.skill(&row.text.skill);
             let timed = here.is_some_and(|loaded| loaded.skill.timing.is_some());
             !timed && row.text.timing.is_some() && may_fire(row)
         };

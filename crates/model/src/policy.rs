@@ -111,6 +111,8 @@ choice! {
         OneShotDone = "one_shot_done",
         /// Its budget is spent.
         Budget = "budget",
+        /// An assistant deleted it; its file is still there.
+        Deleted = "deleted",
     }
 }
 

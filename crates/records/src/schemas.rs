@@ -39,7 +39,7 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
         },
         ToolSchema {
             name: "memory_list_skills",
-            description: "List stored skills; filters may be combined.",
+            description: "List skills, stored ones and those of files; filters may be combined.",
             input: object(&filters(), &[]),
         },
         ToolSchema {
@@ -50,7 +50,7 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
         },
         ToolSchema {
             name: "memory_delete_skill",
-            description: "Delete a skill for good. Give its `id` or its `name`. To stop it for a \
+            description: "Delete a skill. Give its `id` or its `name`. To stop it for a \
                           while, update it with `enabled: false` instead.",
             input: object(&with_id(name_only()), &[]),
         },

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deft_model::{DomainIndex, SkillId};
-use deft_skillfile::{Diagnostic, Moment, Rule, has_errors};
+use deft_skillfile::{Diagnostic, Moment, Rule, has_errors, slug};
 
 use crate::agents::{Agents, LoadedAgent};
 use crate::domain;
@@ -84,27 +84,39 @@ pub enum State {
 }
 
 impl Snapshot {
-    /// The same with skills that were written elsewhere. A file of the same name counts more.
+    /// The same with skills that were written elsewhere. Each takes the place of a file of the same
+    /// name.
     #[must_use]
     pub fn joined(mut self, others: impl IntoIterator<Item = Loaded>) -> Self {
-        for other in others {
-            let id = other.skill.id.clone();
-            self.skills.entry(id).or_insert_with(|| Arc::new(other));
-        }
+        let others = others.into_iter();
+        let others = others.map(|other| (other.skill.id.clone(), Arc::new(other)));
+        self.skills.extend(others);
         self
     }
 
-    /// Its skills and domains beside skills that were written elsewhere, without its files.
+    /// The same with other contents for some of its skills; none leaves a skill out. It cannot be
+    /// compared with the disk any more.
     #[must_use]
-    pub fn beside(&self, others: impl IntoIterator<Item = Loaded>) -> Self {
-        let skills = Self {
-            skills: self.skills.clone(),
-            domains: self.domains.clone(),
+    pub fn edited(&self, edited: BTreeMap<SkillId, Option<Loaded>>) -> Self {
+        let mut skills = self.skills.clone();
+        let mut domains = self.domains.clone();
+        for (id, loaded) in edited {
+            match loaded {
+                Some(loaded) => drop(skills.insert(id, Arc::new(loaded))),
+                None => {
+                    skills.remove(&id);
+                    let domains = domains.values_mut();
+                    domains.for_each(|domain| domain.skills.retain(|skill| *skill != id));
+                }
+            }
+        }
+        Self {
+            skills,
+            domains,
             agents: self.agents.clone(),
-            files: Vec::new(),
+            files: self.files.clone(),
             tree: Tree::default(),
-        };
-        skills.joined(others)
+        }
     }
 
     /// The same with the last good state of skills whose files are broken, where somebody still
@@ -172,7 +184,8 @@ impl Snapshot {
         self.skills.get(id)
     }
 
-    /// The skill that somebody means: by id, or by its name if only one has it.
+    /// The skill that a name means: by id, by its name if only one has it, or by words that make
+    /// its id, such as `Morning Briefing`.
     pub fn find(&self, name: &str) -> Option<&Arc<Loaded>> {
         let by_name = || {
             let mut same = self
@@ -180,7 +193,8 @@ impl Snapshot {
                 .filter(|loaded| loaded.skill.name.eq_ignore_ascii_case(name));
             same.next().filter(|_| same.next().is_none())
         };
-        self.skill(name).or_else(by_name)
+        let by_words = || self.skill(&slug(name));
+        self.skill(name).or_else(by_name).or_else(by_words)
     }
 
     /// The domains, by name.

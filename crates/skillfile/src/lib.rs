@@ -60,7 +60,7 @@ pub use agentskills::is_host_key;
 pub use diagnostic::{Diagnostic, Severity, has_errors};
 pub use flags::flags;
 pub use markdown::sections;
-pub use names::{RESERVED, is_dotted, is_word, slug};
+pub use names::{RESERVED, is_dotted, is_meant, is_word, slug};
 pub use parse::{Document, FileKind, Parsed, Place, Profile, parse, parse_record};
 pub use preflight::Check;
 pub use rules::Rule;

@@ -47,7 +47,10 @@ pub trait Records: Send + Sync {
     /// How many skills fit; the limit does not count.
     fn count_skills(&self, filter: SkillFilter) -> Answer<'_, u64>;
 
-    /// The content of a record, as it was stored.
+    /// Names of file skills that tools have changed, each with the content of its row.
+    fn changed_files(&self) -> Answer<'_, Vec<(String, String)>>;
+
+    /// The content of a record, as it was stored; of a file skill, what tools changed about it.
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>>;
 
     /// Skills whose next slot has come, the earliest first; only those whose slot is later than
@@ -134,7 +137,7 @@ pub struct Timeline {
 pub struct NewSkill {
     /// What it is.
     pub text: SkillText,
-    /// The record itself, JSON; none for files.
+    /// The record itself, JSON; for a file skill what tools changed about it, none if that is nothing.
     pub content: Option<String>,
     /// How it stands.
     pub standing: Standing,

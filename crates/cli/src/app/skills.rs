@@ -1,7 +1,11 @@
-//! The skills of a home as commands load them: with the last good state of those whose file is broken.
+//! The skills of a home as commands load them: with the last good state of those whose file is broken,
+//! and for people with what tools changed about them.
 //!
 //! Not here: how a daemon follows files (`up`), and what is wrong with a file (`validate`).
 
+use std::collections::BTreeMap;
+
+use deft_engine::FileChange;
 use deft_model::{Action, Body, Skill};
 use deft_registry::{Snapshot, State};
 
@@ -87,6 +91,25 @@ pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
         Err(error) => {
             tracing::warn!(%error, "what broken skills were before cannot be read");
             snapshot
+        }
+    }
+}
+
+/// The same as people see them: with what tools changed about skills of files, deleted ones among them.
+/// Beside them, what was changed, by skill. What the store cannot tell is as the files say.
+pub(crate) fn load_changed(
+    home: &Home,
+    library: &Library,
+) -> (Snapshot, BTreeMap<String, FileChange>) {
+    let snapshot = load_kept(home, library);
+    let (Ok(runtime), Ok(store)) = (runtime(), read_store(home)) else {
+        return (snapshot, BTreeMap::new());
+    };
+    match runtime.block_on(store.changed_files()) {
+        Ok(texts) => deft_engine::changed_files(texts, snapshot, &library.moment),
+        Err(error) => {
+            tracing::warn!(%error, "what tools changed about skills cannot be read");
+            (snapshot, BTreeMap::new())
         }
     }
 }

@@ -36,6 +36,11 @@ pub(crate) enum Skills {
         /// The skill's id, number or name
         name: String,
     },
+    /// Drop the changes of assistants to a file skill, so that the file counts again
+    Restore {
+        /// The skill's id, number or name
+        name: String,
+    },
     /// Delete a stored skill, or a skill file in the home
     Delete {
         /// The skill's id, number or name

@@ -85,6 +85,7 @@ fn run_skills(command: Skills, global: &crate::args::Global, output: &Output) ->
         Skills::Doctor { roots } => skills::doctor::run(global, &roots, output),
         Skills::Enable { name } => skills::switch::enable(&name, global, output),
         Skills::Disable { name } => skills::switch::disable(&name, global, output),
+        Skills::Restore { name } => skills::switch::restore(&name, global, output),
         Skills::Delete { name } => skills::switch::delete(&name, global, output),
         Skills::Import(args) => skills::import::run(&args, global, output),
         Skills::Export(args) => skills::export::run(&args, global, output),

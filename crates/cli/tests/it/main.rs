@@ -21,6 +21,7 @@ mod daemon;
 mod defaults;
 mod doctor;
 mod doubts;
+mod file_changes;
 mod files;
 mod help;
 mod home;

@@ -31,7 +31,7 @@ impl<'a> AgentFacts<'a> {
     pub(crate) fn new(engine: &'a Inner, calls_elsewhere: usize) -> Self {
         Self {
             engine,
-            snapshot: engine.parts.skills.snapshot(),
+            snapshot: engine.snapshot(),
             calls_elsewhere,
         }
     }
@@ -213,7 +213,7 @@ impl<'a> AgentFacts<'a> {
             let same = handler_tool(skill).is_some_and(|own| full(&own) == called);
             same && in_scope(skill.id.as_str()) && !is_read_only(skill, router)
         };
-        let snapshot = self.engine.parts.skills.snapshot();
+        let snapshot = self.engine.snapshot();
         let behind = snapshot.skills().find(|loaded| is_behind(&loaded.skill))?;
         let id = &behind.skill.id;
         Some(Resolved::Refused(format!(

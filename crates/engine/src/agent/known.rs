@@ -27,8 +27,8 @@ pub(crate) struct Known {
 pub(crate) struct Skills {
     files: Arc<Snapshot>,
     records: Vec<Record>,
-    /// Skills of files that the store knows, and whether they are switched on.
-    standing: HashMap<String, bool>,
+    /// Skills of files that the store knows.
+    rows: HashMap<String, FileRow>,
     /// All of them.
     pub(crate) all: Snapshot,
     classifier: Option<Classifier>,
@@ -43,10 +43,18 @@ struct Usable {
     unavailable: Vec<SkillId>,
 }
 
+/// What of the row of a file skill changes the set.
+#[derive(PartialEq, Eq)]
+struct FileRow {
+    id: i64,
+    enabled: bool,
+}
+
 /// What of a record changes the set.
 #[derive(PartialEq, Eq)]
 struct Record {
     id: i64,
+    skill: String,
     revision: String,
     enabled: bool,
 }
@@ -62,7 +70,10 @@ pub(crate) struct Entries {
 impl Engine {
     /// The skills that there are now.
     pub(crate) async fn all_skills(&self) -> Arc<Skills> {
-        let files = self.inner.parts.skills.snapshot();
+        if let Err(error) = self.inner.read_overlays().await {
+            tracing::warn!(%error, "changes to skills of files could not be read");
+        }
+        let files = self.inner.snapshot();
         let filter = SkillFilter {
             origin: Some(SkillOrigin::Record),
             limit: Some(MOST_RECORDS),
@@ -70,11 +81,11 @@ impl Engine {
         };
         let rows = self.list_skills(filter).await.unwrap_or_default();
         let records: Vec<Record> = rows.iter().map(record).collect();
-        let standing = self.standing_of_files().await;
+        let file_rows = self.rows_of_files().await;
         if let Some(skills) = &*lock(&self.inner.known.now)
             && Arc::ptr_eq(&skills.files, &files)
             && skills.records == records
-            && skills.standing == standing
+            && skills.rows == file_rows
         {
             return Arc::clone(skills);
         }
@@ -89,58 +100,73 @@ impl Engine {
             }
             loaded.push(one);
         }
-        let skills = Arc::new(Skills {
-            standing,
-            ..Skills::new(files, records, loaded)
-        });
+        let skills = Arc::new(Skills::new(files, file_rows, records, loaded));
         *lock(&self.inner.known.now) = Some(Arc::clone(&skills));
         skills
     }
 
-    async fn standing_of_files(&self) -> HashMap<String, bool> {
+    async fn rows_of_files(&self) -> HashMap<String, FileRow> {
         let filter = SkillFilter {
             origin: Some(SkillOrigin::File),
             ..SkillFilter::default()
         };
         let rows = self.list_skills(filter).await.unwrap_or_default();
         let rows = rows.into_iter();
-        rows.map(|row| (row.text.skill, row.standing.disabled.is_none()))
-            .collect()
+        let known = |row: SkillRow| {
+            let enabled = row.standing.disabled.is_none();
+            (
+                row.text.skill,
+                FileRow {
+                    id: row.id,
+                    enabled,
+                },
+            )
+        };
+        rows.map(known).collect()
     }
 }
 
 impl crate::engine::Inner {
-    /// The skill that a name or the number of a record means, as far as it was seen: files as they are
-    /// now, records as they were when all skills were last looked at.
+    /// The skill that a name or number means, as far as it was seen: files as they are now, records as
+    /// they were when all skills were last looked at. A record takes the place of a file.
     pub(crate) fn named_skill(&self, name: &str) -> Option<Arc<Loaded>> {
-        if let Some(loaded) = self.parts.skills.snapshot().find(name) {
-            return Some(loaded.clone());
-        }
-        let known = lock(&self.known.now).clone()?;
-        if let Some(loaded) = known.all.find(name) {
-            return Some(loaded.clone());
-        }
-        let id: Option<i64> = name.parse().ok();
-        let numbered = known.records.iter().find(|record| Some(record.id) == id);
-        let is_meant = |loaded: &&Arc<Loaded>| match numbered {
-            Some(record) => loaded.revision.to_string() == record.revision,
-            None => loaded.skill.name == name,
+        let files = self.snapshot();
+        let file = files.find(name);
+        let Some(known) = lock(&self.known.now).clone() else {
+            return file.cloned();
         };
-        known.all.skills().find(is_meant).cloned()
+        let key = file.map_or(name, |file| file.skill.id.as_str());
+        if let Some(record) = known.record(key).or_else(|| known.record(name)) {
+            return Some(record);
+        }
+        let other = || known.all.find(name).cloned();
+        let numbered = || files.skill(known.numbered(name)?).cloned();
+        file.cloned().or_else(other).or_else(numbered)
     }
+}
+
+/// Whether a loaded skill is a record of the store.
+pub(crate) fn is_record(loaded: &Loaded) -> bool {
+    loaded.path.as_os_str().is_empty()
 }
 
 fn record(row: &SkillRow) -> Record {
     Record {
         id: row.id,
+        skill: row.text.skill.clone(),
         revision: row.text.revision.clone(),
         enabled: row.standing.disabled.is_none(),
     }
 }
 
 impl Skills {
-    fn new(files: Arc<Snapshot>, records: Vec<Record>, loaded: Vec<Loaded>) -> Self {
-        let all = files.beside(loaded);
+    fn new(
+        files: Arc<Snapshot>,
+        rows: HashMap<String, FileRow>,
+        records: Vec<Record>,
+        loaded: Vec<Loaded>,
+    ) -> Self {
+        let all = as_they_stand(&files, &rows).joined(loaded);
         let playbooks = all
             .skills()
             .filter_map(|loaded| Playbook::of(&loaded.skill));
@@ -150,7 +176,7 @@ impl Skills {
         Self {
             files,
             records,
-            standing: HashMap::new(),
+            rows,
             classifier: classifier.ok(),
             all,
             entries: Mutex::default(),
@@ -166,14 +192,26 @@ impl Skills {
             .unwrap_or_default()
     }
 
+    /// A record by its id or its number.
+    fn record(&self, name: &str) -> Option<Arc<Loaded>> {
+        let number: Option<i64> = name.parse().ok();
+        let mut records = self.records.iter();
+        let record = records.find(|record| record.skill == name || Some(record.id) == number)?;
+        self.all.skill(&record.skill).cloned()
+    }
+
+    /// The file skill whose row has this number.
+    fn numbered(&self, number: &str) -> Option<&str> {
+        let number: i64 = number.parse().ok()?;
+        let (skill, _) = self.rows.iter().find(|(_, row)| row.id == number)?;
+        Some(skill)
+    }
+
     /// Whether a skill is switched on: one that waits for its tools, or was switched off by a person,
-    /// is nothing to offer. The store knows better than the file.
+    /// is nothing to offer.
     fn is_on(&self, id: &str) -> bool {
-        let written = || {
-            let loaded = self.all.skill(id);
-            loaded.is_some_and(|loaded| loaded.skill.policy.enabled)
-        };
-        self.standing.get(id).copied().unwrap_or_else(written)
+        let loaded = self.all.skill(id);
+        loaded.is_some_and(|loaded| loaded.skill.policy.enabled)
     }
 
     /// What an agent may use, without commands that cannot be run now. Pages are read for this, so
@@ -206,6 +244,27 @@ impl Skills {
         lock(&self.entries).insert(agent.id.clone(), kept);
         entries
     }
+}
+
+/// Skills of files, switched on and off as the store has them: it knows better than the files.
+fn as_they_stand(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot {
+    let differs = |loaded: &&Arc<Loaded>| {
+        let row = rows.get(loaded.skill.id.as_str());
+        row.is_some_and(|row| row.enabled != loaded.skill.policy.enabled)
+    };
+    let switched = files.skills().filter(differs).map(|loaded| {
+        let mut skill = loaded.skill.clone();
+        let policy = Arc::make_mut(&mut skill.policy);
+        policy.enabled = !policy.enabled;
+        let switched = Loaded {
+            skill,
+            revision: loaded.revision,
+            path: Arc::clone(&loaded.path),
+            siblings: loaded.siblings.clone(),
+        };
+        (switched.skill.id.clone(), Some(switched))
+    });
+    files.edited(switched.collect())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

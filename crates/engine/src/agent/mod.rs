@@ -41,7 +41,7 @@ pub(crate) use calls::calls;
 pub(crate) use came::{Came, Heard, Span};
 pub(crate) use facts::AgentFacts;
 pub(crate) use history::{agents_of, begun, said, text_of};
-pub(crate) use known::Known;
+pub(crate) use known::{Known, is_record};
 pub(crate) use memory::show_memory_tools;
 pub(crate) use offers::needs_approval;
 pub(crate) use prepare::{SCHEDULING, failed};

@@ -97,7 +97,7 @@ impl Engine {
         let pinned = pinned.map_err(|error| failed(&error))?;
         let policy = &pinned.skill.policy;
         let voice = inner.fired_voice(&policy.agent_id)?;
-        let snapshot = inner.parts.skills.snapshot();
+        let snapshot = inner.snapshot();
         let mut reach = inner.exact_reach(&voice, brief, &snapshot)?;
         let run = &brief.run;
         let may_schedule = inner.may_schedule(&voice, brief).await;

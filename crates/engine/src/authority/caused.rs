@@ -8,15 +8,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use deft_model::{Authority, Body, Handler, Object, Skill, fits};
-use deft_records::{Target, merge, normalise, target};
+use deft_records::{merge, normalise, target};
 use deft_skillfile::Check;
 use deft_store::Grant;
 use deft_tools::ToolInfo;
 use deft_workflow::{Operation, Path, Plan, PlannedCall};
 use serde_json::Value;
 
-use super::Verdict;
-use crate::agent::{SCHEDULING, SKILL_RUN, USE_SKILL};
+use super::changed::{DELETE, UPDATE, target_name};
+use super::{Verdict, is_only_off};
+use crate::agent::{SCHEDULING, SKILL_RUN, USE_SKILL, is_record};
 use crate::engine::Inner;
 use crate::grants::Place;
 
@@ -86,6 +87,10 @@ impl Inner {
                 self.caused_by_run(authority, args, depth)
             }
             Some(args) if schedules => self.caused_by_storing(authority, tool, args, depth),
+            Some(args) if tool == DELETE => match self.out_of_reach(authority, tool, args) {
+                Some(out) => Err(out),
+                None => Ok(Caused::default()),
+            },
             None if tool == SKILL_RUN || tool == USE_SKILL => {
                 Ok(Caused::unknown("Run a skill that is not known yet?"))
             }
@@ -147,8 +152,14 @@ impl Inner {
         args: &Object,
         depth: u32,
     ) -> Result<Caused, String> {
-        // What cannot be read is refused by the tool itself, with every mistake in it.
-        let Some(skill) = self.described(tool, args) else {
+        if let Some(out) = self.out_of_reach(authority, tool, args) {
+            return Err(out);
+        }
+        // Switching off causes nothing. What cannot be read is refused by the tool itself, with every
+        // mistake in it.
+        let only_off = tool == UPDATE && is_only_off(&target(args).1);
+        let described = self.described(tool, args).filter(|_| !only_off);
+        let Some(skill) = described else {
             return Ok(Caused::default());
         };
         if !skill.policy.secrets.is_empty() {
@@ -164,7 +175,7 @@ impl Inner {
             let (name, calls) = (&skill.name, list(&planned));
             caused.question = Some(match tool {
                 "queue_task" => format!("Queue the job `{name}`, which calls {calls}?"),
-                "memory_update_skill" => format!(
+                UPDATE => format!(
                     "Change the skill `{name}`? Each time it fires it will call {calls}, without \
                      asking again"
                 ),
@@ -181,13 +192,12 @@ impl Inner {
     fn described(&self, tool: &str, args: &Object) -> Option<Skill> {
         let record = match tool {
             "queue_task" => deft_records::job(args).ok()?,
-            "memory_update_skill" => {
-                let (target, changes) = target(args);
-                let name = match target? {
-                    Target::Id(id) => id.to_string(),
-                    Target::Name(name) => name,
-                };
-                let known = self.named_skill(&name)?;
+            UPDATE => {
+                let (_, changes) = target(args);
+                let known = self.named_skill(&target_name(args)?)?;
+                if !is_record(&known) {
+                    return Some(self.changed_file_skill(&known.skill, &changes));
+                }
                 let existing = deft_skillfile::render::record(&known.skill);
                 let existing = existing.as_ref().and_then(Value::as_object)?;
                 merge(existing, &changes, &self.moment()).record

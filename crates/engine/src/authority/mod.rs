@@ -9,6 +9,7 @@
 //! (`stored.rs` keeps it).
 
 mod caused;
+mod changed;
 mod paths;
 mod stored;
 
@@ -22,7 +23,10 @@ use crate::engine::Inner;
 use crate::standing_grants::mark;
 
 pub(crate) use caused::inside;
-pub(crate) use stored::{after_change, read_record_text, with_authority, write_record_text};
+pub(crate) use changed::refuse_change;
+pub(crate) use stored::{
+    after_change, is_only_off, read_record_text, with_authority, write_record_text,
+};
 
 /// How deep calls may be nested in the arguments of other calls.
 const MOST_NESTED: u32 = 8;

@@ -60,12 +60,16 @@ pub(crate) fn after_change(
         let takes_over = BODY.iter().any(|field| changes.contains_key(*field));
         return before.filter(|_| !takes_over).cloned();
     };
-    let only_off = changes.len() == 1 && changes.get("enabled") == Some(&Value::Bool(false));
-    if only_off {
+    if is_only_off(changes) {
         return before.cloned();
     }
     let by = by.not_agreed();
     Some(before.map_or_else(|| by.clone(), |before| by.and(before)))
+}
+
+/// Whether a change switches a skill off and does nothing else.
+pub(crate) fn is_only_off(changes: &Object) -> bool {
+    changes.len() == 1 && changes.get("enabled") == Some(&Value::Bool(false))
 }
 
 impl Engine {

@@ -23,6 +23,8 @@ mod crash_agents;
 mod daemons;
 mod deadlines;
 mod dry;
+mod file_names;
+mod file_skills;
 mod grants;
 mod health;
 mod leases;

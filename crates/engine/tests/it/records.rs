@@ -1,11 +1,9 @@
 //! Records as assistants change them: what is answered is what is stored.
 
-use deft_engine::Error;
 use deft_records::Target;
 use serde_json::{Value, json};
 
 use crate::time_world::{Times, at, both, clock};
-use crate::world::World;
 
 fn object(value: Value) -> deft_model::Object {
     match value {
@@ -50,18 +48,4 @@ async fn the_answer_to_a_change_says_the_slot_that_is_stored() {
         assert_eq!(off.words, "every 6 minutes, direct, no model, disabled");
     })
     .await;
-}
-
-#[tokio::test]
-async fn a_file_is_no_record_whether_it_is_timed_or_not() {
-    let text = "name: countdown\ndescription: d\nsteps:\n  - id: only\n    tool: echo\n";
-    let world = World::new(&[("countdown.yaml", text)]);
-    let record = async |name: &str| {
-        let target = Target::Name(name.to_owned());
-        world.engine.record(&target).await
-    };
-    let refused = record("countdown").await.unwrap_err();
-    assert!(matches!(refused, Error::NotARecord { .. }), "{refused}");
-    let near = record("countdwn").await.unwrap_err();
-    assert_eq!(near.hint().as_deref(), Some("did you mean `countdown`?"));
 }

@@ -77,6 +77,13 @@ fn skills() -> Value {
         skills[format!("flow_{tool}.yaml")] = json!(format!(
             "name: flow_{tool}\ndescription: x\nsteps:\n  - {{id: one, tool: {tool}}}\n"
         ));
+        skills[format!("off-file-{tool}.yaml")] = json!(format!(
+            "name: off-file-{tool}\ndescription: x\nenabled: false\nschedule: \"*/5 * * * *\"\n\
+             steps:\n  - {{id: one, tool: {tool}}}\n"
+        ));
+        skills[format!("prose-{tool}/SKILL.md")] = json!(format!(
+            "---\nname: prose-{tool}\ndescription: x\nmetadata:\n  required_tools: {tool}\n---\nDo it.\n"
+        ));
         skills[format!("outer_{tool}.yaml")] = json!(format!(
             "name: outer_{tool}\ndescription: x\nsteps:\n  - {{id: inner, skill: flow_{tool}}}\n"
         ));
@@ -111,6 +118,7 @@ fn case(place: Place, route: &Value) -> Case {
         "broken",
         "memory_store_skill",
         "memory_update_skill",
+        "memory_delete_skill",
     ];
     may_use.extend(["queue_task", "skill_run", "use_skill", "file.write"]);
     if route["dispatches"] == true {

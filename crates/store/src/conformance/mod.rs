@@ -109,6 +109,7 @@ pub const RULES: &[Rule] = rules![
     skills::skills_are_listed_by_name,
     skills::waiting_runs_are_woken_by_what_they_wait_for,
     skills::held_skills_are_not_claimed,
+    skills::changed_files_are_listed,
     outbox::a_notice_comes_with_the_end,
     outbox::a_key_is_told_once,
     outbox::a_taken_notice_is_nobody_elses_for_a_while,

@@ -41,6 +41,32 @@ async fn put(store: &dyn Store, new: NewSkill) -> SkillRow {
     }
 }
 
+/// A file skill that tools changed keeps what they changed, apart from records.
+pub(super) async fn changed_files_are_listed(store: &dyn Store) {
+    let file = |name: &str, content: Option<&str>| {
+        let mut new = skill(name, None);
+        new.text.origin = SkillOrigin::File;
+        new.content = content.map(str::to_owned);
+        new
+    };
+    put(store, skill("record", None)).await;
+    put(store, file("plain", None)).await;
+    let changed = put(store, file("changed", Some(r#"{"changes":{}}"#))).await;
+    put(store, file("also", Some("{}"))).await;
+    let all = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
+        let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+        texts.iter().map(owned).collect()
+    };
+    assert_eq!(
+        store.changed_files().await.unwrap(),
+        all(&[("also", "{}"), ("changed", r#"{"changes":{}}"#)])
+    );
+    let mut back = file("changed", None);
+    back.replaces = Some((changed.id, changed.version));
+    put(store, back).await;
+    assert_eq!(store.changed_files().await.unwrap(), all(&[("also", "{}")]));
+}
+
 async fn standing(store: &dyn Store, id: i64) -> SkillRow {
     store.skill_by_id(id).await.unwrap().unwrap()
 }

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use super::State;
 use super::run::Run;
 use crate::{
-    Admission, Aftermath, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter, SkillRow,
-    SlotStep,
+    Admission, Aftermath, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter, SkillOrigin,
+    SkillRow, SlotStep,
 };
 
 #[derive(Default)]
@@ -126,6 +126,18 @@ impl Skills {
 
     pub(super) fn content(&self, id: i64) -> Option<String> {
         self.rows.get(&id)?.1.clone()
+    }
+
+    pub(super) fn changed_files(&self) -> Vec<(String, String)> {
+        let files = self.rows.values();
+        let files = files.filter(|(row, _)| row.text.origin == SkillOrigin::File);
+        let changed = files.filter_map(|(row, content)| {
+            let content = content.clone()?;
+            Some((row.text.skill.clone(), content))
+        });
+        let mut changed: Vec<(String, String)> = changed.collect();
+        changed.sort();
+        changed
     }
 
     pub(super) fn list(&self, filter: &SkillFilter) -> Vec<SkillRow> {

@@ -53,6 +53,10 @@ impl Records for Memory {
         self.read(move |state| state.skills.list(&all).len() as u64)
     }
 
+    fn changed_files(&self) -> Answer<'_, Vec<(String, String)>> {
+        self.read(|state| state.skills.changed_files())
+    }
+
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>> {
         self.read(|state| state.skills.content(id))
     }

@@ -256,6 +256,14 @@ pub(super) fn content(db: &Connection, id: i64) -> Result<Option<String>, Fault>
     Ok(content.optional()?.flatten())
 }
 
+pub(super) fn changed_files(db: &Connection) -> Result<Vec<(String, String)>, Fault> {
+    let sql = "SELECT skill, content FROM skill \
+               WHERE origin = 'file' AND content IS NOT NULL ORDER BY skill";
+    let mut changed = db.prepare_cached(sql)?;
+    let changed = changed.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(changed.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn list(db: &Connection, filter: &SkillFilter) -> Result<Vec<SkillRow>, Fault> {
     let (which, mut values) = conditions(filter);
     values.push(Value::Integer(filter.limit.map_or(-1, i64::from)));

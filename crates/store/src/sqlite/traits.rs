@@ -48,6 +48,10 @@ impl Records for Sqlite {
         self.readers.read(move |db| skills::count(db, &filter))
     }
 
+    fn changed_files(&self) -> Answer<'_, Vec<(String, String)>> {
+        self.readers.read(skills::changed_files)
+    }
+
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>> {
         self.readers.read(move |db| skills::content(db, id))
     }

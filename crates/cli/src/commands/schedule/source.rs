@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use deft_model::{Choice, DisabledReason, Skill};
 use deft_registry::Snapshot;
 use deft_schedule::{Rule, Schedule, Timed};
-use deft_skillfile::{Moment, schedule};
+use deft_skillfile::{Moment, is_meant, schedule};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -16,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::commands::skills::find;
+use crate::commands::up::seed;
 use crate::failure::{Done, Failure};
 use crate::home::Library;
 use crate::view;
@@ -102,7 +103,7 @@ impl Source {
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<Entry> {
         let id = name.parse();
         let named = |row: &&SkillRow| {
-            row.text.skill == name || row.text.name == name || id.as_ref() == Ok(&row.id)
+            is_meant(name, &row.text.skill, &row.text.name) || id.as_ref() == Ok(&row.id)
         };
         let row = self.rows.iter().find(named);
         if let Some(entry) = row.and_then(|row| self.stored(row, now)) {
@@ -124,7 +125,7 @@ impl Source {
         if row.text.origin == SkillOrigin::Record {
             return known();
         }
-        match self.snapshot.find(&row.text.skill) {
+        match self.snapshot.skill(&row.text.skill) {
             None => known().map(|entry| Entry {
                 disabled: entry.disabled.or(Some(DisabledReason::FileRemoved.word())),
                 ..entry
@@ -137,7 +138,9 @@ impl Source {
             }
             Some(loaded) => self.entry(&loaded.skill, now).map(|entry| Entry {
                 disabled: match row.standing.disabled {
-                    Some(why @ DisabledReason::User) => Some(why.word()),
+                    Some(why @ (DisabledReason::User | DisabledReason::Deleted)) => {
+                        Some(why.word())
+                    }
                     _ => entry.disabled,
                 },
                 ..entry
@@ -154,7 +157,15 @@ impl Source {
         let window = SignedDuration::try_from(skill.policy.misfire_window);
         Some(Entry {
             zone: view::zone(skill, &moment),
-            disabled: (!skill.policy.enabled).then_some("user"),
+            disabled: (!skill.policy.enabled).then(|| {
+                let waits = seed::waiting().iter().any(|id| id == skill.id.as_str());
+                let why = if waits {
+                    DisabledReason::MissingTools
+                } else {
+                    DisabledReason::User
+                };
+                why.word()
+            }),
             next: None,
             failures: 0,
             rests_until: None,

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use deft_engine::Commands;
+use deft_engine::{Commands, FileChange};
+use deft_model::SkillId;
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Moment, is_host_key, render, schedule, words};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use crate::view;
 
 pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
     let library = Library::open(global, roots)?;
-    let snapshot = library.load_kept(global, roots);
+    let (snapshot, changes) = library.load_changed(global, roots);
     let stored = Stored::read(global, roots)?;
     if snapshot.find(name).is_none()
         && let Some(record) = stored.find(name)
@@ -29,12 +30,17 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
     if output.json {
         let mut shown = view::full_skill(loaded, &library.moment);
         stored.overlay(loaded, &library.moment, &mut shown);
+        if let Some(change) = changes.get(loaded.skill.id.as_str()) {
+            shown["changed_fields"] = json!(change.fields);
+            shown["changed_by"] = json!(change.agent);
+        }
         if let Some(why) = unavailable(&snapshot, loaded, &library, global, roots)? {
             shown["unavailable"] = why.into();
         }
         output.document(&json!({ "skill": shown }))?;
     } else {
-        output.data(text(loaded, &library.moment, &stored))?;
+        let change = changes.get(loaded.skill.id.as_str());
+        output.data(text(loaded, &library.moment, &stored, change))?;
         if let Some(why) = unavailable(&snapshot, loaded, &library, global, roots)? {
             output.data(format!("not available now: {why}"))?;
         }
@@ -157,7 +163,7 @@ fn rights(record: &Value) -> String {
 }
 
 /// A file skill for people.
-fn text(loaded: &Loaded, moment: &Moment, stored: &Stored) -> String {
+fn text(loaded: &Loaded, moment: &Moment, stored: &Stored, change: Option<&FileChange>) -> String {
     let mut out = String::new();
     let mut line = |key: &str, value: String| {
         if !value.is_empty() {
@@ -214,6 +220,9 @@ fn text(loaded: &Loaded, moment: &Moment, stored: &Stored) -> String {
     );
     line("written as", skill.dialect.to_string());
     line("file", loaded.path.display().to_string());
+    if let Some(change) = change {
+        line("changed", change_words(change, &skill.id));
+    }
     line("revision", loaded.revision.short());
     for (key, value) in &skill.extra {
         let whose = if is_host_key(key) {
@@ -237,6 +246,19 @@ fn text(loaded: &Loaded, moment: &Moment, stored: &Stored) -> String {
     out.push_str(&render::manual(skill));
     out.push('\n');
     out
+}
+
+/// What tools changed about a file skill, and how to drop it.
+fn change_words(change: &FileChange, id: &SkillId) -> String {
+    let by = match &change.agent {
+        Some(agent) => format!("agent `{agent}`, whose rights it has"),
+        None => "a person".to_owned(),
+    };
+    let what = match change.fields.as_slice() {
+        [] => format!("by {by}"),
+        fields => format!("{} by {by}", fields.join(", ")),
+    };
+    format!("{what}; `deft skills restore {id}` drops that")
 }
 
 fn next(loaded: &Loaded, moment: &Moment) -> String {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use deft_model::{DisabledReason, Skill};
 use deft_registry::{Loaded, Snapshot};
-use deft_skillfile::{Diagnostic, Moment, Surroundings};
+use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Found, Router};
 use jiff::SignedDuration;
@@ -101,6 +101,10 @@ impl Stored {
         let clash = |loaded: &Loaded| {
             let id = &loaded.skill.id;
             let record = self.clash(id.as_str())?;
+            // A file that is off may leave its name to a record.
+            if !loaded.skill.policy.enabled {
+                return None;
+            }
             let path = loaded.path.display();
             let message =
                 format!("`{id}` is both `{path}` and record {record}: the file does not fire");
@@ -178,14 +182,11 @@ impl Stored {
 
     /// A record by its id, number or name.
     pub(crate) fn find(&self, name: &str) -> Option<&Value> {
+        let number: Option<i64> = name.parse().ok();
         let fits = |record: &&Value| {
-            record["id"] == name
-                || record["name"] == name
-                || record["record_id"]
-                    .as_i64()
-                    .map(|id| id.to_string())
-                    .as_deref()
-                    == Some(name)
+            let text = |key: &str| record[key].as_str().unwrap_or_default();
+            let numbered = number.is_some() && record["record_id"].as_i64() == number;
+            numbered || is_meant(name, text("id"), text("name"))
         };
         self.records.iter().find(fits)
     }

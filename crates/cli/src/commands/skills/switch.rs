@@ -1,4 +1,4 @@
-//! `deft skills enable|disable|delete`.
+//! `deft skills enable|disable|restore|delete`.
 
 use std::fs;
 use std::process::ExitCode;
@@ -38,6 +38,30 @@ pub(crate) fn disable(name: &str, global: &Global, output: &Output) -> Done {
     let row = app.block_on(app.engine.disable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;
+    app.close();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets the file of a skill count again where tools changed or deleted the skill.
+pub(crate) fn restore(name: &str, global: &Global, output: &Output) -> Done {
+    let app = App::standing(global)?;
+    let row = app.block_on(app.engine.restore_file(name));
+    let row = row.map_err(|error| app::failure(&error))?;
+    let Some(row) = row else {
+        let message = format!("no assistant has changed the file skill `{name}`");
+        return Err(Failure::input("unchanged", message)
+            .hint(format!("`deft skills show {name}` says what it is")));
+    };
+    if output.json {
+        say(&app, &row, output)?;
+    } else {
+        let skill = &row.text.skill;
+        let state = match row.standing.disabled {
+            Some(why) => format!("; it is off ({why})"),
+            None => String::new(),
+        };
+        output.data(format!("`{skill}` is as its file says{state}"))?;
+    }
     app.close();
     Ok(ExitCode::SUCCESS)
 }

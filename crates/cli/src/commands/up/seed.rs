@@ -49,6 +49,24 @@ const FILES: &[(&str, &str)] = files![
     "skills/weekly-digest/SKILL.md",
 ];
 
+/// Defaults that wait for the tools of servers. They are off in their files, and deft switches each on
+/// when its tools and a model are there (S0.86). Those whose tools are deft's own wait for a person.
+const WAITING: [&str; 8] = [
+    "daily-email-classification",
+    "email-processor",
+    "evening-recap",
+    "follow-up-tracker",
+    "meeting-overload-warning",
+    "morning-briefing",
+    "pre-meeting-prep",
+    "weekly-digest",
+];
+
+/// The defaults that wait for tools, by id.
+pub(crate) fn waiting() -> Vec<String> {
+    WAITING.map(str::to_owned).to_vec()
+}
+
 /// A skill as an assistant would store it: one call, no model.
 const HELLO: &str = include_str!("../../../defaults/examples/hello-deft.json");
 
