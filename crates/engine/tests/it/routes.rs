@@ -3,7 +3,8 @@
 //!
 //! A route is a file in `tests/routes/`: `calls` of the model, one after the other; what agents `below`
 //! it call; what happens `then`, a later tick unless given. `TOOL` stands for the tool. A route
-//! `of_person` goes through a skill that a person wrote, whose tools are the person's decision. One
+//! `of_person` goes through a skill that a person wrote, whose tools are the person's decision; one that
+//! `runs_of_person` ends in such a skill, with the tools of the agent. One
 //! that is `closed` leads nowhere for any tool; one that is `fired_only` does so in chats; one that
 //! `reads` calls no tool of deft's own, as all of these are, that does not say that it only reads. No question
 //! is ever answered, so that a tool is called only where none was asked.
@@ -164,7 +165,11 @@ fn is_called(place: Place, tool: &str, route: &Value) -> bool {
         ASKED => false,
         HIDDEN => of_person,
         // Where no person attends, the agent has it because a person named it.
-        _ => (of_person || place != Place::Chat) && route["reads"] != true,
+        // Nor is it asked about inside a skill that a person wrote.
+        _ => {
+            let known = of_person || route["runs_of_person"] == true;
+            (known || place != Place::Chat) && route["reads"] != true
+        }
     };
     leads_somewhere && allowed
 }

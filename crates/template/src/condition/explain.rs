@@ -314,9 +314,13 @@ impl Explain<'_> {
             kind if starts_operand(kind) && after_operand => {
                 Some("put an operator such as `and` or `==` before it".to_owned())
             }
-            TokenKind::If | TokenKind::Else | TokenKind::For | TokenKind::In | TokenKind::Is => {
-                None
-            }
+            TokenKind::And
+            | TokenKind::Or
+            | TokenKind::If
+            | TokenKind::Else
+            | TokenKind::For
+            | TokenKind::In
+            | TokenKind::Is => None,
             kind if kind.is_non_soft_keyword() => Some(format!("`{text}` is a keyword of Python")),
             _ => None,
         }
