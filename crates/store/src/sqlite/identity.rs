@@ -89,7 +89,7 @@ impl Identity {
             let found = fs::metadata(path);
             let change = match found.as_ref().map_err(io::Error::kind) {
                 Ok(found) if FileId::from_metadata(found) != *id => FileChange::Replaced,
-                Ok(found) if overwrite.is_some_and(|check| check.is_overwritten(found)) => {
+                Ok(found) if overwrite.is_some_and(|look| look.finds_overwrite(found)) => {
                     FileChange::Overwritten
                 }
                 Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => FileChange::Deleted,

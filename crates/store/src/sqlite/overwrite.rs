@@ -90,7 +90,7 @@ pub(super) struct Look<'c> {
 
 impl Look<'_> {
     /// Whether the file was overwritten since the last look. A file that cannot be read says nothing.
-    pub(super) fn is_overwritten(mut self, database: &Metadata) -> bool {
+    pub(super) fn finds_overwrite(mut self, database: &Metadata) -> bool {
         let stamp = Stamp::from_metadata(database);
         if stamp != self.seen.stamp {
             // Read again, so that a checkpoint that wrote what was just seen is seen too.
