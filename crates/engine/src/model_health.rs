@@ -56,13 +56,13 @@ struct Health {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Loss {
     since: Timestamp,
-    told: Told,
+    told: LossAlert,
 }
 
 /// Whether people know of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Told {
+enum LossAlert {
     /// They are to be told.
     NotYet,
     Here,
@@ -186,12 +186,12 @@ impl Engine {
             Err(failure) => {
                 health.silent = health.silent.saturating_add(1);
                 if health.lost.is_none() && health.silent >= SILENT {
-                    let told = Told::NotYet;
+                    let told = LossAlert::NotYet;
                     health.lost = Some(Loss { since: now, told });
                     self.keep_health(&key, &health).await?;
                 }
                 if let Some(loss) = &mut health.lost
-                    && loss.told == Told::NotYet
+                    && loss.told == LossAlert::NotYet
                 {
                     loss.told = self.tell_lost(server, &failure, loss.since, now).await?;
                 }
@@ -217,7 +217,7 @@ impl Engine {
         failure: &Failure,
         since: Timestamp,
         now: Timestamp,
-    ) -> Result<Told, Error> {
+    ) -> Result<LossAlert, Error> {
         let names = names(&server.models);
         tracing::warn!(model = %names, %failure, "the server of a model does not answer");
         let key = format!("model:{} lost {since}", server.address);
@@ -226,14 +226,14 @@ impl Engine {
             known |= self.inner.watch_incident(&outage, &key, now).await?;
         }
         if known {
-            return Ok(Told::ByRun);
+            return Ok(LossAlert::ByRun);
         }
         let text = format!(
             "{failure}\nagents that use it fail until it is back; `deft doctor` asks again"
         );
         let title = format!("no answer from {names}");
         self.tell_health(key, title, text, now).await?;
-        Ok(Told::Here)
+        Ok(LossAlert::Here)
     }
 
     async fn tell_found(
@@ -244,7 +244,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let names = names(&server.models);
         tracing::info!(model = %names, "the server of a model answers again");
-        if loss.told == Told::Here {
+        if loss.told == LossAlert::Here {
             let since = deft_schedule::day_and_time(loss.since, now, &self.inner.host_zone());
             let title = format!("{names}: answering again");
             let text = format!("{title}, after no answer since {since}");

@@ -4,6 +4,7 @@
 //! agree about it. Not here: an interpreter, names, and what only compiling finds (`return`
 //! outside a function); that is said when the block runs.
 
+use deft_template::house_style;
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, parse_module};
@@ -33,7 +34,7 @@ pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
     let span = locate(file, node, place);
     let message = format!(
         "this is not Python: {}",
-        in_house(&problem.error.to_string())
+        house_style(&problem.error.to_string())
     );
     sink.report(Rule::InvalidCompute, span, message);
 }
@@ -41,14 +42,6 @@ pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
 /// Whether a block is shallow enough for its tree to be walked.
 pub(crate) fn is_walkable(code: &str) -> bool {
     depth(code) <= DEEPEST
-}
-
-/// The parser's sentence the way ours are written.
-fn in_house(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    let first = chars.next().into_iter().flat_map(char::to_lowercase);
-    let rest = chars.as_str().trim_end_matches('.');
-    first.chain(rest.chars()).collect()
 }
 
 /// One pair of brackets that is open, or the statement itself.

@@ -37,3 +37,11 @@ pub(crate) fn clamp(text: &str, span: &Range<usize>) -> Range<usize> {
     let end = text.ceil_char_boundary(span.end.max(start));
     start..end
 }
+
+/// A sentence of the Python parser the way ours are written: lower case, no full stop.
+pub fn house_style(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    let first = chars.next().into_iter().flat_map(char::to_lowercase);
+    let rest = chars.as_str().trim_end_matches('.');
+    first.chain(rest.chars()).collect()
+}

@@ -23,7 +23,7 @@ pub use condition::ast::{
     Argument, BinaryOp, BoolOp, Clause, CompareOp, ComprehensionKind, Constant, Conversion,
     DictItem, Expr, ExprKind, FStringPart, Ident, Param, ParamKind, Target, UnaryOp,
 };
-pub use error::SyntaxError;
+pub use error::{SyntaxError, house_style};
 pub use fault::{EvalError, EvalKind};
 pub use names::NameUse;
 pub use scope::{Lookup, Member, Scope};

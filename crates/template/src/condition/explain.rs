@@ -13,7 +13,7 @@ use ruff_python_parser::{
 use ruff_text_size::Ranged as _;
 
 use super::scan::{Token, ends_operand, starts_operand};
-use crate::error::{SyntaxError, clamp};
+use crate::error::{SyntaxError, clamp, house_style};
 
 /// The first error of the parser.
 pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxError {
@@ -69,21 +69,13 @@ pub(super) fn newer(text: &str, error: &UnsupportedSyntaxError) -> SyntaxError {
         return misplaced_star(clamp(text, &error.range().into()));
     }
     SyntaxError::new(
-        in_house(&error.to_string()),
+        house_style(&error.to_string()),
         clamp(text, &error.range().into()),
     )
 }
 
 pub(super) fn misplaced_star(span: Range<usize>) -> SyntaxError {
     SyntaxError::new("`*` outside a list, tuple, set or call", span)
-}
-
-/// The parser's sentence the way ours are written.
-fn in_house(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    let first = chars.next().into_iter().flat_map(char::to_lowercase);
-    let rest = chars.as_str().trim_end_matches('.');
-    first.chain(rest.chars()).collect()
 }
 
 struct Explain<'t> {
@@ -110,7 +102,7 @@ impl Explain<'_> {
                 self.number(span)
             }
             Lexical::UnicodeError | Lexical::StringError => self.escape(span),
-            other => SyntaxError::new(in_house(&other.to_string()), span),
+            other => SyntaxError::new(house_style(&other.to_string()), span),
         }
     }
 
@@ -158,7 +150,7 @@ impl Explain<'_> {
             InString::UnterminatedString | InString::UnterminatedTripleQuotedString => {
                 SyntaxError::new("unterminated string", span)
             }
-            other => SyntaxError::new(in_house(&other.to_string()), span),
+            other => SyntaxError::new(house_style(&other.to_string()), span),
         }
     }
 
