@@ -13,11 +13,10 @@ use super::files::{Planned, Refused, check_conflicts, copy_siblings};
 use super::find;
 use crate::args::{Export, ExportFormat, Global};
 use crate::failure::{Done, Failure};
-use crate::home::Library;
 use crate::output::{Output, counted};
 
 pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
-    let library = Library::open(global, &args.roots)?;
+    let library = global.workspace_of(&args.roots).library()?;
     let snapshot = library.load();
     let mut export = Exported::default();
     for name in &args.names {
