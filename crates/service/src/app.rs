@@ -452,7 +452,17 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::UnknownStep { .. } => "unknown_step",
         Error::NotResumable { .. } => "not_resumable",
         Error::Store(problem) => return store(problem),
-        _ => "engine",
+        Error::Pattern { .. } => "invalid_pattern",
+        Error::NotExact { .. } => "not_exact",
+        Error::NoTarget => "no_target",
+        Error::SlotGone { .. } => "slot_gone",
+        Error::Plan { .. } => "broken_skill",
+        Error::Heal { .. } => "config",
+        Error::Owner { .. } => "file",
+        // What deft stored itself cannot be used any more.
+        Error::Replay { .. } | Error::RevisionLost { .. } | Error::Unstorable { .. } => {
+            return Failure::internal("engine", error.to_string()).maybe_hint(error.hint());
+        }
     };
     Failure::input(code, error.to_string()).maybe_hint(error.hint())
 }
