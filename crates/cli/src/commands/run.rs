@@ -166,17 +166,17 @@ impl Watch<'_> {
     fn steps(&self) -> Vec<(String, String)> {
         let plan = self.plan.iter();
         plan.flat_map(|plan| plan.steps())
-            .map(|step| (step.id.clone(), what(&step.action)))
+            .map(|step| (step.id.clone(), what(&step.kind)))
             .collect()
     }
 }
 
-fn what(action: &deft_model::Action) -> String {
-    match action {
-        deft_model::Action::Tool { tool, .. } => tool.clone(),
-        deft_model::Action::Skill { skill, .. } => format!("skill {skill}"),
-        deft_model::Action::Wait(deft_model::Wait::For(length)) => format!("wait {length}"),
-        other => other.kind().to_owned(),
+fn what(kind: &deft_model::StepKind) -> String {
+    match kind {
+        deft_model::StepKind::Tool { tool, .. } => tool.clone(),
+        deft_model::StepKind::Skill { skill, .. } => format!("skill {skill}"),
+        deft_model::StepKind::Wait(deft_model::Wait::For(length)) => format!("wait {length}"),
+        other => other.key().to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use deft_engine::FileChange;
-use deft_model::{Action, Body, Skill};
+use deft_model::{Body, Skill, StepKind};
 use deft_registry::{Snapshot, State};
 
 use super::{read_store, runtime};
@@ -57,7 +57,7 @@ pub(super) fn blocks(skill: &Skill) -> Vec<&str> {
     };
     let mut blocks = Vec::new();
     for step in &workflow.steps {
-        if let Action::Compute { code } = &step.action {
+        if let StepKind::Compute { code } = &step.kind {
             blocks.push(code.as_str());
         }
     }

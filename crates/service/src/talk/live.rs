@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use deft_agent::{Address, Event as AgentEvent, Interpretation, What};
+use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation};
 use deft_engine::Published;
 use deft_llm::Delta;
 use deft_model::{CallArgs, Message, RunId, Usd};
@@ -114,7 +114,7 @@ impl News {
         let agent = &event.agent;
         let place = |turn: &u32, call: &u32| (agent.clone(), *turn, *call);
         match &event.what {
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 tool,
@@ -133,7 +133,7 @@ impl News {
                     depth: agent.depth(),
                 })
             }
-            What::Returned {
+            EventKind::Returned {
                 turn,
                 call,
                 error,
@@ -149,7 +149,7 @@ impl News {
                     note: error.as_ref().map(|error| error.message.clone()),
                 })
             }
-            What::Told {
+            EventKind::Told {
                 name, how, text, ..
             } => match how {
                 // What costs nothing is not worth a line; a tool that was looked up by calling
@@ -163,7 +163,7 @@ impl News {
                     reason: text.lines().next().unwrap_or_default().to_owned(),
                 }),
             },
-            What::Dispatched {
+            EventKind::Dispatched {
                 turn,
                 call,
                 dispatch,
@@ -176,10 +176,10 @@ impl News {
                     depth: agent.depth(),
                 })
             }
-            What::Finished(_) | What::Unable { .. } => {
+            EventKind::Finished(_) | EventKind::Unable { .. } => {
                 let failure = match &event.what {
-                    What::Unable { failure } => Some(failure),
-                    What::Finished(finished) => finished.error.as_ref(),
+                    EventKind::Unable { failure } => Some(failure),
+                    EventKind::Finished(finished) => finished.error.as_ref(),
                     _ => None,
                 };
                 Some(Live::AgentEnded {
@@ -188,16 +188,16 @@ impl News {
                     note: failure.map(|failure| failure.message.clone()),
                 })
             }
-            What::Began(_)
-            | What::Asked { .. }
-            | What::Replied { .. }
-            | What::Silent { .. }
-            | What::Question { .. }
-            | What::Answered { .. }
-            | What::Offered { .. }
-            | What::Reminded { .. }
-            | What::Rejected { .. }
-            | What::Reopened => None,
+            EventKind::Began(_)
+            | EventKind::Asked { .. }
+            | EventKind::Replied { .. }
+            | EventKind::Silent { .. }
+            | EventKind::Question { .. }
+            | EventKind::Answered { .. }
+            | EventKind::Offered { .. }
+            | EventKind::Reminded { .. }
+            | EventKind::Rejected { .. }
+            | EventKind::Reopened => None,
         }
     }
 }

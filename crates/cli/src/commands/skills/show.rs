@@ -87,7 +87,7 @@ const LINES: [(&str, &str); 12] = [
     ("off because", "/disabled_reason"),
     ("last run", "/last_run_at"),
     ("came to", "/last_run_summary"),
-    ("owner", "/agent_id"),
+    ("agent", "/agent_id"),
     ("revision", "/revision"),
 ];
 

@@ -1,4 +1,4 @@
-//! Events for what came of actions. Making one changes nothing; it is stored, then applied.
+//! Events for the results of requests. Making one changes nothing; it is stored, then applied.
 
 use deft_command::{CommandResult, extract};
 use deft_model::{Effects, Failure, ModelReply, Usd};
@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use super::turn::failed;
 use super::{Machine, words};
-use crate::action::Action;
-use crate::event::{Address, Event, What, Written};
+use crate::event::{Address, Event, EventKind, WrittenCommand};
+use crate::request::Request;
 use crate::setup::{Mode, Setup};
 
 impl Machine {
     /// An agent begins: the one of the step, or one that is being prepared.
     pub fn began(&self, agent: &Address, setup: Setup) -> Event {
-        event(agent, What::Began(Box::new(setup)))
+        event(agent, EventKind::Began(Box::new(setup)))
     }
 
     /// An agent that was to be prepared cannot be.
     pub fn unable(&self, agent: &Address, failure: Failure) -> Event {
-        event(agent, What::Unable { failure })
+        event(agent, EventKind::Unable { failure })
     }
 
     /// The model answered. Commands in the answer are found here, once.
@@ -36,7 +36,7 @@ impl Machine {
             Some(one) if writes(&one.setup) => commands(&reply.text),
             _ => Vec::new(),
         };
-        let what = What::Replied {
+        let what = EventKind::Replied {
             turn,
             reply,
             model,
@@ -49,7 +49,7 @@ impl Machine {
 
     /// The model gave no answer.
     pub fn silent(&self, agent: &Address, turn: u32, failure: Failure) -> Event {
-        event(agent, What::Silent { turn, failure })
+        event(agent, EventKind::Silent { turn, failure })
     }
 
     /// The agent is ended from outside: its time is over, somebody stopped it.
@@ -72,7 +72,7 @@ impl Machine {
     /// A question was answered.
     pub fn answered(&self, agent: &Address, turn: u32, call: u32, reply: Reply) -> Event {
         let Reply { yes, by, person } = reply;
-        let what = What::Answered {
+        let what = EventKind::Answered {
             turn,
             call,
             yes,
@@ -82,11 +82,11 @@ impl Machine {
         event(agent, what)
     }
 
-    /// What is recorded, after a crash, of an action that was begun by somebody who is gone. `None`:
+    /// What is recorded, after a crash, of a request whose driver died. `None`:
     /// it is performed again. A call that must not be repeated ends in doubt, and its agent with it.
-    pub fn cut_off(&self, action: &Action) -> Option<Event> {
-        match action {
-            Action::CallTool {
+    pub fn cut_off(&self, request: &Request) -> Option<Event> {
+        match request {
+            Request::CallTool {
                 agent,
                 turn,
                 call,
@@ -94,10 +94,10 @@ impl Machine {
                 effects: Effects::Once,
                 ..
             } => Some(self.returned(agent, *turn, *call, Err(words::cut_off(tool)), 0)),
-            Action::CallTool { .. }
-            | Action::CallModel { .. }
-            | Action::Ask { .. }
-            | Action::Prepare { .. } => None,
+            Request::CallTool { .. }
+            | Request::CallModel { .. }
+            | Request::Ask { .. }
+            | Request::Prepare { .. } => None,
         }
     }
 }
@@ -113,19 +113,19 @@ pub struct Reply {
     pub person: bool,
 }
 
-fn event(agent: &Address, what: What) -> Event {
+fn event(agent: &Address, what: EventKind) -> Event {
     Event {
         agent: agent.clone(),
         what,
     }
 }
 
-pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms: u64) -> What {
+pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms: u64) -> EventKind {
     let (value, error) = match result {
         Ok(value) => (Some(value), None),
         Err(failure) => (None, Some(failure)),
     };
-    What::Returned {
+    EventKind::Returned {
         turn,
         call,
         value,
@@ -135,9 +135,9 @@ pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms:
 }
 
 /// The commands of a reply, which is the model's own text and nothing else (X22).
-fn commands(reply: &str) -> Vec<Written> {
+fn commands(reply: &str) -> Vec<WrittenCommand> {
     let written = extract(reply).written().into_iter();
-    let written = written.map(|(line, problem)| Written {
+    let written = written.map(|(line, problem)| WrittenCommand {
         line,
         problem: problem.map(|problem| CommandResult::refused(&[problem]).content),
     });

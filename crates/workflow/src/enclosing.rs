@@ -6,11 +6,11 @@ use deft_model::OnError;
 
 use crate::Path;
 use crate::machine::Machine;
-use crate::state::{At, Phase, StepState};
+use crate::state::{Phase, Position, StepState};
 
 /// A skill that a step is inside of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Around {
+pub struct EnclosingSkill {
     /// The skill.
     pub skill: String,
     /// Its revision.
@@ -21,7 +21,7 @@ pub struct Around {
 
 impl Machine {
     /// The skills around a step, the one of the run first.
-    pub fn around(&self, path: &Path) -> Vec<Around> {
+    pub fn enclosing_skills(&self, path: &Path) -> Vec<EnclosingSkill> {
         let Ok(at) = self.locate(path) else {
             return Vec::new();
         };
@@ -29,7 +29,7 @@ impl Machine {
         let mut next = Some(at.frame);
         while let Some(frame) = next {
             let frame = &self.frames[frame];
-            around.push(Around {
+            around.push(EnclosingSkill {
                 skill: frame.plan.skill.clone(),
                 revision: frame.plan.revision.clone(),
                 path: frame.parent.map(|parent| self.path(parent)),
@@ -59,7 +59,7 @@ impl Machine {
             });
             quiet.all(|quiet| quiet)
         });
-        let fatal = |at: &At| {
+        let fatal = |at: &Position| {
             let step = &self.frames[at.frame].plan.steps[at.step].step;
             step.on_error != OnError::Continue
         };
@@ -74,7 +74,7 @@ fn is_quiet(state: &StepState) -> bool {
 }
 
 /// A step is tried for the first time, and no other item of it has been.
-fn is_first(at: &At, state: &StepState) -> bool {
+fn is_first(at: &Position, state: &StepState) -> bool {
     let own = at.item.unwrap_or(0);
     let mut tries = state.tries.iter().enumerate();
     tries.all(|(item, tried)| tried.attempts == u32::from(item == own))

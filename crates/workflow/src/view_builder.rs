@@ -8,14 +8,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next};
-use crate::view::{ItemCounts, MOST_FAILED, StepStatus, StepView, step_error};
+use crate::event::{Answer, Call, CallEnd, CallIntent, Event, Next, RunEnd};
+use crate::step_view::{ItemCounts, MOST_FAILED, StepStatus, StepView, step_error};
 use crate::{Path, Plan};
 
 /// The most items of a loop whose inner steps are shown.
 const MOST_ITEMS: usize = 50;
 
-pub(crate) struct Views<'a> {
+pub(crate) struct ViewBuilder<'a> {
     /// Plans by the prefix of their steps.
     plans: HashMap<String, &'a Plan>,
     nested: &'a [Arc<Plan>],
@@ -24,7 +24,7 @@ pub(crate) struct Views<'a> {
 }
 
 /// What an event is about.
-enum About {
+enum Subject {
     Step(String),
     /// An item of this step.
     Item(String),
@@ -32,17 +32,17 @@ enum About {
     Outputs,
 }
 
-fn about(path: &Path) -> About {
+fn about(path: &Path) -> Subject {
     let path = Path::from_text(path.without_attempts());
     let (prefix, step, item) = path.parts();
     match item {
-        _ if path.is_outputs() => About::Outputs,
-        Some(_) => About::Item(format!("{prefix}{step}")),
-        None => About::Step(path.as_str().to_owned()),
+        _ if path.is_outputs() => Subject::Outputs,
+        Some(_) => Subject::Item(format!("{prefix}{step}")),
+        None => Subject::Step(path.as_str().to_owned()),
     }
 }
 
-impl<'a> Views<'a> {
+impl<'a> ViewBuilder<'a> {
     pub(crate) fn new(plan: &'a Plan, nested: &'a [Arc<Plan>]) -> Self {
         Self {
             plans: HashMap::from([(String::new(), plan)]),
@@ -115,7 +115,7 @@ impl<'a> Views<'a> {
                 view.attempts += 1;
             }),
             Event::Expired { path, .. } => {
-                if let About::Step(id) = about(path) {
+                if let Subject::Step(id) = about(path) {
                     self.stopped(
                         at,
                         &format!("{id}/"),
@@ -136,7 +136,7 @@ impl<'a> Views<'a> {
     }
 
     fn on_step(&mut self, path: &Path, change: impl FnOnce(&mut StepView)) {
-        if let About::Step(id) = about(path) {
+        if let Subject::Step(id) = about(path) {
             change(self.view(id));
         }
     }
@@ -148,7 +148,7 @@ impl<'a> Views<'a> {
                 let split = id.rfind('/').map_or(0, |at| at + 1);
                 let plan = self.plans.get(&id[..split]);
                 let step = plan.and_then(|plan| plan.step(&id[split..]));
-                let kind = step.map_or("", |step| step.action.kind());
+                let kind = step.map_or("", |step| step.kind.key());
                 self.index.insert(id.clone(), self.seen.len());
                 self.seen.push(StepView::pending(id, kind));
                 self.seen.len() - 1
@@ -157,7 +157,7 @@ impl<'a> Views<'a> {
         &mut self.seen[at]
     }
 
-    fn begun(&mut self, at: Timestamp, begun: &Begun) {
+    fn begun(&mut self, at: Timestamp, begun: &CallIntent) {
         self.on_step(&begun.path, |view| {
             view.status = StepStatus::Running;
             view.reason = None;
@@ -171,10 +171,10 @@ impl<'a> Views<'a> {
         });
     }
 
-    fn ended(&mut self, at: Timestamp, ended: &Ended) {
+    fn ended(&mut self, at: Timestamp, ended: &CallEnd) {
         match about(&ended.path) {
-            About::Outputs => {}
-            About::Item(step) => {
+            Subject::Outputs => {}
+            Subject::Item(step) => {
                 let (_, _, item) = ended.path.parts();
                 if let (Some(items), true) = (&mut self.view(step).items, ended.next.is_last()) {
                     items.done += 1;
@@ -185,7 +185,7 @@ impl<'a> Views<'a> {
                     }
                 }
             }
-            About::Step(id) => {
+            Subject::Step(id) => {
                 let view = self.view(id);
                 view.started_at.get_or_insert(at);
                 view.error = ended.error.as_ref().map(step_error);
@@ -204,13 +204,13 @@ impl<'a> Views<'a> {
 
     fn skipped(&mut self, path: &Path, reason: &str) {
         match about(path) {
-            About::Outputs => {}
-            About::Item(step) => {
+            Subject::Outputs => {}
+            Subject::Item(step) => {
                 if let Some(items) = &mut self.view(step).items {
                     items.done += 1;
                 }
             }
-            About::Step(id) => self.view(id).wait(StepStatus::Skipped, reason.to_owned()),
+            Subject::Step(id) => self.view(id).wait(StepStatus::Skipped, reason.to_owned()),
         }
     }
 
@@ -234,7 +234,7 @@ impl<'a> Views<'a> {
     }
 
     /// Steps that went on when a run was ended that nobody drove.
-    fn abandoned(&mut self, at: Timestamp, finished: &Finished) {
+    fn abandoned(&mut self, at: Timestamp, finished: &RunEnd) {
         let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
         let Some(error) = &finished.error else {
             return;
@@ -271,7 +271,7 @@ impl<'a> Views<'a> {
             let id = format!("{prefix}{}", step.id);
             let known = here.iter().position(|view| view.id == id);
             behind = known.unwrap_or_else(|| {
-                here.insert(behind, StepView::pending(id, step.action.kind()));
+                here.insert(behind, StepView::pending(id, step.kind.key()));
                 behind
             }) + 1;
         }

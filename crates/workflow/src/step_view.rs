@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::Plan;
 use crate::event::{Event, Next};
 use crate::progress::elapsed;
-use crate::views::Views;
+use crate::view_builder::ViewBuilder;
 
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -103,7 +103,7 @@ pub fn step_views<'e>(
     nested: &[Arc<Plan>],
     events: impl IntoIterator<Item = (Timestamp, &'e Event)>,
 ) -> Vec<StepView> {
-    let mut views = Views::new(plan, nested);
+    let mut views = ViewBuilder::new(plan, nested);
     for (at, event) in events {
         views.take_in(at, event);
     }
@@ -155,13 +155,13 @@ impl StepView {
     /// What follows a failure.
     pub(crate) fn follow(&mut self, at: Timestamp, next: &Next) {
         match next {
-            Next::Retry { at: until } | Next::Wait { at: until } if *until > at => {
+            Next::Retry { at: until } | Next::Postponed { at: until } if *until > at => {
                 self.wait(StepStatus::Waiting, format!("tried again at {until}"));
             }
             Next::Heal(heal) => {
                 self.wait(StepStatus::Running, format!("mending with `{}`", heal.tool));
             }
-            Next::Retry { .. } | Next::Wait { .. } | Next::Judged | Next::Verify { .. } => {
+            Next::Retry { .. } | Next::Postponed { .. } | Next::Judged | Next::Verify { .. } => {
                 self.status = StepStatus::Running;
             }
             Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {

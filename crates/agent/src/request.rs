@@ -3,11 +3,11 @@
 use deft_model::{Effects, Failure, ModelRequest, Object, ToolCall, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::{Address, Dispatch, Offer, Setup, Shelved};
+use crate::{Address, Dispatch, Offer, Setup, ShelfTool};
 
 /// What a machine asks of the world.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum Request {
     /// Ask the model.
     CallModel {
         /// Which agent.
@@ -34,7 +34,7 @@ pub enum Action {
         /// What repeating it would do.
         effects: Effects,
         /// What a person agreed to with it.
-        covers: Option<Covers>,
+        covers: Option<Coverage>,
     },
     /// Ask a person before a call.
     Ask {
@@ -51,11 +51,11 @@ pub enum Action {
         /// The question.
         message: String,
     },
-    /// Put together what an agent that is sent out begins with: [`What::Began`] or
-    /// [`What::Unable`] for that address.
+    /// Put together what an agent that is sent out begins with: [`EventKind::Began`] or
+    /// [`EventKind::Unable`] for that address.
     ///
-    /// [`What::Began`]: crate::What::Began
-    /// [`What::Unable`]: crate::What::Unable
+    /// [`EventKind::Began`]: crate::What::Began
+    /// [`EventKind::Unable`]: crate::What::Unable
     Prepare {
         /// The new agent.
         agent: Address,
@@ -66,7 +66,7 @@ pub enum Action {
 
 /// Something that a model wants done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wanted<'a> {
+pub enum RequestedCall<'a> {
     /// A call of a tool that was offered.
     Tool(&'a Offer, &'a ToolCall),
     /// A line of a `cmd` block.
@@ -75,7 +75,7 @@ pub enum Wanted<'a> {
 
 /// What it comes down to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Resolved {
+pub enum Resolution {
     /// A text: a help page, the body of a skill, a list.
     Text(String),
     /// It makes no sense, and the model is told why.
@@ -111,12 +111,12 @@ pub struct Consent {
     /// The question, where naming the call is not enough.
     pub question: Option<String>,
     /// What a yes is for beside the call itself.
-    pub covers: Option<Covers>,
+    pub covers: Option<Coverage>,
 }
 
 /// Calls that follow from one that a person agrees to: those of a skill that it runs or stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Covers {
+pub struct Coverage {
     /// Their tools.
     pub tools: Vec<String>,
     /// The revision of the skill that calls them; none for one that is not stored yet.
@@ -131,11 +131,11 @@ pub struct Covers {
 /// What a machine has to be told about the world before it decides.
 pub trait Facts {
     /// What a call or a command comes down to. Whether a tool was offered is known already.
-    fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved;
+    fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution;
 
     /// How a tool of the shelf is called, under the name that the model has for it; `None` when it is
     /// gone.
-    fn describe(&self, shelved: &Shelved) -> Option<ToolSpec>;
+    fn describe(&self, shelved: &ShelfTool) -> Option<ToolSpec>;
 
     /// How many calls agents of other steps of the run have made that count for its limit.
     fn calls_elsewhere(&self) -> usize;

@@ -10,12 +10,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Call, Ended, Event, Heal, Next};
+use crate::event::{Call, CallEnd, Event, Heal, Next};
 use crate::machine::Machine;
-use crate::plan::{Remedy, Work};
+use crate::plan::{CompiledStep, Remedy};
 use crate::progress::elapsed;
 use crate::size::size;
-use crate::state::{At, TryState};
+use crate::state::{Position, TryState};
 use crate::verify::unjudged;
 
 /// The first wait before a retry; each later one is twice as long, up to the longest.
@@ -28,7 +28,7 @@ pub(crate) const MOST_CUT_OFFS: u32 = 5;
 
 impl Machine {
     /// The event for what came of a call. It says what follows, and is to be stored and applied.
-    pub fn settle(
+    pub fn end_call(
         &self,
         path: &Path,
         attempt: u32,
@@ -37,11 +37,11 @@ impl Machine {
         ms: u64,
         cached: bool,
     ) -> Event {
-        self.settle_with(path, attempt, result, now, (ms, cached), Vec::new())
+        self.end_with(path, attempt, result, now, (ms, cached), Vec::new())
     }
 
     /// The event for what came of an agent that has called these with success.
-    pub fn settle_agent(
+    pub fn end_agent(
         &self,
         path: &Path,
         attempt: u32,
@@ -50,10 +50,10 @@ impl Machine {
         ms: u64,
         called: Vec<String>,
     ) -> Event {
-        self.settle_with(path, attempt, result, now, (ms, false), called)
+        self.end_with(path, attempt, result, now, (ms, false), called)
     }
 
-    fn settle_with(
+    fn end_with(
         &self,
         path: &Path,
         attempt: u32,
@@ -100,7 +100,7 @@ impl Machine {
         let whole = at.filter(|at| at.item.is_none() && next.is_last());
         let started = whole.and_then(|at| self.frames[at.frame].steps[at.step].started_at);
         let ms = started.map_or(ms, |started| elapsed(started, now));
-        Event::Ended(Ended {
+        Event::Ended(CallEnd {
             path: path.clone(),
             attempt,
             value,
@@ -114,7 +114,7 @@ impl Machine {
 
     /// Says what would let a call be repeated, where a retry or a remedy is withheld because
     /// its effects are unknown.
-    pub(crate) fn explain_withheld(&self, at: At, failure: Failure) -> Failure {
+    pub(crate) fn explain_withheld(&self, at: Position, failure: Failure) -> Failure {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
         let said = planned.step.effects.or(frame.plan.effects).is_some();
@@ -139,9 +139,9 @@ impl Machine {
     }
 
     /// The tool that a try has called, and what repeating it would do; also while its result is judged.
-    fn tool_called(&self, at: At) -> Option<(&str, Effects)> {
+    fn tool_called(&self, at: Position) -> Option<(&str, Effects)> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
-        if !matches!(planned.work, Work::Tool { .. }) {
+        if !matches!(planned.work, CompiledStep::Tool { .. }) {
             return None;
         }
         if let Some(held) = self.verifying(at) {
@@ -165,12 +165,12 @@ impl Machine {
         failure: Failure,
         until: Timestamp,
     ) -> Event {
-        Event::Ended(Ended {
+        Event::Ended(CallEnd {
             path: path.clone(),
             attempt,
             value: None,
             error: Some(failure),
-            next: Next::Wait { at: until },
+            next: Next::Postponed { at: until },
             cached: false,
             called: Vec::new(),
             ms: 0,
@@ -179,7 +179,7 @@ impl Machine {
 
     /// Whether there is room for a result beside all others of the run: they are kept in memory
     /// and in the journal.
-    fn check_room(&self, at: At, value: &Value) -> Result<(), Failure> {
+    fn check_room(&self, at: Position, value: &Value) -> Result<(), Failure> {
         let limit = self.rules.max_results;
         let all = self.results.saturating_add(size(value));
         if all <= limit {
@@ -195,28 +195,28 @@ impl Machine {
         Err(failure.in_doubt())
     }
 
-    fn is_judging(&self, at: At) -> bool {
+    fn is_judging(&self, at: Position) -> bool {
         matches!(self.try_state(at), Some(TryState::Calling { call, .. })
             if matches!(**call, Call::Condition))
     }
 
     /// Whether the try is that of an agent.
-    pub(crate) fn is_agent(&self, at: At) -> bool {
+    pub(crate) fn is_agent(&self, at: Position) -> bool {
         let held = self.verifying(at).is_some_and(|held| held.by_agent);
         held || matches!(self.try_state(at), Some(TryState::Calling { call, .. })
             if matches!(**call, Call::Agent { .. }))
     }
 
-    pub(crate) fn try_state(&self, at: At) -> Option<&TryState> {
+    pub(crate) fn try_state(&self, at: Position) -> Option<&TryState> {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         tries.get(at.item.unwrap_or(0)).map(|tried| &tried.state)
     }
 
     /// A step that failed before anything was called. What cannot be evaluated now cannot be
     /// evaluated later either, so it is neither mended nor tried again.
-    pub(crate) fn settle_failed(&self, at: At, failure: Failure) -> Event {
+    pub(crate) fn fail_before_call(&self, at: Position, failure: Failure) -> Event {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
-        Event::Ended(Ended {
+        Event::Ended(CallEnd {
             path: self.path(at),
             attempt: 0,
             value: None,
@@ -241,7 +241,7 @@ impl Machine {
         };
         match at.and_then(|at| self.try_state(at)) {
             Some(TryState::Healing { .. }) => self.healed(path, Err(failure), now, 0),
-            _ => self.settle(path, attempt, Err(failure), now, 0, false),
+            _ => self.end_call(path, attempt, Err(failure), now, 0, false),
         }
     }
 
@@ -280,7 +280,7 @@ impl Machine {
     /// What follows a result that is not as expected. The call has happened: one that must not be
     /// repeated is not, and where the step asks for another try it may bring another result. An agent
     /// repeats nothing: it goes on, and is told what was missing.
-    pub(crate) fn after_breach(&self, now: Timestamp, at: At, breach: &Failure) -> Next {
+    pub(crate) fn after_breach(&self, now: Timestamp, at: Position, breach: &Failure) -> Next {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         if self.stopped_in(at.frame).is_some() {
             return Next::Fail;
@@ -303,7 +303,7 @@ impl Machine {
     }
 
     /// What repeating the call of a try would do.
-    fn effects_of(&self, at: At) -> Effects {
+    fn effects_of(&self, at: Position) -> Effects {
         match self.try_state(at) {
             Some(TryState::Calling { effects, .. }) => *effects,
             // Inside it was looked at already: what is still in doubt must not be repeated.
@@ -313,7 +313,7 @@ impl Machine {
     }
 
     /// Another try, if `retry:N` leaves one.
-    fn retry(&self, now: Timestamp, at: At) -> Option<Next> {
+    fn retry(&self, now: Timestamp, at: Position) -> Option<Next> {
         let frame = &self.frames[at.frame];
         let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
         let made = tried.map_or(0, |tried| tried.retries);
@@ -327,7 +327,13 @@ impl Machine {
         }
     }
 
-    pub(crate) fn next(&self, now: Timestamp, at: At, failure: &Failure, may_heal: bool) -> Next {
+    pub(crate) fn next(
+        &self,
+        now: Timestamp,
+        at: Position,
+        failure: &Failure,
+        may_heal: bool,
+    ) -> Next {
         // What somebody stopped is not tolerated either.
         if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
             return Next::Fail;
@@ -365,7 +371,7 @@ impl Machine {
     }
 
     /// The first remedy that answers to a failure: the step's own, the skill's, the host's.
-    fn remedy(&self, at: At, failure: &Failure) -> Option<Heal> {
+    fn remedy(&self, at: Position, failure: &Failure) -> Option<Heal> {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
         let answers = |remedy: &&Remedy| remedy.when.contains(&failure.class);
@@ -389,7 +395,7 @@ impl Machine {
     ///
     /// Counted are the remedies of everything that has ended for certain before this try, so that
     /// parallel steps do not take them from each other, whichever fails first.
-    fn may_heal(&self, at: At) -> bool {
+    fn may_heal(&self, at: Position) -> bool {
         let planned = &self.frames[at.frame].plan.steps[at.step];
         let mut taken = self.heals_of(at);
         if planned.step.max_heals.is_some_and(|most| taken >= most) {
@@ -411,7 +417,7 @@ impl Machine {
     }
 
     /// Remedies of the steps that a step waits for.
-    fn heals_before(&self, at: At) -> u32 {
+    fn heals_before(&self, at: Position) -> u32 {
         let frame = &self.frames[at.frame];
         let visible = &frame.plan.steps[at.step].visible;
         let steps = frame.steps.iter().enumerate();
@@ -420,7 +426,7 @@ impl Machine {
         tries.map(|tried| tried.heals_inside).sum()
     }
 
-    fn heals_of_earlier_items(&self, at: At) -> u32 {
+    fn heals_of_earlier_items(&self, at: Position) -> u32 {
         let end = at
             .item
             .map_or(0, |item| (item + 1).saturating_sub(self.width(at)));
@@ -429,7 +435,7 @@ impl Machine {
     }
 
     /// Remedies of a try and of the items that it waits for.
-    fn heals_of(&self, at: At) -> u32 {
+    fn heals_of(&self, at: Position) -> u32 {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         let own = tries.get(at.item.unwrap_or(0));
         own.map_or(0, |tried| tried.heals_inside) + self.heals_of_earlier_items(at)
