@@ -14,6 +14,8 @@ mod documents;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+mod errors;
+#[cfg(test)]
 mod layering;
 #[cfg(test)]
 mod licences;

@@ -112,3 +112,76 @@ fn named_paths_exist() {
         "left: words that the documents still use, right: `OTHERS`"
     );
 }
+
+/// The targets of links to files of this repository, with the part behind `#`.
+fn links(text: &str) -> Vec<(&str, Option<&str>)> {
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let inside = targets.filter(|target| !target.contains("://") && !target.contains(' '));
+    inside
+        .map(|target| {
+            target
+                .split_once('#')
+                .map_or((target, None), |(path, part)| (path, Some(part)))
+        })
+        .collect()
+}
+
+/// The names that a page gives its headings, as GitHub makes them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let name = |heading: &str| {
+        let text = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = text
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(name).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let root = root();
+    let mut pages: Vec<std::path::PathBuf> = crate::support::files_in(&root.join("docs"), "md");
+    pages.extend(
+        [
+            "README.md",
+            "ARCHITECTURE.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+        ]
+        .map(|name| root.join(name)),
+    );
+    let mut broken = Vec::new();
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for (path, part) in links(&text) {
+            let target = if path.is_empty() {
+                page.clone()
+            } else {
+                page.parent().unwrap().join(path)
+            };
+            let fits = match part {
+                Some(part) => {
+                    std::fs::read_to_string(&target).is_ok_and(|text| anchors(&text).contains(part))
+                }
+                None => target.exists(),
+            };
+            if !fits {
+                broken.push(format!(
+                    "{}: {path}#{}",
+                    page.display(),
+                    part.unwrap_or_default()
+                ));
+            }
+        }
+    }
+    assert!(
+        broken.is_empty(),
+        "links that lead nowhere:\n{}",
+        broken.join("\n")
+    );
+}
