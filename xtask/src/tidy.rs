@@ -50,7 +50,7 @@ fn manifests_name_the_licence() {
     assert!(read("LICENSE").contains("Apache License"));
 }
 
-/// One test binary per crate, and no test file that nobody compiles.
+/// One test binary per crate, and every test file is part of it.
 #[test]
 fn no_test_file_is_forgotten() {
     for entry in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
