@@ -18,7 +18,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("registry", 10),
     ("schedule", 4),
     ("skillfile", 10),
-    ("template", 3),
     ("tools", 10),
     ("workflow", 12),
 ];

@@ -6,7 +6,7 @@
 use super::budget::Budget;
 use super::number::{self, Number};
 use super::{Dict, Kind, Seq, Set, Text, Value, args, iterate, percent, table::Table};
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 
 /// `a op b`.

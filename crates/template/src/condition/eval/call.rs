@@ -5,7 +5,7 @@
 
 use super::Machine;
 use super::frame::word;
-use crate::condition::ast::{Argument, Expr, ExprKind};
+use crate::ast::{Argument, Expr, ExprKind};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::table::Table;

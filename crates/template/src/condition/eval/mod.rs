@@ -10,7 +10,7 @@ mod frame;
 mod reduce;
 mod stream;
 
-use super::ast::{
+use crate::ast::{
     BoolOp, CompareOp, Constant, Conversion, DictItem, Expr, ExprKind, FStringPart, UnaryOp,
 };
 use crate::fault::{Fault, Outcome};

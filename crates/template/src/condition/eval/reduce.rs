@@ -1,7 +1,7 @@
 //! Builtins that run over many values: `any`, `sum`, `max`, `sorted`, `next`.
 
 use super::Machine;
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::compare::{Order, ordered};

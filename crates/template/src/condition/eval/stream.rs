@@ -1,7 +1,7 @@
 //! Iterators on the move, and comprehensions, which are made of them.
 
 use super::Machine;
-use crate::condition::ast::{Clause, ComprehensionKind, Expr};
+use crate::ast::{Clause, ComprehensionKind, Expr};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::iterate::{self, Generator, Handle, Stream};

@@ -5,7 +5,7 @@ use super::define::Defined;
 use super::filters;
 use super::node::{Arg, Const, Node, NodeKind, Slice};
 use super::tests;
-use crate::condition::ast::CompareOp;
+use crate::ast::CompareOp;
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
 use crate::value::budget::Budget;

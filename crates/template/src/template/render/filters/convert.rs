@@ -1,7 +1,7 @@
 //! Filters that turn a value into another: numbers, truth values, JSON.
 
 use super::{bind, number};
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
 use crate::value::budget::Budget;
