@@ -16,6 +16,8 @@ mod doors;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod front_ends;
+#[cfg(test)]
 mod layering;
 #[cfg(test)]
 mod licences;
