@@ -39,6 +39,7 @@ mod plan;
 mod policy;
 mod preflight;
 mod python;
+mod python_members;
 mod python_names;
 mod read;
 mod record;
