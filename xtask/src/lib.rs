@@ -13,6 +13,8 @@ mod doors;
 mod layering;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod toolchain;
 
 #[cfg(test)]
 mod support {
