@@ -59,6 +59,7 @@ mod yaml;
 pub use against::{Surroundings, check_against, check_page, skills_run_by};
 pub use agentskills::is_host_key;
 pub use diagnostic::{Diagnostic, Severity, has_errors};
+pub use fields::{Shape, record_keys};
 pub use flags::flags;
 pub use markdown::sections;
 pub use names::{RESERVED, is_dotted, is_meant, is_word, slug};

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
 use crate::embedded::json_offset;
-use crate::fields::{LISTED, POLICY, RECORD};
+use crate::fields::{DETAILS, POLICY, RECORD, read_details};
 use crate::names::slug;
 use crate::parse::Document;
 use crate::plan;
@@ -76,7 +76,7 @@ fn lower(root: &Node, file: &str, moment: &Moment, sink: &mut Sink) -> Option<Do
         file,
         severity: Severity::Error,
     };
-    fields.check_keys(&[RECORD, LISTED, POLICY], Severity::Error, sink);
+    fields.check_keys(&[RECORD, DETAILS, POLICY], Severity::Error, sink);
     let skill = skill(&fields, moment, sink);
     Some(Document::Skill(Box::new(skill)))
 }
@@ -120,10 +120,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         timing,
         keywords,
         priority: fields.integer("priority", sink).unwrap_or_default(),
-        tags: fields.texts("tags", sink),
-        author: fields.text("author", sink),
-        version: fields.text("version", sink),
-        created: fields.text("created", sink),
+        details: read_details(fields, sink),
         required_tools,
         body,
         policy: policy::read(fields, sink),
