@@ -10,6 +10,8 @@ mod documents;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+mod durations;
+#[cfg(test)]
 mod layering;
 #[cfg(test)]
 mod tidy;
