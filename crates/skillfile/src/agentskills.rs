@@ -2,9 +2,10 @@
 
 use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
 use crate::embedded::embedded;
-use crate::fields::{DETAILS, HOST_KEYS, Kind, METADATA, OPEN, POLICY, read_details};
+use crate::fields::{DETAILS, HOST_KEYS, Kind, METADATA, OPEN, POLICY};
 use crate::names;
 use crate::parse::Place;
 use crate::policy;
@@ -79,7 +80,7 @@ pub(crate) fn skill(
         timing,
         keywords,
         priority: inner.integer("priority", sink).unwrap_or_default(),
-        details: read_details(&inner, sink),
+        details: details::read(&inner, sink),
         required_tools: inner.texts("required_tools", sink),
         body: Body::Instructions(body),
         policy: policy::read(&inner, sink),

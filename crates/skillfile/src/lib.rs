@@ -25,6 +25,7 @@ mod against;
 mod agentmd;
 mod agentskills;
 mod compute;
+mod details;
 mod diagnostic;
 mod embedded;
 mod expressions;

@@ -2,8 +2,9 @@
 
 use deft_model::{Body, Dialect, Handler, Object, OpenSpec, Skill, SkillId, Text, nearest};
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
-use crate::fields::{DETAILS, MANPAGE, POLICY, read_details};
+use crate::fields::{DETAILS, MANPAGE, POLICY};
 use crate::flags;
 use crate::names::{RESERVED, is_dotted};
 use crate::parse::{Document, Place};
@@ -125,7 +126,7 @@ fn skill(
         timing,
         keywords,
         priority: 0,
-        details: read_details(fields, sink),
+        details: details::read(fields, sink),
         required_tools: fields.texts("required_tools", sink),
         body: manual.unwrap_or_else(|| Body::Instructions(Text::default())),
         policy: policy::read(fields, sink),

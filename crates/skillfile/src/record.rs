@@ -6,9 +6,10 @@
 use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Timing, Trigger};
 use serde_json::Value;
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
 use crate::embedded::json_offset;
-use crate::fields::{DETAILS, POLICY, RECORD, read_details};
+use crate::fields::{DETAILS, POLICY, RECORD};
 use crate::names::slug;
 use crate::parse::Document;
 use crate::plan;
@@ -120,7 +121,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         timing,
         keywords,
         priority: fields.integer("priority", sink).unwrap_or_default(),
-        details: read_details(fields, sink),
+        details: details::read(fields, sink),
         required_tools,
         body,
         policy: policy::read(fields, sink),

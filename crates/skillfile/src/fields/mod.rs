@@ -13,7 +13,7 @@ mod trigger;
 mod workflow;
 
 pub(crate) use agent::AGENT;
-pub(crate) use details::{DETAILS, read_details};
+pub(crate) use details::DETAILS;
 pub(crate) use manpage::{DOMAIN, MANPAGE};
 pub(crate) use open::{HOST_KEYS, METADATA, OPEN};
 pub(crate) use policy::{BUDGET, EXPECT, HEAL, POLICY};

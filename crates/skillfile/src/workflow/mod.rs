@@ -12,8 +12,9 @@ mod wait;
 
 use deft_model::{Action, Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
-use crate::fields::{CONFIRMATION, DETAILS, POLICY, WORKFLOW, read_details};
+use crate::fields::{CONFIRMATION, DETAILS, POLICY, WORKFLOW};
 use crate::names::{is_id, reserved_action};
 use crate::parse::{Document, Place};
 use crate::policy::{self, mappings};
@@ -121,7 +122,7 @@ fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sin
         timing,
         keywords,
         priority: 0,
-        details: read_details(fields, sink),
+        details: details::read(fields, sink),
         required_tools: fields.texts("required_tools", sink),
         body: Body::Steps(Box::new(workflow)),
         policy,
