@@ -7,18 +7,23 @@ VENV := $(CACHE)/venv
 CRONER := $(CACHE)/croner
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DEFT := $(TARGET)/release/deft
+FAST := $(TARGET)/fast/deft
 DEBUG := $(TARGET)/debug/deft
 NEXTEST_VERSION := 0.9.143
 # The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
 LOCKED := --locked --ignore-rust-version
 
-.PHONY: up test setup lint build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
+.PHONY: up release test setup lint build unit doc referee fuzz alone alone-unit chaos bench bench-peers servers tools clean
 .NOTPARALLEL:
 
 ## Builds deft and starts it: the first start fills the home with defaults and examples.
 up:
+	cargo build --profile fast --bin deft $(LOCKED)
+	$(FAST) up
+
+## The optimised binary for releases and benches; takes several times as long to build as that of `up`.
+release:
 	cargo build --release --bin deft $(LOCKED)
-	$(DEFT) up
 
 ## Everything that CI checks, with all set-up it needs; prints how long each stage took.
 test:
@@ -75,8 +80,7 @@ chaos:
 	cargo test --release $(LOCKED) -p deft-engine --test it chaos_slots:: -- --nocapture
 
 ## Figures; what they print is in docs/performance.md.
-bench: $(VENV)/ready
-	cargo build --release --bin deft $(LOCKED)
+bench: $(VENV)/ready release
 	cargo bench --workspace $(LOCKED)
 	$(VENV)/bin/python benches/validate.py $(DEFT)
 	$(VENV)/bin/python benches/seeds.py $(DEFT)

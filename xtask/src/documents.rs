@@ -1,7 +1,7 @@
 //! Generated parts of documents are what the code says.
 
 use deft_skillfile::{
-    Moment, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
+    Moment, Parsed, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
 };
 
 use crate::support::{read, root};
@@ -51,14 +51,26 @@ fn the_rule_reference_is_current() {
     check("docs/rules.md", &out);
 }
 
-/// Every example of the format page loads, and nothing is wrong with it.
-#[test]
-fn the_examples_load() {
-    let page = read("docs/skill-format.md");
+/// A skill file of a document, as deft reads it: `folder/file`, or `file` in the folder of skills.
+pub(crate) fn parse_example(path: &str, text: &str) -> Parsed {
     let moment = Moment {
         now: "2026-11-15T12:00:00Z".parse().expect("a timestamp"),
         zone: jiff::tz::TimeZone::UTC,
     };
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("skills", path));
+    let domain = path.contains('/').then_some(folder);
+    let place = Place {
+        file,
+        folder,
+        domain,
+    };
+    parse(text.as_bytes(), &place, Profile::Deft, &moment)
+}
+
+/// Every example of the format page loads, and nothing is wrong with it.
+#[test]
+fn the_examples_load() {
+    let page = read("docs/skill-format.md");
     let mut count = 0;
     for fence in page.split("\n```").skip(1).step_by(2) {
         let (info, body) = fence
@@ -67,19 +79,7 @@ fn the_examples_load() {
         let Some((_, path)) = info.split_once("skill=") else {
             continue;
         };
-        let (folder, file) = path.rsplit_once('/').unwrap_or(("skills", path));
-        let domain = path.contains('/').then_some(folder);
-        let text = format!("{body}\n");
-        let parsed = parse(
-            text.as_bytes(),
-            &Place {
-                file,
-                folder,
-                domain,
-            },
-            Profile::Deft,
-            &moment,
-        );
+        let parsed = parse_example(path, &format!("{body}\n"));
         let real: Vec<_> = parsed
             .diagnostics
             .iter()

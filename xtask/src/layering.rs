@@ -1,18 +1,20 @@
 //! The arrows between crates are those of the table in ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
-use serde_json::Value;
-
-use crate::support::{read, root};
+use crate::support::{metadata, read};
 
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The table: `| crate | what it is | may depend on |`.
 fn allowed() -> Arrows {
     let text = read("ARCHITECTURE.md");
-    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    let section = text
+        .split("\n## Crates\n")
+        .nth(1)
+        .expect("a section `Crates`");
+    let section = section.split("\n#").next().unwrap_or_default();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
     let word = |cell: &str| cell.trim().trim_matches('`').to_owned();
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').collect();
@@ -27,18 +29,7 @@ fn allowed() -> Arrows {
 
 /// What the manifests say, without dependencies of tests.
 fn actual() -> Arrows {
-    let output = Command::new(env!("CARGO"))
-        .args([
-            "metadata",
-            "--no-deps",
-            "--format-version",
-            "1",
-            "--offline",
-        ])
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let metadata = metadata(&["--no-deps", "--offline"]);
     let short = |name: &str| match name {
         "deft" => Some("cli".to_owned()),
         "xtask" => Some("xtask".to_owned()),
@@ -85,17 +76,13 @@ fn reaches<'a>(arrows: &'a Arrows, from: &'a str, to: &str) -> bool {
 /// Code in compute blocks has no files: a feature that any crate turns on would be on for all.
 #[test]
 fn the_interpreter_is_built_without_the_host() {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
-        .args([
-            "--all-features",
-            "--filter-platform",
-            "x86_64-unknown-linux-gnu",
-        ])
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let metadata = metadata(&[
+        "--offline",
+        "--locked",
+        "--all-features",
+        "--filter-platform",
+        "x86_64-unknown-linux-gnu",
+    ]);
     let features = |name: &str| -> Vec<String> {
         let id = format!("#{name}@");
         let nodes = metadata["resolve"]["nodes"].as_array().expect("nodes");

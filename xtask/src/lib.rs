@@ -6,13 +6,29 @@
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod cycles;
+#[cfg(test)]
+mod dependencies;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
 mod durations;
 #[cfg(test)]
+mod errors;
+#[cfg(test)]
 mod layering;
+#[cfg(test)]
+mod licences;
+#[cfg(test)]
+mod paths;
+#[cfg(test)]
+mod public_items;
+#[cfg(test)]
+mod sizes;
+#[cfg(test)]
+mod source;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]
@@ -35,12 +51,32 @@ mod support {
 
     /// All files of the workspace with this extension, by path.
     pub(crate) fn files(extension: &str) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        for folder in ["crates", "xtask", "fuzz", "tests"] {
-            collect(&root().join(folder), extension, &mut found);
-        }
+        let folders = ["crates", "xtask", "fuzz", "tests"].into_iter();
+        let mut found: Vec<PathBuf> = folders
+            .flat_map(|folder| files_in(&root().join(folder), extension))
+            .collect();
         found.sort();
         found
+    }
+
+    /// All files below a folder with this extension, by path.
+    pub(crate) fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        collect(folder, extension, &mut found);
+        found
+    }
+
+    /// What `cargo metadata` prints.
+    pub(crate) fn metadata(arguments: &[&str]) -> serde_json::Value {
+        let output = std::process::Command::new(env!("CARGO"))
+            .args(["metadata", "--format-version", "1"])
+            .args(arguments)
+            .current_dir(root())
+            .output()
+            .expect("cargo runs");
+        let problem = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("`cargo metadata {}`: {problem}", arguments.join(" ")))
     }
 
     fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {

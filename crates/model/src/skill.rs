@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::choice::choice;
 use crate::{
-    Action, Confirmation, Details, Digest, Input, Object, OnError, Policy, SkillId, Step, Text,
+    Confirmation, Details, Digest, Input, Object, OnError, Policy, SkillId, Step, StepKind, Text,
     Timing, Trigger,
 };
 
@@ -105,7 +105,7 @@ pub enum Body {
         /// The id of the only step of its plan.
         step: String,
         /// The call.
-        action: Action,
+        kind: StepKind,
         /// What a failure means.
         on_error: OnError,
         /// The longest an attempt may take.

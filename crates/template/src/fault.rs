@@ -106,7 +106,7 @@ impl Fault {
     }
 
     /// Puts a place on the error, unless it has one.
-    pub(crate) fn at(mut self, span: &Range<usize>) -> Self {
+    pub(crate) fn with_span(mut self, span: &Range<usize>) -> Self {
         self.0.span.get_or_insert_with(|| span.clone());
         self
     }

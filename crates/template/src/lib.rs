@@ -10,21 +10,24 @@
 //! hand on. Secrets are placeholders here, and their contents never come in. Spans are byte ranges
 //! in the text that was given; mapping them back into a YAML file is the caller's part.
 
+mod ast;
 mod condition;
 mod error;
 mod fault;
+mod markup;
 mod names;
 mod scope;
 mod template;
 mod value;
 
-pub use condition::Condition;
-pub use condition::ast::{
+pub use ast::{
     Argument, BinaryOp, BoolOp, Clause, CompareOp, ComprehensionKind, Constant, Conversion,
     DictItem, Expr, ExprKind, FStringPart, Ident, Param, ParamKind, Target, UnaryOp,
 };
+pub use condition::Condition;
 pub use error::{SyntaxError, house_style};
 pub use fault::{EvalError, EvalKind};
+pub use markup::has_markup;
 pub use names::NameUse;
 pub use scope::{Lookup, Member, Scope};
-pub use template::{Template, has_markup};
+pub use template::Template;

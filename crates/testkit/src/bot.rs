@@ -123,7 +123,7 @@ impl BotApi {
         state.last
     }
 
-    /// Numbers of updates that nobody has confirmed.
+    /// Numbers of updates that are not confirmed yet.
     pub fn unconfirmed(&self) -> Vec<i64> {
         let state = lock(&self.shared.state);
         let number = |update: &Value| update["update_id"].as_i64();
@@ -226,7 +226,7 @@ impl State {
     fn perform(&mut self, method: &str, body: &Value) -> Reaction {
         match method {
             "sendMessage" => self.send_message(body),
-            // What there is, is added by whoever waits for it.
+            // The waiting request adds the pending updates.
             "getUpdates" => good(&json!([])),
             "sendChatAction" | "answerCallbackQuery" => good(&json!(true)),
             "editMessageText" => edit_message(body),

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Closed until somebody opens it; then open for good. Clones are the same gate.
+/// Closed until a caller opens it; then open for good. Clones are the same gate.
 #[derive(Clone, Debug, Default)]
 pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
 impl Gate {
-    /// Lets everybody through.
+    /// Opens the gate for all waiters.
     pub fn open(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();

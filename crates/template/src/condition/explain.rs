@@ -133,7 +133,7 @@ impl Explain<'_> {
 
     fn in_string(&self, kind: &InString, span: Range<usize>) -> SyntaxError {
         match kind {
-            InString::UnclosedLbrace if !stops(self.tokens[self.at(&span)].kind) => {
+            InString::UnclosedLbrace if !stops(self.tokens[self.token_at(&span)].kind) => {
                 self.unexpected(&span)
             }
             InString::UnclosedLbrace => {
@@ -175,7 +175,7 @@ impl Explain<'_> {
     }
 
     /// The place of the first token at or behind a span.
-    fn at(&self, span: &Range<usize>) -> usize {
+    fn token_at(&self, span: &Range<usize>) -> usize {
         let found = self
             .tokens
             .iter()
@@ -185,13 +185,13 @@ impl Explain<'_> {
 
     /// A span together with the token before it.
     fn before(&self, span: &Range<usize>) -> Range<usize> {
-        let before = self.at(span).checked_sub(1);
+        let before = self.token_at(span).checked_sub(1);
         before.map_or(span.clone(), |at| self.tokens[at].span().start..span.end)
     }
 
     /// The last token of a kind before a span.
     fn opener(&self, kind: TokenKind, span: &Range<usize>) -> Option<Token> {
-        let before = &self.tokens[..self.at(span)];
+        let before = &self.tokens[..self.token_at(span)];
         before
             .iter()
             .rev()
@@ -207,7 +207,7 @@ impl Explain<'_> {
         };
         let Some(opener) = self
             .opener(kind, span)
-            .filter(|_| stops(self.tokens[self.at(span)].kind))
+            .filter(|_| stops(self.tokens[self.token_at(span)].kind))
         else {
             return self.unexpected(span);
         };
@@ -220,14 +220,14 @@ impl Explain<'_> {
 
     /// `f(a.b = 1)`: the `=` behind a span.
     fn assignment(&self, span: &Range<usize>) -> SyntaxError {
-        let behind = self.tokens[self.at(span)..].iter();
+        let behind = self.tokens[self.token_at(span)..].iter();
         let equal = behind.clone().find(|token| token.kind == TokenKind::Equal);
         self.unexpected(&equal.map_or(span.clone(), |equal| equal.span()))
     }
 
     /// The error for a token that cannot stand where it does.
     fn unexpected(&self, span: &Range<usize>) -> SyntaxError {
-        let at = self.at(span);
+        let at = self.token_at(span);
         let token = self.tokens[at];
         let before = at.checked_sub(1).map(|at| self.tokens[at]);
         if let Some(before) = before
@@ -287,7 +287,7 @@ impl Explain<'_> {
 
     /// Whether a `lambda` stands before a token and no `:` behind it.
     fn has_open_lambda(&self, token: Token) -> bool {
-        let before = &self.tokens[..self.at(&token.span())];
+        let before = &self.tokens[..self.token_at(&token.span())];
         let last = |kind| before.iter().rposition(|token| token.kind == kind);
         last(TokenKind::Lambda).is_some_and(|lambda| last(TokenKind::Colon) < Some(lambda))
     }

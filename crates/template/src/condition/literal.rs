@@ -5,9 +5,9 @@ use ruff_python_ast::{
     InterpolatedStringElement as Element, Number,
 };
 
-use super::ast::{Constant, Conversion, ExprKind, FStringPart};
 use super::explain::misplaced_star;
 use super::lower::{Lowered, lower as lower_expr, span};
+use crate::ast::{Constant, Conversion, ExprKind, FStringPart};
 use crate::error::SyntaxError;
 
 /// `CPython` refuses longer decimal integers as well, since reading them takes quadratic time.

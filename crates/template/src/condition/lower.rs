@@ -8,12 +8,12 @@ use std::ops::Range;
 use ruff_python_ast::{self as python, Expr as Python};
 use ruff_text_size::Ranged;
 
-use super::ast::{
+use super::explain::misplaced_star;
+use super::literal;
+use crate::ast::{
     Argument, BinaryOp, BoolOp, Clause, CompareOp, ComprehensionKind, DictItem, Expr, ExprKind,
     Ident, Param, ParamKind, Target, UnaryOp,
 };
-use super::explain::misplaced_star;
-use super::literal;
 use crate::error::SyntaxError;
 
 pub(super) type Lowered<T> = Result<T, SyntaxError>;

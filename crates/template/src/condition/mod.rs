@@ -4,7 +4,6 @@
 //! not Jinja's, lowered to a small tree and evaluated in `eval`. What only a full Python can do is an error of its own kind; there is no
 //! interpreter here to hand it to.
 
-pub(crate) mod ast;
 mod eval;
 mod explain;
 mod literal;
@@ -15,12 +14,12 @@ mod scan;
 
 use std::ops::Range;
 
+use crate::ast::Expr;
 use crate::error::SyntaxError;
 use crate::fault::EvalError;
+use crate::markup::has_markup;
 use crate::names::NameUse;
 use crate::scope::{Scope, Slots};
-use crate::template::has_markup;
-use ast::Expr;
 
 /// A condition that has been parsed.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::ast::{
+use crate::ast::{
     Argument, Clause, Constant, DictItem, Expr, ExprKind, FStringPart, Ident, Param, Target,
 };
 use crate::error::SyntaxError;

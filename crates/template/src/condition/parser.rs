@@ -10,8 +10,8 @@ use std::ops::Range;
 use ruff_python_ast::{Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-use super::ast::Expr;
 use super::{explain, lower, scan};
+use crate::ast::Expr;
 use crate::error::SyntaxError;
 
 /// Parses `source[range]` as a whole.

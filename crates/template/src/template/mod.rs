@@ -16,6 +16,7 @@ use minijinja::syntax::SyntaxConfig;
 
 use crate::error::SyntaxError;
 use crate::fault::EvalError;
+use crate::markup::has_markup;
 use crate::names::NameUse;
 use crate::scope::Scope;
 use render::Program;
@@ -117,18 +118,6 @@ impl Template {
     pub fn is_literal(&self) -> bool {
         self.shape == Shape::Literal
     }
-}
-
-/// Tells whether a text has any template syntax: `{{`, `{%` or `{#`.
-pub fn has_markup(text: &str) -> bool {
-    let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(|byte| *byte == b'{') {
-        rest = &rest[at + 1..];
-        if matches!(rest.first(), Some(b'{' | b'%' | b'#')) {
-            return true;
-        }
-    }
-    false
 }
 
 /// A line end behind the expression does not count, as YAML blocks leave one.

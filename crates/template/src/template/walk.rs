@@ -30,9 +30,9 @@ pub(super) fn names(text: &str, root: &ast::Stmt<'_>) -> Result<Vec<NameUse>, Sy
 
 type Attribute = Option<(String, Range<usize>)>;
 
-/// Whether a missing value does no harm where an expression stands.
+/// How the value of an expression is used, which decides whether a missing value matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Use {
     /// The value itself is used.
     Value,
     /// The value is written into the text.
@@ -56,7 +56,7 @@ impl<'t> Walk<'t> {
     fn stmt(&mut self, stmt: &ast::Stmt<'t>) {
         match stmt {
             ast::Stmt::Template(template) => self.body(&template.children),
-            ast::Stmt::EmitExpr(emit) => self.expr(&emit.expr, Place::Printed),
+            ast::Stmt::EmitExpr(emit) => self.expr(&emit.expr, Use::Printed),
             ast::Stmt::EmitRaw(_) => {}
             ast::Stmt::ForLoop(stmt) => self.for_loop(stmt),
             ast::Stmt::IfCond(stmt) => self.if_cond(stmt),
@@ -103,7 +103,7 @@ impl<'t> Walk<'t> {
         self.bind(&stmt.target);
         self.bound.push("loop");
         if let Some(filter) = &stmt.filter_expr {
-            self.expr(filter, Place::Guarded);
+            self.expr(filter, Use::Guarded);
         }
         self.body(&stmt.body);
         self.bound.truncate(outer);
@@ -166,7 +166,7 @@ impl<'t> Walk<'t> {
     fn test(&mut self, test: &ast::Expr<'t>) -> usize {
         let safe = self.safe.len();
         let first = self.uses.len();
-        self.expr(test, Place::Guarded);
+        self.expr(test, Use::Guarded);
         let source = self.text;
         let mentioned = self.uses[first..]
             .iter()
@@ -176,7 +176,7 @@ impl<'t> Walk<'t> {
     }
 
     fn value(&mut self, expr: &ast::Expr<'t>) {
-        self.expr(expr, Place::Value);
+        self.expr(expr, Use::Value);
     }
 
     fn values<'a>(&mut self, exprs: impl IntoIterator<Item = &'a ast::Expr<'t>>)
@@ -188,12 +188,12 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn expr(&mut self, expr: &ast::Expr<'t>, place: Place) {
+    fn expr(&mut self, expr: &ast::Expr<'t>, usage: Use) {
         match expr {
-            ast::Expr::Var(var) => self.read(var.id, var.span(), place, None),
+            ast::Expr::Var(var) => self.read(var.id, var.span(), usage, None),
             ast::Expr::Const(_) => {}
             ast::Expr::Slice(slice) => {
-                self.expr(&slice.expr, place);
+                self.expr(&slice.expr, usage);
                 self.values(
                     [&slice.start, &slice.stop, &slice.step]
                         .into_iter()
@@ -201,29 +201,29 @@ impl<'t> Walk<'t> {
                 );
             }
             ast::Expr::UnaryOp(op) => match op.op {
-                ast::UnaryOpKind::Not => self.expr(&op.expr, Place::Guarded),
+                ast::UnaryOpKind::Not => self.expr(&op.expr, Use::Guarded),
                 ast::UnaryOpKind::Neg => self.value(&op.expr),
             },
-            ast::Expr::BinOp(op) => self.binary(op, place),
+            ast::Expr::BinOp(op) => self.binary(op, usage),
             ast::Expr::Compare(compare) => {
                 self.value(&compare.expr);
                 self.values(compare.ops.iter().map(|op| &op.expr));
             }
             ast::Expr::IfExpr(conditional) => {
                 let safe = self.test(&conditional.test_expr);
-                self.expr(&conditional.true_expr, place);
+                self.expr(&conditional.true_expr, usage);
                 if let Some(otherwise) = &conditional.false_expr {
-                    self.expr(otherwise, place);
+                    self.expr(otherwise, usage);
                 }
                 self.safe.truncate(safe);
             }
-            ast::Expr::Filter(filter) => self.filter(filter, place),
+            ast::Expr::Filter(filter) => self.filter(filter, usage),
             ast::Expr::Test(test) => self.is_test(test),
             ast::Expr::GetAttr(attr) => {
-                self.member(&attr.expr, place, || Some(attribute(attr)));
+                self.member(&attr.expr, usage, || Some(attribute(attr)));
             }
             ast::Expr::GetItem(item) => {
-                self.member(&item.expr, place, || literal_key(&item.subscript_expr));
+                self.member(&item.expr, usage, || literal_key(&item.subscript_expr));
                 self.value(&item.subscript_expr);
             }
             ast::Expr::Call(call) => self.call(call),
@@ -236,54 +236,49 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn read(&mut self, name: &str, span: Span, place: Place, attribute: Attribute) {
+    fn read(&mut self, name: &str, span: Span, usage: Use, attribute: Attribute) {
         if self.bound.contains(&name) {
             return;
         }
         self.uses.push(NameUse {
             name: name.to_owned(),
             span: span.start_offset as usize..span.end_offset as usize,
-            guarded: place == Place::Guarded || self.safe.contains(&name),
-            printed: place == Place::Printed,
+            guarded: usage == Use::Guarded || self.safe.contains(&name),
+            printed: usage == Use::Printed,
             attribute,
         });
     }
 
     /// What an attribute or key is read on; a default behind it covers it as well.
-    fn member(
-        &mut self,
-        expr: &ast::Expr<'t>,
-        place: Place,
-        attribute: impl FnOnce() -> Attribute,
-    ) {
+    fn member(&mut self, expr: &ast::Expr<'t>, usage: Use, attribute: impl FnOnce() -> Attribute) {
         match expr {
-            ast::Expr::Var(var) => self.read(var.id, var.span(), place, attribute()),
-            _ => self.expr(expr, place),
+            ast::Expr::Var(var) => self.read(var.id, var.span(), usage, attribute()),
+            _ => self.expr(expr, usage),
         }
     }
 
     /// In `a and b`, only the truth of `a` counts, and `a` has been looked at before `b` is read.
-    fn binary(&mut self, op: &ast::BinOp<'t>, place: Place) {
+    fn binary(&mut self, op: &ast::BinOp<'t>, usage: Use) {
         if matches!(op.op, ast::BinOpKind::Concat) {
-            self.expr(&op.left, place);
-            return self.expr(&op.right, place);
+            self.expr(&op.left, usage);
+            return self.expr(&op.right, usage);
         }
         if !matches!(op.op, ast::BinOpKind::ScAnd | ast::BinOpKind::ScOr) {
             return self.values([&op.left, &op.right]);
         }
         let safe = self.test(&op.left);
-        self.expr(&op.right, place);
+        self.expr(&op.right, usage);
         self.safe.truncate(safe);
     }
 
-    fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'t>>, place: Place) {
+    fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'t>>, usage: Use) {
         if let Some(expr) = &filter.expr {
-            let place = match (filter.name, place) {
-                ("default" | "d", _) => Place::Guarded,
-                ("tojson" | "pprint", _) | (_, Place::Value | Place::Guarded) => Place::Value,
-                (_, Place::Printed) => Place::Printed,
+            let usage = match (filter.name, usage) {
+                ("default" | "d", _) => Use::Guarded,
+                ("tojson" | "pprint", _) | (_, Use::Value | Use::Guarded) => Use::Value,
+                (_, Use::Printed) => Use::Printed,
             };
-            self.expr(expr, place);
+            self.expr(expr, usage);
         }
         let start = filter.span().start_offset as usize;
         self.check(builtins::check_filter(filter.name, start));
@@ -291,11 +286,11 @@ impl<'t> Walk<'t> {
     }
 
     fn is_test(&mut self, test: &ast::Spanned<ast::Test<'t>>) {
-        let place = match test.name {
-            "defined" | "undefined" => Place::Guarded,
-            _ => Place::Value,
+        let usage = match test.name {
+            "defined" | "undefined" => Use::Guarded,
+            _ => Use::Value,
         };
-        self.expr(&test.expr, place);
+        self.expr(&test.expr, usage);
         let start = test.span().start_offset as usize;
         self.check(builtins::check_test(test.name, start));
         self.args(&test.args);

@@ -12,7 +12,7 @@ pub(crate) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    pub(crate) fn of(positional: Vec<Value<'a>>) -> Self {
+    pub(crate) fn from_positional(positional: Vec<Value<'a>>) -> Self {
         Args {
             positional,
             named: Vec::new(),

@@ -19,7 +19,7 @@ pub(crate) fn equal<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcom
 }
 
 fn equal_at<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget, depth: usize) -> Outcome<bool> {
-    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+    if let (Some(a), Some(b)) = (Number::from_value(a), Number::from_value(b)) {
         return Ok(number::compare(a, b) == Some(Ordering::Equal));
     }
     match (a, b) {
@@ -155,7 +155,7 @@ fn ordered_at<'a>(
     budget: &Budget,
     depth: usize,
 ) -> Outcome<bool> {
-    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+    if let (Some(a), Some(b)) = (Number::from_value(a), Number::from_value(b)) {
         return Ok(number::compare(a, b).is_some_and(|ordering| order.holds(ordering)));
     }
     match (a, b) {
@@ -253,7 +253,7 @@ pub(crate) fn contains<'a>(
 }
 
 fn in_range(item: &Value<'_>, (start, end, step): (i64, i64, i64)) -> bool {
-    let int = match Number::of(item) {
+    let int = match Number::from_value(item) {
         Some(Number::Int(int)) => Some(int),
         Some(Number::Float(float)) => number::integral(float),
         None => None,

@@ -72,7 +72,7 @@ fn radix(digits: &str, base: i64) -> Option<(u32, &str)> {
 
 /// `abs(value)`.
 pub(crate) fn absolute<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
-    match Number::of(value) {
+    match Number::from_value(value) {
         Some(Number::Int(int)) => int
             .checked_abs()
             .map(Value::Int)
@@ -90,7 +90,7 @@ pub(crate) fn absolute<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
 
 /// `round(value, digits)`.
 pub(crate) fn round<'a>(value: &Value<'a>, digits: Option<i64>) -> Outcome<Value<'a>> {
-    match (Number::of(value), digits) {
+    match (Number::from_value(value), digits) {
         (Some(Number::Int(int)), None | Some(0..)) => Ok(Value::Int(int)),
         (Some(Number::Int(int)), Some(digits)) => round_int(int, digits),
         (Some(Number::Float(float)), None) if float.is_finite() => {

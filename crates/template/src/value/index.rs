@@ -37,15 +37,15 @@ pub(crate) fn item<'a>(
             None => Err(no_key(index, budget)?),
         },
         Value::List(seq) => {
-            at(seq.len(), index, "list").and_then(|at| present(seq.get(at), "list"))
+            resolve_index(seq.len(), index, "list").and_then(|at| present(seq.get(at), "list"))
         }
         Value::Tuple(seq) => {
-            at(seq.len(), index, "tuple").and_then(|at| present(seq.get(at), "tuple"))
+            resolve_index(seq.len(), index, "tuple").and_then(|at| present(seq.get(at), "tuple"))
         }
         Value::Str(text) => character(text, index, budget),
         Value::Range(start, end, step) => {
             let len = range_len(*start, *end, *step);
-            at(len, index, "range").map(|at| range_at(*start, *step, at))
+            resolve_index(len, index, "range").map(|at| range_at(*start, *step, at))
         }
         _ => Err(Fault::type_error(format!(
             "'{}' object is not subscriptable",
@@ -72,7 +72,7 @@ fn out_of_range(what: &str) -> Fault {
 }
 
 /// A place from an index that may count from the end.
-fn at(len: usize, index: &Value<'_>, what: &str) -> Outcome<usize> {
+fn resolve_index(len: usize, index: &Value<'_>, what: &str) -> Outcome<usize> {
     let (Value::Int(_) | Value::Bool(_)) = index else {
         let found = index.type_name();
         let wanted = match what {
@@ -95,7 +95,7 @@ fn at(len: usize, index: &Value<'_>, what: &str) -> Outcome<usize> {
 
 fn character<'a>(text: &Text<'a>, index: &Value<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     budget.scan(text.len())?;
-    let at = at(char_len(text), index, "str")?;
+    let at = resolve_index(char_len(text), index, "str")?;
     let byte = byte_of(text, at);
     let width = text[byte..].chars().next().map_or(0, char::len_utf8);
     Ok(Value::Str(text.cut(byte..byte + width)))

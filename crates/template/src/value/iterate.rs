@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::budget::Budget;
 use super::index::{range_at, range_len};
 use super::{Kind, Seq, Text, Value};
-use crate::condition::ast::{Clause, Expr};
+use crate::ast::{Clause, Expr};
 use crate::fault::{Fault, Outcome};
 
 pub(crate) type Handle<'a> = Rc<RefCell<Stream<'a>>>;

@@ -118,7 +118,7 @@ impl Missing {
         };
         let fault = Fault::undefined(path, message).with_hint(hint);
         match &self.span {
-            Some(span) => fault.at(span),
+            Some(span) => fault.with_span(span),
             None => fault,
         }
     }

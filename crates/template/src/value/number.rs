@@ -15,7 +15,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
+    pub(crate) fn from_value(value: &Value<'_>) -> Option<Self> {
         match value {
             Value::Bool(flag) => Some(Number::Int(i128::from(*flag))),
             Value::Int(int) => Some(Number::Int(*int)),

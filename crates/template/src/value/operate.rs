@@ -6,7 +6,7 @@
 use super::budget::Budget;
 use super::number::{self, Number};
 use super::{Dict, Kind, Seq, Set, Text, Value, args, iterate, percent, table::Table};
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 
 /// `a op b`.
@@ -16,7 +16,7 @@ pub(crate) fn binary<'a>(
     b: &Value<'a>,
     budget: &Budget,
 ) -> Outcome<Value<'a>> {
-    if let (Some(x), Some(y)) = (Number::of(a), Number::of(b)) {
+    if let (Some(x), Some(y)) = (Number::from_value(a), Number::from_value(b)) {
         return numbers(op, x, y, (a, b));
     }
     a.usable()?;
@@ -262,7 +262,7 @@ fn sign(op: BinaryOp) -> &'static str {
 
 /// `-a`.
 pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
-    match Number::of(value) {
+    match Number::from_value(value) {
         Some(Number::Int(int)) => int
             .checked_neg()
             .map(Value::Int)
@@ -274,7 +274,7 @@ pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
 
 /// `+a`.
 pub(crate) fn plus<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
-    match Number::of(value) {
+    match Number::from_value(value) {
         Some(Number::Int(int)) => Ok(Value::Int(int)),
         Some(Number::Float(float)) => Ok(Value::Float(float)),
         None => Err(bad_operand("+", value)),
@@ -283,7 +283,7 @@ pub(crate) fn plus<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
 
 /// `~a`.
 pub(crate) fn invert<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
-    match Number::of(value) {
+    match Number::from_value(value) {
         Some(Number::Int(int)) => Ok(Value::Int(!int)),
         _ => Err(bad_operand("~", value)),
     }

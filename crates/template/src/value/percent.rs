@@ -212,7 +212,7 @@ fn character(value: &Value<'_>) -> Outcome<String> {
 
 fn whole(kind: char, value: &Value<'_>) -> Outcome<i128> {
     let decimal = matches!(kind, 'd' | 'i' | 'u');
-    match Number::of(value) {
+    match Number::from_value(value) {
         Some(Number::Int(int)) => Ok(int),
         Some(Number::Float(float)) if decimal => integral(float.trunc())
             .ok_or_else(|| Fault::unsupported("a float of this size as `%d`")),

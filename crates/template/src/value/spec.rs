@@ -353,5 +353,5 @@ fn group(digits: &str, mark: char, every: usize, least: usize) -> String {
 
 /// The float of a number, for formats that show one.
 pub(crate) fn real(value: &Value<'_>) -> Option<f64> {
-    Number::of(value).map(Number::to_float)
+    Number::from_value(value).map(Number::to_float)
 }

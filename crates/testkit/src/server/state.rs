@@ -82,7 +82,7 @@ impl Witness {
             "key": key,
         });
         let mut file = file;
-        // A kill can cut a write where a page of the file ends. Whoever writes next begins a line of
+        // A kill can cut a write where a page of the file ends. The next writer begins a line of
         // its own, so that only the cut one is lost.
         file.write_all(format!("\n{line}\n").as_bytes()).ok();
     }

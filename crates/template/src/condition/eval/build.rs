@@ -217,7 +217,7 @@ fn integer(args: Args<'_>) -> Outcome<Value<'_>> {
 }
 
 fn real<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
-    if let Some(number) = Number::of(value) {
+    if let Some(number) = Number::from_value(value) {
         return Ok(Value::Float(number.to_float()));
     }
     let Value::Str(text) = value else {

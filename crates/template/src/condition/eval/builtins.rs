@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::call::member;
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
 use crate::value::{Kind, Value, convert, format, iterate, operate, show, spec};

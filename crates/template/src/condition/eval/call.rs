@@ -5,7 +5,7 @@
 
 use super::Machine;
 use super::frame::word;
-use crate::condition::ast::{Argument, Expr, ExprKind};
+use crate::ast::{Argument, Expr, ExprKind};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::table::Table;
@@ -19,7 +19,7 @@ impl<'a> Machine<'a> {
             let Some(method) = methods::find(receiver.kind(), name) else {
                 let function = self
                     .attribute(&receiver, name)
-                    .map_err(|f| f.at(&callee.span))?;
+                    .map_err(|f| f.with_span(&callee.span))?;
                 let args = self.arguments(args)?;
                 return self.call_value(&function, args);
             };

@@ -4,7 +4,7 @@
 //! frame makes no cycle. A frame is dropped when nothing made in it can outlive it.
 
 use super::Machine;
-use crate::condition::ast::{Constant, Expr, ExprKind, Target};
+use crate::ast::{Constant, Expr, ExprKind, Target};
 use crate::condition::names;
 use crate::fault::{Fault, Outcome};
 use crate::scope::{Lookup, Member};

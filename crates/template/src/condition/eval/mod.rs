@@ -10,7 +10,7 @@ mod frame;
 mod reduce;
 mod stream;
 
-use super::ast::{
+use crate::ast::{
     BoolOp, CompareOp, Constant, Conversion, DictItem, Expr, ExprKind, FStringPart, UnaryOp,
 };
 use crate::fault::{Fault, Outcome};
@@ -68,7 +68,7 @@ impl<'a> Machine<'a> {
             }
             Err(fault) => Err(fault),
         };
-        outcome.map_err(|fault| fault.at(&expr.span))
+        outcome.map_err(|fault| fault.with_span(&expr.span))
     }
 
     fn kind(&mut self, expr: &'a Expr) -> Outcome<Value<'a>> {
@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
         let mut last = Value::None;
         for value in values {
             last = self.eval(value)?;
-            let truth = last.truth().map_err(|fault| fault.at(&value.span))?;
+            let truth = last.truth().map_err(|fault| fault.with_span(&value.span))?;
             if truth == (op == BoolOp::Or) {
                 break;
             }
@@ -296,7 +296,7 @@ impl<'a> Machine<'a> {
         };
         let shown = format::converted(value, letter, &self.budget)
             .and_then(|value| spec::apply(&value, &spec, &self.budget));
-        shown.map_err(|fault| fault.at(&expr.span))
+        shown.map_err(|fault| fault.with_span(&expr.span))
     }
 }
 

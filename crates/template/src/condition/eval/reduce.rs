@@ -1,7 +1,7 @@
 //! Builtins that run over many values: `any`, `sum`, `max`, `sorted`, `next`.
 
 use super::Machine;
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::compare::{Order, ordered};
@@ -83,7 +83,7 @@ impl<'a> Machine<'a> {
     fn key(&mut self, key: Option<&Value<'a>>, value: &Value<'a>) -> Outcome<Value<'a>> {
         match key {
             None | Some(Value::None) => Ok(value.clone()),
-            Some(function) => self.call_value(function, Args::of(vec![value.clone()])),
+            Some(function) => self.call_value(function, Args::from_positional(vec![value.clone()])),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Iterators on the move, and comprehensions, which are made of them.
 
 use super::Machine;
-use crate::condition::ast::{Clause, ComprehensionKind, Expr};
+use crate::ast::{Clause, ComprehensionKind, Expr};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::Args;
 use crate::value::iterate::{self, Generator, Handle, Stream};
@@ -39,7 +39,8 @@ impl<'a> Machine<'a> {
                 let Some(items) = self.row(sources, false)? else {
                     return Ok(None);
                 };
-                self.call_value(function, Args::of(items)).map(Some)
+                self.call_value(function, Args::from_positional(items))
+                    .map(Some)
             }
             Stream::Filter(function, source, _) => self.filtered(function, source),
             Stream::Zip(sources, strict, _) => match self.row(sources, *strict)? {
@@ -73,7 +74,7 @@ impl<'a> Machine<'a> {
             let keep = match function {
                 Value::None => item.truth()?,
                 _ => self
-                    .call_value(function, Args::of(vec![item.clone()]))?
+                    .call_value(function, Args::from_positional(vec![item.clone()]))?
                     .truth()?,
             };
             if keep {
@@ -153,7 +154,8 @@ impl<'a> Machine<'a> {
                 return Ok(true);
             };
             let source = self.eval(&inner.iter)?;
-            let source = iterate::open(&source).map_err(|fault| fault.at(&inner.iter.span))?;
+            let source =
+                iterate::open(&source).map_err(|fault| fault.with_span(&inner.iter.span))?;
             generator.levels.push(source);
         }
         Ok(false)
@@ -173,7 +175,7 @@ impl<'a> Machine<'a> {
         let mut levels = Vec::new();
         if let Some(first) = clauses.first() {
             let source = self.eval(&first.iter)?;
-            levels.push(iterate::open(&source).map_err(|fault| fault.at(&first.iter.span))?);
+            levels.push(iterate::open(&source).map_err(|fault| fault.with_span(&first.iter.span))?);
         }
         let depths = levels
             .iter()

@@ -138,7 +138,7 @@ impl<'a> Renderer<'a> {
         untrusted: bool,
     ) -> Outcome<()> {
         let NodeKind::Name(owner_name) = &owner.kind else {
-            return Err(Fault::unsupported("assigning to this").at(&owner.span));
+            return Err(Fault::unsupported("assigning to this").with_span(&owner.span));
         };
         let mut locals = self.locals.iter_mut().rev();
         let bound = locals.find(|local| local.name == owner_name);
@@ -149,7 +149,7 @@ impl<'a> Renderer<'a> {
         }) = bound
         else {
             let message = format!("`{owner_name}` is not a namespace");
-            return Err(Fault::type_error(message).at(&owner.span));
+            return Err(Fault::type_error(message).with_span(&owner.span));
         };
         let changed = changed(dict, name, value)?;
         self.budget.items(dict.len() + 1)?;

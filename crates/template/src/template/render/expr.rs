@@ -5,7 +5,7 @@ use super::define::Defined;
 use super::filters;
 use super::node::{Arg, Const, Node, NodeKind, Slice};
 use super::tests;
-use crate::condition::ast::CompareOp;
+use crate::ast::CompareOp;
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
 use crate::value::budget::Budget;
@@ -34,7 +34,7 @@ impl<'a> Renderer<'a> {
             }
             Err(fault) => Err(fault),
         };
-        outcome.map_err(|fault| fault.at(&node.span))
+        outcome.map_err(|fault| fault.with_span(&node.span))
     }
 
     fn kind(&mut self, node: &'a Node) -> Outcome<Value<'a>> {
@@ -107,7 +107,7 @@ impl<'a> Renderer<'a> {
         deciding: bool,
     ) -> Outcome<Value<'a>> {
         let value = self.eval_raw(left)?;
-        let truth = value.truth().map_err(|fault| fault.at(&left.span))?;
+        let truth = value.truth().map_err(|fault| fault.with_span(&left.span))?;
         if truth == deciding {
             return Ok(value);
         }

@@ -8,7 +8,7 @@ use minijinja::machinery::{Span, ast};
 use minijinja::value::ValueKind;
 
 use super::node::{Apply, Arg, Branches, Const, For, Macro, Node, NodeKind, Program, Slice, Stmt};
-use crate::condition::ast::{BinaryOp, CompareOp};
+use crate::ast::{BinaryOp, CompareOp};
 
 /// The program of a template.
 pub(crate) fn lower(root: &ast::Stmt<'_>) -> Program {

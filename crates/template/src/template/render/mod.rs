@@ -40,7 +40,7 @@ impl Program {
         let slots = Slots::new(&self.read);
         let mut renderer = Renderer::new(scope, &slots);
         let value = renderer.eval(node)?;
-        value.to_json().map_err(|fault| fault.at(&node.span))
+        value.to_json().map_err(|fault| fault.with_span(&node.span))
     }
 
     pub(super) fn text(&self, scope: &dyn Scope) -> Outcome<String> {
@@ -164,7 +164,7 @@ impl<'a> Renderer<'a> {
         };
         written
             .and_then(|()| self.check_length())
-            .map_err(|fault| fault.at(&node.span))
+            .map_err(|fault| fault.with_span(&node.span))
     }
 
     /// Renders a body aside; the text goes to a name, or through a filter into the output.
@@ -180,7 +180,7 @@ impl<'a> Renderer<'a> {
         let ((), mut untrusted) = result?;
         if self.secrets > secrets {
             let place = target.or(filter).map_or(0..0, |node| node.span.clone());
-            return Err(Fault::secret().at(&place));
+            return Err(Fault::secret().with_span(&place));
         }
         let mut value = Value::str(text);
         if let Some(filter) = filter {
@@ -202,7 +202,7 @@ impl<'a> Renderer<'a> {
 
     fn truth(&mut self, node: &'a Node) -> Outcome<bool> {
         let value = self.eval(node)?;
-        value.truth().map_err(|fault| fault.at(&node.span))
+        value.truth().map_err(|fault| fault.with_span(&node.span))
     }
 
     fn for_loop(&mut self, stmt: &'a For) -> Outcome<()> {
@@ -219,7 +219,7 @@ impl<'a> Renderer<'a> {
         depth: usize,
     ) -> Outcome<()> {
         let items = iterate::items(source, &self.budget);
-        let mut items = items.map_err(|fault| fault.at(&stmt.iter.span))?;
+        let mut items = items.map_err(|fault| fault.with_span(&stmt.iter.span))?;
         let outer = self.locals.len();
         if let Some(condition) = &stmt.condition {
             items = self.chosen(stmt, condition, items, untrusted)?;
@@ -282,11 +282,11 @@ impl<'a> Renderer<'a> {
             }
             NodeKind::List(targets) | NodeKind::Tuple(targets) => {
                 let items = iterate::items(&value, &self.budget);
-                let items = items.map_err(|fault| fault.at(&target.span))?;
+                let items = items.map_err(|fault| fault.with_span(&target.span))?;
                 if items.len() != targets.len() {
                     let (given, wanted) = (items.len(), targets.len());
                     let message = format!("cannot unpack {given} values into {wanted} names");
-                    return Err(Fault::other(message).at(&target.span));
+                    return Err(Fault::other(message).with_span(&target.span));
                 }
                 for (target, item) in targets.iter().zip(items) {
                     self.bind(target, item, untrusted)?;
@@ -294,7 +294,7 @@ impl<'a> Renderer<'a> {
                 Ok(())
             }
             NodeKind::Attr(owner, name) => self.set_attribute(owner, name, value, untrusted),
-            _ => Err(Fault::unsupported("assigning to this").at(&target.span)),
+            _ => Err(Fault::unsupported("assigning to this").with_span(&target.span)),
         }
     }
 
@@ -308,7 +308,8 @@ impl<'a> Renderer<'a> {
             None => input,
         };
         let args: Args<'a> = self.args(&apply.args)?;
-        filters::apply(&apply.name, input, args, &self.budget).map_err(|fault| fault.at(&node.span))
+        filters::apply(&apply.name, input, args, &self.budget)
+            .map_err(|fault| fault.with_span(&node.span))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::condition::ast::{BinaryOp, CompareOp};
+use crate::ast::{BinaryOp, CompareOp};
 
 /// A template ready to be rendered.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 
 use super::super::builtins;
 use super::expr::holds;
-use crate::condition::ast::{BinaryOp, CompareOp};
+use crate::ast::{BinaryOp, CompareOp};
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
 use crate::value::budget::Budget;

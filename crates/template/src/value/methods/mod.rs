@@ -57,7 +57,7 @@ const RANGE: [&str; 2] = ["count", "index"];
 const VIEW: [&str; 1] = ["isdisjoint"];
 
 /// The methods of a type, sorted.
-fn of(kind: Kind) -> &'static [&'static str] {
+fn methods_of(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Str => &STR,
         Kind::List => &LIST,
@@ -74,7 +74,7 @@ fn of(kind: Kind) -> &'static [&'static str] {
 
 /// The method of a type by name; `int` got `is_integer` only after Python 3.11.
 pub(crate) fn find(kind: Kind, name: &str) -> Option<&'static str> {
-    let methods = of(kind);
+    let methods = methods_of(kind);
     let found = methods.iter().find(|method| **method == name)?;
     let later = matches!(kind, Kind::Int | Kind::Bool) && name == "is_integer";
     (!later).then_some(*found)

@@ -2,7 +2,7 @@
 //!
 //! `add`, `update` and the like are not here, as values do not change.
 
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::Outcome;
 use crate::value::args::Args;
 use crate::value::budget::Budget;

@@ -1,7 +1,7 @@
 //! Filters that turn a value into another: numbers, truth values, JSON.
 
 use super::{bind, number};
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
 use crate::value::budget::Budget;
@@ -47,7 +47,7 @@ pub(super) fn apply<'a>(
 fn real(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Str(text) => float::parse(text),
-        other => Number::of(other).map(Number::to_float),
+        other => Number::from_value(other).map(Number::to_float),
     }
 }
 
@@ -86,7 +86,7 @@ fn round<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Val
         budget,
     )?;
     let scaled = operate::binary(BinaryOp::Multiply, value, &factor, budget)?;
-    let whole = match (Number::of(&scaled), method.as_str()) {
+    let whole = match (Number::from_value(&scaled), method.as_str()) {
         (Some(Number::Int(int)), "ceil" | "floor") => Some(int),
         (Some(Number::Float(float)), "ceil") => integral(float.ceil()),
         (Some(Number::Float(float)), "floor") => integral(float.floor()),

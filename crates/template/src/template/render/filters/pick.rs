@@ -2,7 +2,7 @@
 
 use super::super::tests;
 use super::{all, bind, flag};
-use crate::condition::ast::BinaryOp;
+use crate::ast::BinaryOp;
 use crate::fault::{Fault, Outcome};
 use crate::template::render::member;
 use crate::value::args::{self, Args};

@@ -28,13 +28,13 @@ pub(super) fn apply<'a>(
         }
         "trim" => {
             let [chars] = bind(name, args, ["chars"], 0)?;
-            let args = Args::of(chars.into_iter().collect());
+            let args = Args::from_positional(chars.into_iter().collect());
             methods::call(&soft(value, budget)?, "strip", args, budget)?
         }
         "replace" => replace(value, args, budget)?,
         "center" => {
             let [width] = bind(name, args, ["width"], 0)?;
-            let args = Args::of(vec![width.unwrap_or(Value::Int(80))]);
+            let args = Args::from_positional(vec![width.unwrap_or(Value::Int(80))]);
             methods::call(&soft(value, budget)?, "center", args, budget)?
         }
         "escape" | "e" | "forceescape" => escape(value, budget)?,
@@ -98,7 +98,7 @@ fn replace<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<V
     methods::call(
         &soft(value, budget)?,
         "replace",
-        Args::of(positional),
+        Args::from_positional(positional),
         budget,
     )
 }

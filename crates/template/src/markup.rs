@@ -1,0 +1,13 @@
+//! The syntax that makes a text a template. Not here: parsing it.
+
+/// Tells whether a text has any template syntax: `{{`, `{%` or `{#`.
+pub fn has_markup(text: &str) -> bool {
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| *byte == b'{') {
+        rest = &rest[at + 1..];
+        if matches!(rest.first(), Some(b'{' | b'%' | b'#')) {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,216 @@
+//! The top-level modules of a crate do not depend on each other in a circle.
+//!
+//! The dependencies are the paths in the code: `crate::x`, `super::x` from the right depth, and names that the root of
+//! the crate re-exports from `x`. Method calls are not followed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::source::{Source, product_sources};
+
+/// Crates with circles, and how many modules are part of one. The numbers can only shrink: a number that is too
+/// large fails as well.
+const KNOWN: &[(&str, usize)] = &[
+    ("agent", 4),
+    ("cli", 10),
+    ("engine", 30),
+    ("llm", 12),
+    ("model", 3),
+    ("registry", 10),
+    ("schedule", 4),
+    ("skillfile", 10),
+    ("tools", 10),
+    ("workflow", 12),
+];
+
+type Edges = BTreeMap<String, BTreeSet<String>>;
+
+/// What the modules of one crate use of each other.
+fn edges(sources: &[Source]) -> Edges {
+    let modules: BTreeSet<&str> = sources.iter().filter_map(Source::top_module).collect();
+    let roots = sources
+        .iter()
+        .filter(|source| ["lib.rs", "main.rs"].contains(&source.path.as_str()));
+    let exported: BTreeMap<String, String> = roots
+        .flat_map(|root| imports(&root.code))
+        .filter_map(|path| export(&path, &modules))
+        .collect();
+    let mut edges = Edges::new();
+    for source in sources {
+        let Some(from) = source.top_module() else {
+            continue;
+        };
+        let targets = edges.entry(from.to_owned()).or_default();
+        for first in names_in_root(source) {
+            let target = modules.get(first.as_str()).map(|name| (*name).to_owned());
+            targets.extend(
+                target
+                    .or_else(|| exported.get(&first).cloned())
+                    .filter(|target| target != from),
+            );
+        }
+    }
+    edges
+}
+
+/// `module::…::Name` as the name and its module.
+fn export(path: &[String], modules: &BTreeSet<&str>) -> Option<(String, String)> {
+    let path = path.strip_prefix(&["crate".to_owned()]).unwrap_or(path);
+    let (first, name) = (path.first()?, path.last()?);
+    (path.len() > 1 && modules.contains(first.as_str())).then(|| (name.clone(), first.clone()))
+}
+
+/// The names directly in the root of the crate that a file uses.
+fn names_in_root(source: &Source) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let above: Vec<String> = vec!["super".to_owned(); source.depth()];
+    for path in imports(&source.code) {
+        let rest = path
+            .strip_prefix(&["crate".to_owned()])
+            .or_else(|| path.strip_prefix(above.as_slice()));
+        found.extend(rest.and_then(|rest| rest.first()).cloned());
+    }
+    let up = "super::".repeat(source.depth());
+    for start in ["crate::", up.as_str()] {
+        for (at, _) in source.code.match_indices(start) {
+            let is_whole =
+                !source.code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+            let name: String = source.code[at + start.len()..]
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
+            found.extend((is_whole && !name.is_empty()).then_some(name));
+        }
+    }
+    found
+}
+
+/// All paths of `use` declarations, groups written out; of `a as b` the name is `b`.
+fn imports(code: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("use ") {
+        let starts = code[..at]
+            .chars()
+            .next_back()
+            .is_none_or(|before| before.is_whitespace());
+        let Some(end) = code[at..].find(';').filter(|_| starts) else {
+            continue;
+        };
+        let tree: String = code[at + 4..at + end]
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        expand(&tree, &[], &mut found);
+    }
+    found
+}
+
+fn expand(tree: &str, before: &[String], found: &mut Vec<Vec<String>>) {
+    let tree = tree.trim();
+    if let Some((head, group)) = tree.split_once('{') {
+        let mut path = before.to_vec();
+        path.extend(
+            head.split("::")
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned),
+        );
+        let group = group.trim_end().strip_suffix('}').unwrap_or(group);
+        for part in split_top(group) {
+            expand(part, &path, found);
+        }
+    } else if !tree.is_empty() {
+        let (path, name) = tree
+            .split_once(" as ")
+            .map_or((tree, None), |(path, name)| (path, Some(name)));
+        let mut whole = before.to_vec();
+        whole.extend(path.split("::").map(|part| part.trim().to_owned()));
+        if let (Some(name), Some(last)) = (name, whole.last_mut()) {
+            *last = name.trim().to_owned();
+        }
+        found.push(whole);
+    }
+}
+
+/// The parts between the commas that are in no inner group.
+fn split_top(group: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&group[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&group[start..]);
+    parts
+}
+
+fn reachable(edges: &Edges, from: &str) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&String> = edges.get(from).into_iter().flatten().collect();
+    while let Some(next) = open.pop() {
+        if seen.insert(next.clone()) {
+            open.extend(edges.get(next).into_iter().flatten());
+        }
+    }
+    seen
+}
+
+/// The modules that can reach themselves, each with what it uses of the others.
+fn in_circles(edges: &Edges) -> BTreeMap<String, BTreeSet<String>> {
+    let all: BTreeMap<&String, BTreeSet<String>> = edges
+        .keys()
+        .map(|name| (name, reachable(edges, name)))
+        .collect();
+    let circle = edges.keys().filter(|name| all[*name].contains(*name));
+    let uses = |name: &String| {
+        let targets = edges[name].iter();
+        targets
+            .filter(|target| all.get(target).is_some_and(|reach| reach.contains(name)))
+            .cloned()
+            .collect()
+    };
+    circle.map(|name| (name.clone(), uses(name))).collect()
+}
+
+#[test]
+fn modules_make_no_circles() {
+    let mut crates: BTreeMap<String, Vec<Source>> = BTreeMap::new();
+    for source in product_sources() {
+        crates.entry(source.krate.clone()).or_default().push(source);
+    }
+    let mut found = BTreeMap::new();
+    let mut report = String::new();
+    for (name, sources) in &crates {
+        let circle = in_circles(&edges(sources));
+        if !circle.is_empty() {
+            found.insert(name.as_str(), circle.len());
+            report.push_str(&format!("\n{name}:\n"));
+            for (module, uses) in circle {
+                report.push_str(&format!(
+                    "  {module} uses {}\n",
+                    uses.into_iter().collect::<Vec<_>>().join(", ")
+                ));
+            }
+        }
+    }
+    let known: BTreeMap<&str, usize> = KNOWN.iter().copied().collect();
+    assert_eq!(
+        found, known,
+        "left: modules in circles, right: `KNOWN`, which may only shrink{report}"
+    );
+}
+
+#[test]
+fn paths_of_use_are_written_out() {
+    let code = "pub use a::{b, c::{d, e as f}};\nuse crate::g;\nfn h() { use super::i; }";
+    let found: Vec<String> = imports(code).iter().map(|path| path.join("::")).collect();
+    assert_eq!(
+        found,
+        ["a::b", "a::c::d", "a::c::f", "crate::g", "super::i"]
+    );
+}

@@ -1,0 +1,161 @@
+//! A public item that nothing outside its file names is dead, or need not be public.
+//!
+//! rustc warns about unused private items only. This compares names, so an item with a common name is never found;
+//! re-exports do not count as a use. A type may also be public because an item of its own file hands it out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::source::{Source, blank, product_sources, words};
+use crate::support::{files, root};
+
+/// The crate, the item, and what is wrong with it or why the check is. An entry that is not needed fails.
+const KNOWN: &[(&str, &str, &str)] = &[
+    ("agent", "PAGE_TOOLS", "need not be public"),
+    ("engine", "last_conversation", "unused"),
+    ("engine", "store_skills", "unused"),
+    ("model", "needs_yes", "only its own test calls it"),
+    ("registry", "help_with", "need not be public"),
+    ("schedule", "CATCH_UP", "need not be public"),
+    ("store", "RULES", "need not be public"),
+    ("tools", "may_destroy", "need not be public"),
+    ("tools", "usual_variables", "need not be public"),
+    ("workflow", "takes_anything", "unused"),
+];
+
+const KINDS: [&str; 8] = [
+    "fn", "struct", "enum", "const", "trait", "static", "type", "union",
+];
+
+/// The names of items declared `pub` in blanked code that something outside the file has to name.
+fn public_items(code: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for line in code.lines() {
+        let Some(rest) = line.trim_start().strip_prefix("pub ") else {
+            continue;
+        };
+        let mut parts = words(rest)
+            .skip_while(|word| ["async", "unsafe"].contains(word))
+            .peekable();
+        let Some(kind) = parts.next().filter(|word| KINDS.contains(word)) else {
+            continue;
+        };
+        let next = parts.next();
+        let name = if kind == "const" && next == Some("fn") {
+            parts.next()
+        } else {
+            next
+        };
+        let is_type = ["struct", "enum", "trait", "type"].contains(&kind);
+        found.extend(
+            name.filter(|name| !is_type || !is_handed_out(code, name))
+                .map(str::to_owned),
+        );
+    }
+    found
+}
+
+/// Whether the file of a type names it besides its definition and its `impl` blocks.
+fn is_handed_out(code: &str, name: &str) -> bool {
+    let is_definition = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("impl")
+            || line.starts_with("pub ")
+                && KINDS[1..]
+                    .iter()
+                    .any(|kind| line.contains(&format!("{kind} {name}")))
+    };
+    code.lines()
+        .any(|line| !is_definition(line) && words(line).any(|word| word == name))
+}
+
+/// The identifiers that a file uses: no re-exports, but the functions that attributes name in strings.
+fn used_names(text: &str, code: &str) -> BTreeSet<String> {
+    let mut kept = String::new();
+    let mut rest = code;
+    while let Some(at) = rest.find("pub use ") {
+        let end = rest[at..].find(';').map_or(rest.len(), |end| at + end);
+        kept.push_str(&rest[..at]);
+        rest = &rest[end..];
+    }
+    kept.push_str(rest);
+    let mut found: BTreeSet<String> = words(&kept).map(str::to_owned).collect();
+    for line in text
+        .lines()
+        .filter(|line| line.contains("#[serde(") || line.contains("#[arg("))
+    {
+        found.extend(words(line).map(str::to_owned));
+    }
+    found
+}
+
+/// All other Rust files: tests, benches, examples, fuzz targets and `xtask`.
+fn other_files(product: &BTreeSet<String>) -> Vec<(String, BTreeSet<String>)> {
+    let root = root();
+    let all = files("rs").into_iter().map(|path| {
+        let shown = path
+            .strip_prefix(&root)
+            .unwrap_or(&path)
+            .to_string_lossy()
+            .into_owned();
+        (shown, path)
+    });
+    let others = all.filter(|(shown, _)| !product.contains(shown));
+    others
+        .map(|(shown, path)| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let names = used_names(&text, &blank(&text));
+            (shown, names)
+        })
+        .collect()
+}
+
+fn shown(source: &Source) -> String {
+    format!("crates/{}/src/{}", source.krate, source.path)
+}
+
+#[test]
+fn public_items_are_used() {
+    let sources = product_sources();
+    let product: BTreeSet<String> = sources.iter().map(shown).collect();
+    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let uses = sources
+        .iter()
+        .map(|source| (shown(source), used_names(&source.text, &source.code)));
+    for (file, names) in uses.chain(other_files(&product)) {
+        for name in names {
+            users.entry(name).or_default().insert(file.clone());
+        }
+    }
+    let mut unused: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut places = String::new();
+    for source in sources.iter().filter(|source| source.krate != "testkit") {
+        let file = shown(source);
+        for name in public_items(&source.code) {
+            let is_used = users
+                .get(&name)
+                .is_some_and(|files| files.iter().any(|user| *user != file));
+            if !is_used {
+                places.push_str(&format!("\n{file}: {name}"));
+                unused.insert((source.krate.clone(), name));
+            }
+        }
+    }
+    let known: BTreeSet<(String, String)> = KNOWN
+        .iter()
+        .map(|(krate, name, _)| ((*krate).to_owned(), (*name).to_owned()))
+        .collect();
+    assert_eq!(
+        unused, known,
+        "left: public items that no other file names, right: `KNOWN`{places}"
+    );
+}
+
+#[test]
+fn public_items_are_found() {
+    let code = "pub fn a() -> I {}\npub(crate) fn b() {}\n    pub const fn c() {}\npub const D: u8 = 1;\n\
+        pub async fn e() {}\npub use f::g;\npub struct I;\nimpl I {}\npub enum J {}\nimpl J {}";
+    let found: Vec<String> = public_items(code).into_iter().collect();
+    assert_eq!(found, ["D", "J", "a", "c", "e"]);
+    let used: Vec<String> = used_names("", &format!("{code} h")).into_iter().collect();
+    assert!(!used.contains(&"g".to_owned()) && used.contains(&"h".to_owned()));
+}
