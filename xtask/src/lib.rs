@@ -14,6 +14,8 @@ mod documents;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+mod durations;
+#[cfg(test)]
 mod errors;
 #[cfg(test)]
 mod front_ends;
@@ -31,6 +33,8 @@ mod sizes;
 mod source;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod toolchain;
 
 #[cfg(test)]
 mod support {

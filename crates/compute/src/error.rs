@@ -83,6 +83,22 @@ impl Error {
         }
     }
 
+    /// Whether the code read a member of None. Python says so only in the text of the exception.
+    pub fn is_about_none(&self) -> bool {
+        match self {
+            Error::Python { kind, message, .. } => {
+                matches!(kind.as_str(), "AttributeError" | "TypeError")
+                    && message.contains("NoneType")
+            }
+            Error::Syntax { .. }
+            | Error::Timeout { .. }
+            | Error::Memory { .. }
+            | Error::Died { .. }
+            | Error::TooLarge { .. }
+            | Error::Unavailable { .. } => false,
+        }
+    }
+
     /// Why it failed, in the words that policies use.
     pub fn class(&self) -> FailureClass {
         match self {
