@@ -13,6 +13,8 @@ mod doors;
 mod layering;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod traits;
 
 #[cfg(test)]
 mod support {

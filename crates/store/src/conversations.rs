@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::Answer;
 
-/// Where conversations are kept. See [`Store`](crate::Store) for what holds of every method.
+/// Where conversations are kept. See [`Store`](crate::Store) for what holds for every method.
 ///
 /// Messages of a run come with its batches ([`Write::Say`](crate::Write::Say)). Several runs may
 /// say something in one conversation at once; the order is that of their commits.

@@ -200,8 +200,8 @@ impl Error {
         }
     }
 
-    /// The run is not the caller's any more.
-    pub(crate) fn fenced(run: &deft_model::RunId) -> Self {
+    /// The lease on the run is not valid any more.
+    pub fn fenced(run: &deft_model::RunId) -> Self {
         Self::Fenced {
             run: run.to_string(),
         }

@@ -414,7 +414,7 @@ pub struct RunPage {
 
 /// The last run of a page, as the store counts them. It stays true when that run is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageEnd(pub(crate) i64);
+pub struct PageEnd(pub i64);
 
 /// The wish to delete what is old.
 #[derive(Clone, Debug, PartialEq, Eq)]

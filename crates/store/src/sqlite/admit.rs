@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
 use super::{append, claim, finish, skills};
-use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, Write, common};
+use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, Write, backend};
 
 pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault> {
     if let Some(wish) = &run.claim
@@ -36,7 +36,7 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault>
         }
         return skip(db, run, first);
     }
-    let by = common::newer_run(&run.run);
+    let by = backend::newer_run(&run.run);
     for (_, id) in &others {
         finish::stop(db, id, &by, run.at, &run.closing)?;
     }
@@ -73,7 +73,7 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<boo
         return Ok(false);
     };
     let alone = run.overlap == Overlap::Skip && run.skill_limit.is_none_or(|limit| limit > 0);
-    let mut asks = common::questions(&wish.batch.writes).chain(common::questions(&run.writes));
+    let mut asks = backend::questions(&wish.batch.writes).chain(backend::questions(&run.writes));
     let asks = asks.next().is_some();
     if !alone || asks || run.key.is_some() || !step.passed.is_empty() {
         return Ok(false);
@@ -160,7 +160,7 @@ fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<Admitted, Fau
     let row = &mut place.row;
     row.status = RunStatus::Done;
     row.outcome = Some(Outcome::Skipped);
-    row.error = Some(common::in_the_way(other.as_str()));
+    row.error = Some(backend::in_the_way(other.as_str()));
     row.finished_at = Some(row.admitted_at);
     row.finish_ordinal = 1;
     place.turn = None;

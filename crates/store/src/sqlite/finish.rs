@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
 use super::{admit, append, claim, ledger};
-use crate::{CancelState, Error, Finish, NewEvent, RunRow, common};
+use crate::{CancelState, Error, Finish, NewEvent, RunRow, backend};
 
 /// Ends a run. What that means for its skill is stored before. Says what models took for it.
 pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<String>, Fault> {
@@ -108,7 +108,7 @@ fn cancelled(by: &str, at: Timestamp) -> Finish {
     Finish {
         outcome: Outcome::Cancelled,
         outputs: None,
-        error: Some(common::cancelled(by)),
+        error: Some(backend::cancelled(by)),
         aftermath: None,
         at,
     }

@@ -84,6 +84,13 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
     Ok(db)
 }
 
+/// A connection to an empty database in memory, in place of a file that does not exist.
+pub(super) fn empty(path: &Path, _options: &SqliteOptions) -> Result<Connection, Error> {
+    let mut db = Connection::open_in_memory().map_err(|error| translate(&error, path))?;
+    migrate(&mut db, path)?;
+    Ok(db)
+}
+
 /// A connection that only reads, also where nothing can be written: in another user's folder,
 /// on a read-only or a full disk.
 ///

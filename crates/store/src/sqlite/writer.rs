@@ -43,7 +43,7 @@ pub(super) struct Writer {
     path: PathBuf,
 }
 
-/// What the thread and those who commit themselves have in common.
+/// What the thread and those who commit themselves have in backend.
 struct Shared {
     pen: Mutex<Pen>,
     /// Entries that were handed over and have not been answered.
