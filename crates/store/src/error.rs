@@ -153,6 +153,19 @@ pub enum Error {
         reason: String,
     },
 
+    /// A row has a value that deft never writes.
+    #[error("the database `{}` is damaged: row `{key}` of table `{table}`: {reason}", path.display())]
+    DamagedRow {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: &'static str,
+        /// The key of the row.
+        key: String,
+        /// The column, and what is wrong with its value.
+        reason: String,
+    },
+
     /// The backend refused for a reason that has no variant of its own.
     #[error("the store failed: {reason}")]
     Backend {
@@ -194,7 +207,7 @@ impl Error {
                  start again; without a backup the next start begins with an empty one",
             ),
             Self::Io { .. } => Some("check the disk; what was stored before is not touched"),
-            Self::Damaged { .. } => {
+            Self::Damaged { .. } | Self::DamagedRow { .. } => {
                 Some("keep a copy of the file and its `-wal`, then restore a backup")
             }
         }

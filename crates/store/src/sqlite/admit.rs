@@ -133,7 +133,9 @@ fn known(
 ) -> Result<Option<RunRow>, Fault> {
     for (columns, table) in [(run_columns!(), "run"), (row::SPENT, "spent")] {
         let sql = format!("SELECT {columns} FROM {table} WHERE {which}");
-        let found = db.prepare_cached(&sql)?.query_row(values, row::run);
+        let found = db
+            .prepare_cached(&sql)?
+            .query_row(values, |row| row::run_from(row, table));
         if let Some(found) = found.optional()? {
             return Ok(Some(found));
         }

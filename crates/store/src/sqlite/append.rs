@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
-use super::{conversations, finish, ledger, outbox, skills};
+use super::{conversations, damage, finish, ledger, outbox, skills};
 use crate::{
     Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, backend,
 };
@@ -19,7 +19,7 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
     let sql = "SELECT n, cancel_by FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
     let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
-        Ok((row.get(0)?, row.get(1)?))
+        damage::read_by(row, "run", &lease.run, || Ok((row.get(0)?, row.get(1)?)))
     });
     let Some((n, cancel_by)) = held.optional()? else {
         return Err(Error::fenced(&lease.run).into());

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
-use super::{append, ledger};
+use super::{append, damage, ledger};
 use crate::{Claim, Claimed, Lease, RunRow};
 
 pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<Claimed>, Fault> {
@@ -47,14 +47,16 @@ macro_rules! candidate {
 
 impl Candidate {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            n: row.get(0)?,
-            skill: row.get(1)?,
-            turn: row.get(2)?,
-            in_turn: row.get(3)?,
-            limit: row.get(4)?,
-            admitted_at: row.get(5)?,
-            id: row.get(6)?,
+        damage::read(row, "run", 6, || {
+            Ok(Self {
+                n: row.get(0)?,
+                skill: row.get(1)?,
+                turn: row.get(2)?,
+                in_turn: row.get(3)?,
+                limit: row.get(4)?,
+                admitted_at: row.get(5)?,
+                id: row.get(6)?,
+            })
         })
     }
 
@@ -314,8 +316,8 @@ fn lost(db: &Connection, dead: &[String], now: i64) -> Result<Vec<(i64, RunId)>,
     let mut running = running.query([])?;
     let mut lost = Vec::new();
     while let Some(run) = running.next()? {
-        let owner: String = run.get(2)?;
-        let until: i64 = run.get(3)?;
+        let (owner, until): (String, i64) =
+            damage::read(run, "run", 1, || Ok((run.get(2)?, run.get(3)?)))?;
         if until < now || dead.contains(&owner) {
             lost.push((run.get(0)?, row::run_id(run, 1)?));
         }

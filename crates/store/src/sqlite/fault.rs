@@ -1,9 +1,10 @@
 //! From what `SQLite` says to what [`Error`] means.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::damage::DamagedValue;
 use crate::Error;
 
 /// What can stop the work inside a transaction.
@@ -61,17 +62,28 @@ pub(super) fn translate(error: &rusqlite::Error, path: &Path) -> Error {
         }
         Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, reason },
         Some(_) => Error::Backend { reason },
-        None => unreadable(error, &reason, path),
+        None => unreadable(error, reason, path),
     }
 }
 
-/// Values that do not fit what the column means were not written by us.
-fn unreadable(error: &rusqlite::Error, reason: &str, path: std::path::PathBuf) -> Error {
-    let reason = reason.to_owned();
+/// deft never writes a value that does not fit its column.
+fn unreadable(error: &rusqlite::Error, reason: String, path: PathBuf) -> Error {
+    if let rusqlite::Error::FromSqlConversionFailure(_, _, cause) = error
+        && let Some(value) = cause.downcast_ref::<DamagedValue>()
+    {
+        let DamagedValue { table, key, reason } = value.clone();
+        return Error::DamagedRow {
+            path,
+            table,
+            key,
+            reason,
+        };
+    }
     if matches!(
         error,
         rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
             | rusqlite::Error::InvalidColumnType(..)
     ) {
         return Error::Damaged { path, reason };

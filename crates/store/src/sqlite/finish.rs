@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
-use super::{admit, append, claim, ledger};
+use super::{admit, append, claim, damage, ledger};
 use crate::{CancelState, Error, Finish, NewEvent, RunRow, backend};
 
 /// Ends a run. What that means for its skill is stored before. Says what models took for it.
@@ -80,7 +80,9 @@ pub(super) fn stop(
 ) -> Result<Option<(i64, RunStatus)>, Fault> {
     let sql = "SELECT n, status, cancel_by FROM run WHERE id = ?1";
     let found = db.prepare_cached(sql)?.query_row([run.as_str()], |row| {
-        Ok((row.get(0)?, row::word(row, 1)?, row.get(2)?))
+        damage::read_by(row, "run", run, || {
+            Ok((row.get(0)?, row::word(row, 1)?, row.get(2)?))
+        })
     });
     let Some((n, status, before)) = found.optional()? else {
         return Ok(None);

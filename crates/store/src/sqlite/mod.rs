@@ -9,6 +9,7 @@ mod append;
 mod aside;
 mod claim;
 mod conversations;
+mod damage;
 mod fault;
 mod finish;
 mod group;
