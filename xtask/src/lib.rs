@@ -12,6 +12,8 @@ mod doors;
 #[cfg(test)]
 mod layering;
 #[cfg(test)]
+mod locks;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod traits;

@@ -6,12 +6,13 @@
 mod manage;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::{Effects, Failure, FailureClass, Object};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -81,7 +82,10 @@ impl Router {
     /// Adds a tool that runs in this process, or replaces the one of that name.
     pub fn register(&self, definition: Definition, handler: Handler) {
         let tool = Installed::new(definition, handler);
-        lock(&self.inner.builtins).insert(tool.name().to_owned(), Arc::new(tool));
+        self.inner
+            .builtins
+            .lock()
+            .insert(tool.name().to_owned(), Arc::new(tool));
         self.inner.rebuild();
     }
 
@@ -201,7 +205,7 @@ impl Router {
 
     /// Why there is no such tool.
     fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
-        let builtins = lock(&self.inner.builtins);
+        let builtins = self.inner.builtins.lock();
         if builtins.contains_key(name) {
             return switched_off(name);
         }
@@ -395,9 +399,4 @@ fn switched_off(name: &str) -> Failure {
     )
     .hint(key)
     .blocked()
-}
-
-/// Takes a lock; what it guards is whole even after a panic elsewhere.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,9 @@ mod zygote;
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use session::Session;
 
@@ -176,10 +178,6 @@ impl Compute {
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Zygote>> {
-        // The slot holds a process or nothing, both of which are fine after a panic elsewhere.
-        self.inner
-            .zygote
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.zygote.lock()
     }
 }

@@ -5,8 +5,9 @@
 //! two jobs at any time. Not here: starting children, and what they do.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connection::Connection;
@@ -76,8 +77,7 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A list of children is true also after a panic elsewhere.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -115,6 +115,11 @@ impl Pen {
         })
     }
 
+    /// Whether no transaction is open.
+    pub(super) fn is_idle(&self) -> bool {
+        self.db.is_autocommit()
+    }
+
     /// Whether the log is so many times as long as it should be.
     pub(super) fn log_exceeds(&self, times: u32) -> bool {
         self.log.get() > self.log_pages.saturating_mul(times)
@@ -275,6 +280,19 @@ mod tests {
         let mut rows = pen.db.prepare("SELECT n FROM it ORDER BY n").unwrap();
         let rows = rows.query_map([], |row| row.get(0)).unwrap();
         (good, rows.collect::<Result<_, _>>().unwrap())
+    }
+
+    #[test]
+    fn a_panic_leaves_a_pen_that_is_not_idle() {
+        let db = Connection::open_in_memory().unwrap();
+        let pen = Pen::new(db, PathBuf::new(), &SqliteOptions::default(), None).unwrap();
+        let (reply, _answer) = oneshot::channel::<Result<(), Error>>();
+        let work = |_: &Connection| -> Result<(), Fault> { panic!("in the middle") };
+        let mut group: [Box<dyn Entry>; 1] = [Box::new(Work::new(work, reply))];
+        assert!(pen.is_idle());
+        let write = std::panic::AssertUnwindSafe(|| pen.write(&mut group));
+        assert!(std::panic::catch_unwind(write).is_err());
+        assert!(!pen.is_idle());
     }
 
     #[test]

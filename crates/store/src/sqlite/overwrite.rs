@@ -13,7 +13,9 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::identity::FileId;
 
@@ -66,7 +68,7 @@ impl OverwriteCheck {
 
     /// Reads the state of the log, ahead of a look at the file. `None` if it cannot be read.
     pub(super) fn begin(&self) -> Option<Look<'_>> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.seen.lock();
         let log = log_state(&self.index).ok()?;
         Some(Look {
             index: &self.index,
@@ -126,7 +128,7 @@ impl LogState {
 
 fn handle(path: &Path) -> io::Result<Arc<File>> {
     let id = FileId::from_metadata(&fs::metadata(path)?);
-    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut handles = HANDLES.lock();
     if let Some(file) = handles.get(&id) {
         return Ok(Arc::clone(file));
     }

@@ -4,10 +4,11 @@
 //! begins after a write was answered sees it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -120,7 +121,7 @@ impl Readers {
     pub(super) fn version(&self) -> Answer<'static, u64> {
         let watcher = Arc::clone(&self.watcher);
         self.send(move |_| {
-            let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut watcher = watcher.lock();
             watcher.ask(|db| {
                 let mut version = db.prepare_cached("PRAGMA data_version")?;
                 let version: i64 = version.query_row([], |row| row.get(0))?;
@@ -152,7 +153,7 @@ impl Drop for Readers {
 fn spawn(jobs: Arc<Mutex<Receiver<Job>>>, mut reader: Reader) -> Result<JoinHandle<()>, Error> {
     let next = move || {
         // One thread waits for work and holds the lock; the others wait for the lock.
-        let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = jobs.lock();
         jobs.recv().ok()
     };
     std::thread::Builder::new()

@@ -9,12 +9,13 @@
 //! which nobody else does.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
@@ -157,7 +158,7 @@ impl Shared {
         if self.company.load(Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed) > 0 {
             return Some(entry);
         }
-        let Ok(pen) = self.pen.try_lock() else {
+        let Some(pen) = self.pen.try_lock().filter(|pen| pen.is_idle()) else {
             return Some(entry);
         };
         let mut group = [entry];
@@ -177,19 +178,25 @@ impl Shared {
         }
     }
 
+    /// The pen; none if a panic has left a transaction open, after which nothing can be written.
+    fn pen(&self) -> Option<MutexGuard<'_, Pen>> {
+        let pen = self.pen.lock();
+        pen.is_idle().then_some(pen)
+    }
+
     fn count(&self, committed: bool) {
         self.commits.fetch_add(committed.into(), Ordering::Relaxed);
     }
 
     /// The next entry; a long log is copied if there is none for a while.
     fn next(&self, entries: &Receiver<Box<dyn Entry>>) -> Option<Box<dyn Entry>> {
-        let long = self.pen.lock().is_ok_and(|pen| pen.log_exceeds(1));
+        let long = self.pen().is_some_and(|pen| pen.log_exceeds(1));
         if !long {
             return entries.recv().ok();
         }
         match entries.recv_timeout(QUIET) {
             Err(RecvTimeoutError::Timeout) => {
-                self.pen.lock().ok()?.copy_log();
+                self.pen()?.copy_log();
                 entries.recv().ok()
             }
             other => other.ok(),
@@ -205,8 +212,7 @@ impl Shared {
                 // makes groups larger, and whoever is alone does not pay for it.
                 std::thread::yield_now();
             }
-            // Somebody panicked in the middle of a transaction: nothing can be written any more.
-            let Ok(pen) = self.pen.lock() else {
+            let Some(pen) = self.pen() else {
                 return;
             };
             group.extend(entries.try_iter().take(GROUP - 1));

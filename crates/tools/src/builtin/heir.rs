@@ -12,12 +12,12 @@
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::proc::Process;
-use crate::router::lock;
 
 /// `+ID` names something to end, `-ID` forgets it. An ID is `GROUP:MARKER` for a process group and
 /// all processes with that variable, or `pPID.BEGAN` for one process. Signals that end a whole
@@ -110,7 +110,7 @@ fn ours() -> &'static Arc<Mutex<Heir>> {
 
 /// Whether a process is the heir, which is never an orphan.
 pub(super) fn is_heir(pid: u32) -> bool {
-    lock(ours()).pid == pid
+    ours().lock().pid == pid
 }
 
 /// Processes that end with this process, whatever happens to it. Dropping it says that they are
@@ -135,7 +135,7 @@ impl Bequest {
 
     fn to(heir: &Arc<Mutex<Heir>>, id: Option<String>) -> Self {
         if let Some(id) = &id {
-            lock(heir).tell(&format!("+{id}\n"));
+            heir.lock().tell(&format!("+{id}\n"));
         }
         let heir = heir.clone();
         Self { id, heir }
@@ -145,7 +145,7 @@ impl Bequest {
 impl Drop for Bequest {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
-            lock(&self.heir).tell(&format!("-{id}\n"));
+            self.heir.lock().tell(&format!("-{id}\n"));
         }
     }
 }
@@ -184,7 +184,7 @@ mod tests {
             }
         }
         // The end of the pipe, as the kernel makes it when a process is gone.
-        lock(&heir).stdin.take();
+        heir.lock().stdin.take();
         for place in [1, 3] {
             assert_eq!(children[place].wait().unwrap().signal(), Some(9));
             let mut output = children[place].stdout.take().unwrap();

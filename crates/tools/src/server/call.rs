@@ -17,7 +17,6 @@ use super::watch::Sent;
 use super::{Known, Server, fault};
 use crate::limit::{Limit, Stop};
 use crate::reply::{self, Answer};
-use crate::router::lock;
 
 impl Server {
     /// Calls a tool within the limit.
@@ -169,7 +168,7 @@ impl Server {
         match (fault.transport, link.is_closed()) {
             // Counted once for the connection, by whoever follows it.
             (true, true) => {}
-            (true, false) => lock(&self.breaker).failed(Instant::now()),
+            (true, false) => self.breaker.lock().failed(Instant::now()),
             (false, _) => self.answered(),
         }
         if fault.transport {
@@ -189,7 +188,7 @@ impl Server {
     /// The server answered, whatever it said.
     pub(super) fn answered(&self) {
         self.stats.losses.store(0, Ordering::Relaxed);
-        lock(&self.breaker).succeeded();
+        self.breaker.lock().succeeded();
     }
 
     fn still_has(&self, tool: &str) -> Result<(), Failure> {
@@ -207,7 +206,7 @@ struct Trial<'a>(&'a Server);
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
-        lock(&self.0.breaker).undecided(Instant::now());
+        self.0.breaker.lock().undecided(Instant::now());
     }
 }
 

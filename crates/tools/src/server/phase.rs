@@ -16,7 +16,6 @@ use super::{Era, Server, fault, listing};
 use crate::breaker::backoff;
 use crate::catalog::Catalog;
 use crate::limit::words;
-use crate::router::lock;
 
 /// The least time between two listings that a server asks for.
 const RELIST: Duration = Duration::from_millis(100);
@@ -54,7 +53,7 @@ impl Server {
         self.admit()?;
         let connected = self.connection(false).await;
         // A listing is no call: it decides nothing that the start did not.
-        lock(&self.breaker).undecided(std::time::Instant::now());
+        self.breaker.lock().undecided(std::time::Instant::now());
         connected.map(drop)
     }
 
@@ -139,7 +138,7 @@ impl Server {
 
     /// Connects and asks for the tools, which is what makes a server ready.
     async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
-        let known = *lock(&self.era);
+        let known = *self.era.lock();
         let mut given = Given::resolve(&self.name, &self.options, &self.environment)?;
         given.redaction.merge(&(self.hooks.withheld)());
         self.redaction.store(Arc::new(given.redaction.clone()));
@@ -156,7 +155,7 @@ impl Server {
     fn started(self: Arc<Self>, link: Link, service: Service, catalog: Catalog) {
         let link = Arc::new(link);
         let era = catalog.era;
-        *lock(&self.era) = Some(era);
+        *self.era.lock() = Some(era);
         // In the modern era changes are announced to those who have subscribed.
         self.age
             .set_announces(era == Era::Legacy && announces(&link));
@@ -175,7 +174,7 @@ impl Server {
         let failure = failure.outage(Outage::Server(self.name.clone()));
         self.asked.store(true, Ordering::SeqCst);
         let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.breaker).failed(std::time::Instant::now());
+        self.breaker.lock().failed(std::time::Instant::now());
         self.remember(&failure);
         let retry_at = Instant::now() + backoff(failures);
         self.phase.send_modify(|phase| match phase {
