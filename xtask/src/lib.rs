@@ -14,6 +14,8 @@ mod layering;
 #[cfg(test)]
 mod locks;
 #[cfg(test)]
+mod matches;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod traits;

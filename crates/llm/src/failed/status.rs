@@ -156,6 +156,14 @@ fn hint(class: FailureClass, status: u16, passing: bool, words: &Words) -> Optio
             Some("set `tools = false` for the model; it then writes `cmd` blocks")
         }
         FailureClass::Invalid if status < 400 => Some("give the new address as `base_url`"),
-        _ => None,
+        FailureClass::Network
+        | FailureClass::Quota
+        | FailureClass::Timeout
+        | FailureClass::Invalid
+        | FailureClass::Limit
+        | FailureClass::Cancelled
+        | FailureClass::Budget
+        | FailureClass::Interrupted
+        | FailureClass::Other => None,
     }
 }

@@ -277,12 +277,11 @@ fn migrate(db: &mut Connection, path: &Path) -> Result<(), Error> {
     if number(db, "PRAGMA user_version").is_ok_and(|found| found == KNOWN) {
         return Ok(());
     }
-    Err(match error {
-        rusqlite_migration::Error::RusqliteError { err, .. } => translate(&err, path),
-        other => Error::Backend {
-            reason: other.to_string(),
-        },
-    })
+    if let rusqlite_migration::Error::RusqliteError { err, .. } = error {
+        return Err(translate(&err, path));
+    }
+    let reason = error.to_string();
+    Err(Error::Backend { reason })
 }
 
 fn number(db: &Connection, sql: &str) -> rusqlite::Result<i64> {

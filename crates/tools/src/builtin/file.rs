@@ -163,7 +163,11 @@ fn entries(folder: &OwnedFd) -> std::io::Result<Vec<Value>> {
             FileType::Directory => "folder",
             FileType::Symlink => "link",
             FileType::RegularFile => "file",
-            _ => "other",
+            FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => "other",
         };
         let name = entry.file_name().to_string_lossy();
         entries.push(json!({"name": name, "type": kind, "size": stat.st_size}));

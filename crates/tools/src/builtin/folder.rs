@@ -188,6 +188,10 @@ fn outside(given: &str) -> Failure {
 }
 
 /// The failure behind an error of the file system.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kinds of I/O errors are many and grow with Rust"
+)]
 pub(super) fn io(given: &str, error: &std::io::Error) -> Failure {
     use std::io::ErrorKind;
     let class = match error.kind() {

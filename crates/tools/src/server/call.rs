@@ -139,6 +139,10 @@ impl Server {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`rmcp` has many kinds of messages and may add more"
+    )]
     fn read(&self, result: ServerResult) -> Result<Answer, Failure> {
         let answer = match result {
             ServerResult::CallToolResult(result) => reply::answer(result),

@@ -32,6 +32,10 @@ pub(super) struct Fault {
 }
 
 /// The failure of a call.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of errors and may add more"
+)]
 pub(super) fn of_call(
     server: &str,
     error: &ServiceError,
@@ -145,6 +149,10 @@ fn is_http(error: &DynamicTransportError) -> bool {
 
 type HttpError = StreamableHttpError<reqwest::Error>;
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of errors and may add more"
+)]
 fn of_http(server: &str, error: &HttpError) -> Failure {
     let refused = |class, status: u16| {
         let failure = Failure::new(
@@ -189,6 +197,10 @@ fn of_request(server: &str, error: &reqwest::Error) -> Failure {
 }
 
 /// The failure of a start.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of errors and may add more"
+)]
 pub(super) fn of_start(
     server: &str,
     error: &ClientInitializeError,

@@ -62,6 +62,10 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
     }
 
     /// What becomes of a message: handed on, or dropped.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`rmcp` has many kinds of messages and may add more"
+    )]
     fn sift(
         &mut self,
         message: RxJsonRpcMessage<RoleClient>,
@@ -167,6 +171,10 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
 impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
     type Error = T::Error;
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`rmcp` has many kinds of messages and may add more"
+    )]
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,

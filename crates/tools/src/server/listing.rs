@@ -84,6 +84,10 @@ async fn pages(link: &Link, mut vetting: Vetting) -> Result<Vetting, ServiceErro
     Ok(vetting)
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of messages and may add more"
+)]
 async fn page(
     link: &Link,
     cursor: Option<String>,

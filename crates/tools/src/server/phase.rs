@@ -163,7 +163,9 @@ impl Server {
         self.phase.send_modify(|phase| match phase {
             // Shut down in the meantime: nobody wants it any more.
             Phase::Closed => link.end(),
-            _ => *phase = Phase::Ready(link.clone()),
+            Phase::Idle | Phase::Starting | Phase::Ready(_) | Phase::Failed { .. } => {
+                *phase = Phase::Ready(link.clone());
+            }
         });
         let server = Arc::downgrade(&self);
         tokio::spawn(follow(server, link, service, era));
@@ -179,7 +181,9 @@ impl Server {
         let retry_at = Instant::now() + backoff(failures);
         self.phase.send_modify(|phase| match phase {
             Phase::Closed => {}
-            _ => *phase = Phase::Failed { failure, retry_at },
+            Phase::Idle | Phase::Starting | Phase::Ready(_) | Phase::Failed { .. } => {
+                *phase = Phase::Failed { failure, retry_at };
+            }
         });
     }
 

@@ -115,9 +115,10 @@ fn refusal(id: i64, code: i32, message: &'static str) -> RxJsonRpcMessage<RoleCl
 }
 
 fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
-    let reason = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such program".to_owned(),
-        _ => error.to_string(),
+    let reason = if error.kind() == std::io::ErrorKind::NotFound {
+        "there is no such program".to_owned()
+    } else {
+        error.to_string()
     };
     Failure::new(
         FailureClass::Network,

@@ -89,7 +89,16 @@ fn unreadable(answer: &Answer) -> Failure {
         // Here a path that is not found is a wrong address, not a wrong token.
         300..500 => match classify::status(status) {
             FailureClass::Other => FailureClass::Invalid,
-            class => class,
+            class @ (FailureClass::Network
+            | FailureClass::Auth
+            | FailureClass::Quota
+            | FailureClass::NotFound
+            | FailureClass::Timeout
+            | FailureClass::Invalid
+            | FailureClass::Limit
+            | FailureClass::Cancelled
+            | FailureClass::Budget
+            | FailureClass::Interrupted) => class,
         },
         _ => FailureClass::Network,
     };
