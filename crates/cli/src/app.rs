@@ -386,7 +386,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
 pub(crate) fn models(config: &Config) -> Models {
     let secrets = secrets::Secrets::new(config);
     let all = config.models.iter();
-    Models::of(all.map(|config| {
+    Models::from_settings(all.map(|config| {
         let options = config.options(&secrets);
         options.map_err(|failure| (config.name.clone(), failure))
     }))

@@ -18,7 +18,7 @@ pub(crate) struct Draft<'a> {
     request: &'a ModelRequest,
     heard: Option<Heard<'a>>,
     text: String,
-    calls: Vec<Begun>,
+    calls: Vec<PartialCall>,
     /// Why it stopped, once that is known.
     pub(crate) stop: Option<StopReason>,
     pub(crate) counts: Counts,
@@ -37,7 +37,7 @@ pub(crate) struct Counts {
 
 /// A call that may still grow.
 #[derive(Default)]
-struct Begun {
+struct PartialCall {
     id: String,
     name: String,
     args: Args,
@@ -89,7 +89,7 @@ impl<'a> Draft<'a> {
 
     /// A call about which more will come; its place names it.
     pub(crate) fn begin(&mut self) -> usize {
-        self.calls.push(Begun::default());
+        self.calls.push(PartialCall::default());
         self.calls.len() - 1
     }
 

@@ -61,12 +61,14 @@ pub(crate) struct Behind {
 impl Models {
     /// Models by their settings.
     pub fn new(all: Vec<ModelOptions>) -> Self {
-        Self::of(all.into_iter().map(Ok))
+        Self::from_settings(all.into_iter().map(Ok))
     }
 
     /// Models by their settings. One whose settings are not complete is there under its name, and
     /// says why when it is asked.
-    pub fn of(all: impl IntoIterator<Item = Result<ModelOptions, (String, Failure)>>) -> Self {
+    pub fn from_settings(
+        all: impl IntoIterator<Item = Result<ModelOptions, (String, Failure)>>,
+    ) -> Self {
         let client = Shared::default();
         let with = |options: ModelOptions| {
             let provider: Arc<dyn Provider> = Arc::new(Http {

@@ -66,7 +66,7 @@ impl<'a> Tries<'a> {
             match self.model(options, behind).await {
                 Ok(reply) => {
                     return Ok(Answer {
-                        cost: options.price.map(|price| price.of(reply.usage)),
+                        cost: options.price.map(|price| price.cost(reply.usage)),
                         reply,
                         model: options.name.clone(),
                         tries: self.count,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use deft_model::{Failure, FailureClass, Outage, nearest};
 
 use crate::arguments::{Checker, Preparation};
-use crate::builtin::Installed;
+use crate::builtin::BuiltinTool;
 use crate::options::Options;
 use crate::secret::Plain;
 use crate::server::Server;
@@ -20,7 +20,7 @@ use crate::tool::ToolInfo;
 /// Who performs a call.
 #[derive(Clone)]
 pub(crate) enum Target {
-    Builtin(Arc<Installed>),
+    Builtin(Arc<BuiltinTool>),
     Server(Arc<Server>),
 }
 

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::arguments::Preparation;
-use crate::builtin::{self, Context, Definition, Handler, Installed, Settings};
+use crate::builtin::{self, BuiltinTool, Context, Definition, Handler, Settings};
 use crate::call::{Call, Reply};
 use crate::catalog;
 use crate::environment::Environment;
@@ -43,7 +43,7 @@ pub struct Router {
 struct Inner {
     settings: Settings,
     environment: Environment,
-    builtins: Mutex<BTreeMap<String, Arc<Installed>>>,
+    builtins: Mutex<BTreeMap<String, Arc<BuiltinTool>>>,
     servers: Mutex<BTreeMap<String, Arc<Server>>>,
     index: ArcSwap<Index>,
     /// Whether all servers have been asked for their tools at some time.
@@ -81,7 +81,7 @@ impl Router {
 
     /// Adds a tool that runs in this process, or replaces the one of that name.
     pub fn register(&self, definition: Definition, handler: Handler) {
-        let tool = Installed::new(definition, handler);
+        let tool = BuiltinTool::new(definition, handler);
         self.inner
             .builtins
             .lock()
@@ -331,7 +331,7 @@ fn remaining(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
 
 /// Runs a built-in tool within the limit.
 async fn perform(
-    tool: &Installed,
+    tool: &BuiltinTool,
     arguments: Object,
     call: Call<'_>,
     limit: &Limit,

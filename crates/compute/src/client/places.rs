@@ -69,11 +69,11 @@ impl Places {
 
     /// Announces a waiter, and lets an idle child go. A job that ends from now on sees the
     /// one who waits: both happen under one lock.
-    fn wait(&self) -> Waiting<'_> {
+    fn wait(&self) -> WaitingSession<'_> {
         let mut state = self.lock();
         state.waiting += 1;
         let _gives_way = state.idle.pop_first();
-        Waiting(self)
+        WaitingSession(self)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -82,9 +82,9 @@ impl Places {
 }
 
 /// One who waits for a place, until it has one or gives up.
-struct Waiting<'a>(&'a Places);
+struct WaitingSession<'a>(&'a Places);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingSession<'_> {
     fn drop(&mut self) {
         self.0.lock().waiting -= 1;
     }

@@ -145,13 +145,13 @@ fn read_message(row: &Row<'_>, conversation: &str) -> rusqlite::Result<MessageRo
 }
 
 /// A conversation to which something is added.
-struct Open {
+struct OpenConversation {
     n: i64,
     messages: i64,
     updated_at: i64,
 }
 
-impl Open {
+impl OpenConversation {
     fn find(db: &Connection, id: &str) -> Result<Option<Self>, Fault> {
         let sql = "SELECT n, messages, updated_at FROM conversation WHERE id = ?1";
         let mut found = db.prepare_cached(sql)?;
@@ -219,7 +219,7 @@ pub(super) fn say(
     first: u32,
     messages: &[NewMessage],
 ) -> Result<(), Fault> {
-    let Some(mut open) = Open::find(db, conversation)? else {
+    let Some(mut open) = OpenConversation::find(db, conversation)? else {
         return Ok(());
     };
     let mut run = db.prepare_cached("SELECT id FROM run WHERE n = ?1")?;
@@ -237,7 +237,7 @@ pub(super) fn append(
     run: Option<&RunId>,
     messages: &[NewMessage],
 ) -> Result<Option<u64>, Fault> {
-    let Some(mut open) = Open::find(db, id)? else {
+    let Some(mut open) = OpenConversation::find(db, id)? else {
         return Ok(None);
     };
     let run = run.map(RunId::as_str);

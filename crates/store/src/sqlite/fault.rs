@@ -28,7 +28,7 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Fault {
-    pub(super) fn of(self, path: &Path) -> Error {
+    pub(super) fn into_error(self, path: &Path) -> Error {
         match self {
             Self::Store(error) => error,
             Self::Sql(error) => translate(&error, path),

@@ -19,7 +19,7 @@ use super::writer::join;
 use crate::{Answer, Error};
 
 /// How a connection is opened.
-pub(super) type Open = fn(&Path, &SqliteOptions) -> Result<Connection, Error>;
+pub(super) type OpenConnection = fn(&Path, &SqliteOptions) -> Result<Connection, Error>;
 
 type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 
@@ -35,7 +35,7 @@ pub(super) struct Readers {
 struct Reader {
     path: PathBuf,
     options: SqliteOptions,
-    open: Open,
+    open: OpenConnection,
     db: Option<Connection>,
     /// What the file has to be, while another process writes to it too.
     identity: Option<Arc<Identity>>,
@@ -45,7 +45,7 @@ impl Reader {
     fn new(
         path: &Path,
         options: &SqliteOptions,
-        open: Open,
+        open: OpenConnection,
         identity: Option<&Arc<Identity>>,
     ) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Reader {
             Some(db) => db,
             None => (self.open)(&self.path, &self.options)?,
         };
-        let answer = question(&db).map_err(|fault| fault.of(&self.path));
+        let answer = question(&db).map_err(|fault| fault.into_error(&self.path));
         self.db = Some(db);
         answer
     }
@@ -93,7 +93,7 @@ impl Readers {
     pub(super) fn start(
         path: &Path,
         options: &SqliteOptions,
-        open: Open,
+        open: OpenConnection,
         identity: Option<&Arc<Identity>>,
     ) -> Result<Self, Error> {
         let reader = || Reader::new(path, options, open, identity);

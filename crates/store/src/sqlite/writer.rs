@@ -21,7 +21,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
-use super::group::{Entry, Pen, Work};
+use super::group::{Entry, WriteConnection, WriteRequest};
 use super::identity::Identity;
 use super::open::SqliteOptions;
 use crate::{Answer, Error};
@@ -46,7 +46,7 @@ pub(super) struct Writer {
 
 /// What the thread and those who commit themselves have in backend.
 struct Shared {
-    pen: Mutex<Pen>,
+    connection: Mutex<WriteConnection>,
     /// Entries that were handed over and have not been answered.
     waiting: AtomicUsize,
     /// Whether the last group had more than one entry.
@@ -64,7 +64,12 @@ impl Writer {
     ) -> Result<Self, Error> {
         let (queue, entries) = channel();
         let shared = Arc::new(Shared {
-            pen: Mutex::new(Pen::new(db, path.clone(), options, Some(identity))?),
+            connection: Mutex::new(WriteConnection::new(
+                db,
+                path.clone(),
+                options,
+                Some(identity),
+            )?),
             waiting: AtomicUsize::new(0),
             company: AtomicBool::new(false),
             commits: AtomicU64::new(0),
@@ -104,7 +109,7 @@ impl Writer {
             return Box::pin(std::future::ready(Err(Error::ReadOnly { path })));
         };
         let (reply, answer) = oneshot::channel();
-        let entry: Box<dyn Entry> = Box::new(Work::new(work, reply));
+        let entry: Box<dyn Entry> = Box::new(WriteRequest::new(work, reply));
         let left = if own_thread() {
             shared.write_alone(entry)
         } else {
@@ -158,16 +163,20 @@ impl Shared {
         if self.company.load(Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed) > 0 {
             return Some(entry);
         }
-        let Some(pen) = self.pen.try_lock().filter(|pen| pen.is_idle()) else {
+        let Some(connection) = self
+            .connection
+            .try_lock()
+            .filter(|connection| connection.is_idle())
+        else {
             return Some(entry);
         };
         let mut group = [entry];
-        let written = pen.write_at_once(&mut group);
+        let written = connection.write_at_once(&mut group);
         self.count(matches!(written, Some(Ok(()))));
-        if pen.log_exceeds(1) {
-            pen.copy_log();
+        if connection.log_exceeds(1) {
+            connection.copy_log();
         }
-        drop(pen);
+        drop(connection);
         let [entry] = group;
         match written {
             None => Some(entry),
@@ -178,10 +187,10 @@ impl Shared {
         }
     }
 
-    /// The pen; none if a panic has left a transaction open, after which nothing can be written.
-    fn pen(&self) -> Option<MutexGuard<'_, Pen>> {
-        let pen = self.pen.lock();
-        pen.is_idle().then_some(pen)
+    /// The connection; none if a panic has left a transaction open, after which nothing can be written.
+    fn connection(&self) -> Option<MutexGuard<'_, WriteConnection>> {
+        let connection = self.connection.lock();
+        connection.is_idle().then_some(connection)
     }
 
     fn count(&self, committed: bool) {
@@ -190,13 +199,15 @@ impl Shared {
 
     /// The next entry; a long log is copied if there is none for a while.
     fn next(&self, entries: &Receiver<Box<dyn Entry>>) -> Option<Box<dyn Entry>> {
-        let long = self.pen().is_some_and(|pen| pen.log_exceeds(1));
+        let long = self
+            .connection()
+            .is_some_and(|connection| connection.log_exceeds(1));
         if !long {
             return entries.recv().ok();
         }
         match entries.recv_timeout(QUIET) {
             Err(RecvTimeoutError::Timeout) => {
-                self.pen()?.copy_log();
+                self.connection()?.copy_log();
                 entries.recv().ok()
             }
             other => other.ok(),
@@ -212,17 +223,17 @@ impl Shared {
                 // makes groups larger, and whoever is alone does not pay for it.
                 std::thread::yield_now();
             }
-            let Some(pen) = self.pen() else {
+            let Some(connection) = self.connection() else {
                 return;
             };
             group.extend(entries.try_iter().take(GROUP - 1));
             self.company.store(group.len() > 1, Ordering::Relaxed);
-            let failed = pen.write(&mut group).err();
+            let failed = connection.write(&mut group).err();
             self.count(failed.is_none());
-            if pen.log_exceeds(TOO_LONG) {
-                pen.copy_log();
+            if connection.log_exceeds(TOO_LONG) {
+                connection.copy_log();
             }
-            drop(pen);
+            drop(connection);
             self.waiting.fetch_sub(group.len(), Ordering::Relaxed);
             for entry in group.drain(..) {
                 entry.answer(failed.as_ref());

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{Inner, Router};
-use crate::builtin::{Context, Definition, Installed};
+use crate::builtin::{BuiltinTool, Context, Definition};
 use crate::catalog::Catalog;
 use crate::health::{Health, Probe};
 use crate::index::{Index, Lookup};
@@ -31,7 +31,7 @@ impl Inner {
         let own = builtins
             .values()
             .filter(|tool| tool.is_available(&settings))
-            .map(Installed::entry);
+            .map(BuiltinTool::entry);
         // Asked before their tools are taken: a server lists first and says so then.
         let unlisted = servers.values().filter(|server| !server.is_listed());
         let unlisted = unlisted.map(|server| server.name().to_owned()).collect();

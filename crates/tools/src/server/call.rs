@@ -13,8 +13,8 @@ use rmcp::service::ServiceError;
 
 use super::link::{Link, Pending};
 use super::phase::Phase;
-use super::watch::Sent;
-use super::{Known, Server, fault};
+use super::watch::SentFlag;
+use super::{Server, ToolSet, fault};
 use crate::limit::{Limit, Stop};
 use crate::reply::{self, Answer};
 
@@ -64,7 +64,7 @@ impl Server {
         link.watch.pulse.stir();
         self.still_has(tool)?;
         let _flight = Flight::new(&self.stats.in_flight);
-        let sent = Sent::default();
+        let sent = SentFlag::default();
         let sending = link.send(tool, arguments, key, sent.clone());
         let pending = self.wait(limit, "sending the call", sending).await?;
         let pending = pending.map_err(|error| self.judge(&error, &sent, &link))?;
@@ -101,7 +101,7 @@ impl Server {
         mut pending: Pending<'_>,
         limit: &Limit,
         link: &Arc<Link>,
-        sent: &Sent,
+        sent: &SentFlag,
         tool: &str,
     ) -> Result<Answer, Failure> {
         let answer = limit.run(async {
@@ -161,8 +161,8 @@ impl Server {
     }
 
     /// The failure behind an error, and what it means for the server.
-    fn judge(&self, error: &ServiceError, sent: &Sent, link: &Link) -> Failure {
-        let fault = fault::of_call(
+    fn judge(&self, error: &ServiceError, sent: &SentFlag, link: &Link) -> Failure {
+        let fault = fault::classify_call(
             &self.name,
             error,
             sent.is_set(),
@@ -197,7 +197,7 @@ impl Server {
 
     fn still_has(&self, tool: &str) -> Result<(), Failure> {
         let known = self.known.load();
-        let has = |known: &Arc<Known>| known.catalog.tools.iter().any(|info| info.name == tool);
+        let has = |known: &Arc<ToolSet>| known.catalog.tools.iter().any(|info| info.name == tool);
         if known.as_ref().is_none_or(has) {
             return Ok(());
         }

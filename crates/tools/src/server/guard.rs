@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::traffic::{Excess, Traffic};
-use super::watch::{Sent, Watch};
+use super::watch::{SentFlag, Watch};
 
 /// How long a server may be silent about `server/discover` before it is taken
 /// for one that only knows `initialize`. The library would wait ten seconds.
@@ -182,7 +182,7 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
         match &item {
             JsonRpcMessage::Request(request) => match &request.request {
                 ClientRequest::CallToolRequest(call) => {
-                    if let Some(sent) = call.extensions.get::<Sent>() {
+                    if let Some(sent) = call.extensions.get::<SentFlag>() {
                         sent.set();
                     }
                 }

@@ -23,10 +23,10 @@ use rmcp::transport::Transport;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::given::Given;
 use super::guard::Guard;
+use super::resolved::ResolvedOptions;
 use super::stdio::Process;
-use super::watch::{Sent, Watch};
+use super::watch::{SentFlag, Watch};
 use super::{Era, Server, fault, http};
 use crate::options::Reach;
 
@@ -55,7 +55,7 @@ impl Link {
     pub(super) async fn open(
         server: &Server,
         known: Option<Era>,
-        given: &Given,
+        given: &ResolvedOptions,
         watch: Arc<Watch>,
     ) -> Result<(Self, Service), Failure> {
         let first = attempt(server, known, given, watch.clone()).await?;
@@ -71,7 +71,7 @@ impl Link {
         if !is_about_era(&error) {
             // A process that has just died may still have last words on their way.
             tokio::time::sleep(LAST_WORDS).await;
-            return Err(fault::of_start(
+            return Err(fault::classify_start(
                 &server.name,
                 &error,
                 &watch,
@@ -79,7 +79,7 @@ impl Link {
             ));
         }
         let again = attempt(server, second, given, Arc::default()).await?;
-        again.map_err(|_| fault::of_start(&server.name, &error, &watch, &given.redaction))
+        again.map_err(|_| fault::classify_start(&server.name, &error, &watch, &given.redaction))
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -103,7 +103,7 @@ impl Link {
         tool: &str,
         arguments: Object,
         key: &str,
-        sent: Sent,
+        sent: SentFlag,
     ) -> Result<Pending<'_>, ServiceError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let mut request = CallToolRequest::new(params);
@@ -161,7 +161,7 @@ type Opened = Result<(Link, Service), ClientInitializeError>;
 async fn attempt(
     server: &Server,
     era: Option<Era>,
-    given: &Given,
+    given: &ResolvedOptions,
     watch: Arc<Watch>,
 ) -> Result<Opened, Failure> {
     match server.options.reach() {

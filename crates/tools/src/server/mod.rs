@@ -9,7 +9,6 @@ mod call;
 mod capped;
 mod client;
 mod fault;
-mod given;
 mod guard;
 mod http;
 mod lines;
@@ -19,6 +18,7 @@ mod look;
 mod message;
 mod phase;
 mod raw;
+mod resolved;
 mod stderr;
 mod stdio;
 mod traffic;
@@ -80,7 +80,7 @@ pub(crate) struct Server {
     breaker: Mutex<Breaker>,
     /// The era that worked last.
     era: Mutex<Option<Era>>,
-    known: ArcSwapOption<Known>,
+    known: ArcSwapOption<ToolSet>,
     /// Whether a start was tried since this process started.
     asked: AtomicBool,
     /// Whether the tools were listed since this process started.
@@ -93,7 +93,7 @@ pub(crate) struct Server {
 }
 
 /// The tools of a server, with their compiled schemas.
-struct Known {
+struct ToolSet {
     catalog: Arc<Catalog>,
     checkers: Vec<Arc<Checker>>,
 }
@@ -230,7 +230,7 @@ impl Server {
             });
             kept.unwrap_or_else(|| Arc::new(Checker::new(tool.input_schema.clone())))
         });
-        let known = Known {
+        let known = ToolSet {
             checkers: checkers.collect(),
             catalog: Arc::new(catalog),
         };

@@ -9,8 +9,8 @@ use deft_model::{Failure, FailureClass, Outage};
 use rmcp::model::SubscriptionFilter;
 use tokio::time::Instant;
 
-use super::given::Given;
 use super::link::{Link, Service};
+use super::resolved::ResolvedOptions;
 use super::watch::Watch;
 use super::{Era, Server, fault, listing};
 use crate::breaker::backoff;
@@ -139,13 +139,13 @@ impl Server {
     /// Connects and asks for the tools, which is what makes a server ready.
     async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
         let known = *self.era.lock();
-        let mut given = Given::resolve(&self.name, &self.options, &self.environment)?;
+        let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
         given.redaction.merge(&(self.hooks.withheld)());
         self.redaction.store(Arc::new(given.redaction.clone()));
         let (link, service) = Link::open(self, known, &given, watch).await?;
         let catalog = listing::list(self, &link).await.map_err(|error| {
             let fault =
-                fault::of_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
+                fault::classify_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
             let message = format!("{} (while it listed its tools)", fault.failure.message);
             Failure::new(FailureClass::Network, message).blocked()
         })?;

@@ -19,9 +19,9 @@ use tokio::sync::Mutex;
 
 use super::Server;
 use super::fault::{MALFORMED, TOO_LARGE};
-use super::given::Given;
 use super::lines::{Line, Lines};
-use super::message::{self, Read};
+use super::message::{self, ParsedMessage};
+use super::resolved::ResolvedOptions;
 use super::stderr;
 use super::watch::Watch;
 use crate::builtin::{Owner, minimal_command};
@@ -49,7 +49,7 @@ impl Process {
     pub(super) fn start(
         server: &Server,
         program: &str,
-        given: &Given,
+        given: &ResolvedOptions,
         watch: Arc<Watch>,
     ) -> Result<Self, Failure> {
         let options = &server.options;
@@ -155,19 +155,19 @@ impl Transport<RoleClient> for Process {
         loop {
             match self.lines.next().await {
                 Line::Whole => match message::read(self.lines.line()) {
-                    Read::Message(message) => {
+                    ParsedMessage::Message(message) => {
                         self.garbage = 0;
                         return Some(*message);
                     }
-                    Read::BadReply(problem, Some(id)) => {
+                    ParsedMessage::BadReply(problem, Some(id)) => {
                         return Some(refusal(id, MALFORMED, problem.words()));
                     }
                     // Some call waits for this reply, and it is unknown which.
-                    Read::BadReply(problem, None) => {
+                    ParsedMessage::BadReply(problem, None) => {
                         let reason = format!("{}, and its `id` cannot be read", problem.words());
                         return self.give_up(&reason);
                     }
-                    Read::Noise => self.garbage += self.lines.line().len() + 1,
+                    ParsedMessage::Noise => self.garbage += self.lines.line().len() + 1,
                 },
                 Line::Overlong(overlong) => {
                     self.garbage += overlong.bytes;

@@ -115,9 +115,9 @@ impl Pulse {
 /// Set right before a request is handed to the operating system: before that a
 /// failure cannot have had an effect.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sent(Arc<AtomicBool>);
+pub(super) struct SentFlag(Arc<AtomicBool>);
 
-impl Sent {
+impl SentFlag {
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }

@@ -70,11 +70,11 @@ pub struct Client {
 impl Client {
     /// The bot of the options; its token is looked up now.
     pub fn new(options: &TelegramOptions, secrets: &dyn SecretSource) -> Result<Self, Failure> {
-        Self::over(delivery::client()?, options, secrets)
+        Self::with_connections(delivery::client()?, options, secrets)
     }
 
     /// The same over connections that are there already.
-    pub(crate) fn over(
+    pub(crate) fn with_connections(
         http: reqwest::Client,
         options: &TelegramOptions,
         secrets: &dyn SecretSource,

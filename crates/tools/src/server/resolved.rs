@@ -10,13 +10,13 @@ use crate::secret::{Reference, Secret};
 
 /// Variables and headers, read anew at every start because secrets change.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct ResolvedOptions {
     pub(super) env: Vec<(String, Secret)>,
     pub(super) headers: Vec<(String, Secret)>,
     pub(super) redaction: Redaction,
 }
 
-impl Given {
+impl ResolvedOptions {
     /// Follows every reference in the options.
     pub(super) fn resolve(
         name: &str,
