@@ -1,6 +1,6 @@
 //! A reply in the making, out of the pieces of any wire.
 //!
-//! Calls get ids where they have none or somebody else's; arguments that are no JSON object stay
+//! Calls get ids where they have none or the id of another call; arguments that are no JSON object stay
 //! what they are. Not here: the shape of any provider.
 
 use std::collections::HashSet;
@@ -175,7 +175,7 @@ impl<'a> Draft<'a> {
 }
 
 /// An object, or whatever came. A call without arguments has none, unless the answer was cut off
-/// there: then nobody knows what would have come.
+/// there: then the missing part is unknown.
 fn read_args(args: Args, cut: bool) -> CallArgs {
     match args {
         Args::Value(Value::Object(object)) => CallArgs::Object(object),

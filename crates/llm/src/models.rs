@@ -27,7 +27,7 @@ pub struct Ask<'a> {
     pub deadline: Option<Duration>,
     /// Ends it.
     pub cancel: CancellationToken,
-    /// Counts requests as they are made, also those that nobody answers.
+    /// Counts requests as they are made, also those without an answer.
     pub tries: Option<&'a AtomicU32>,
 }
 
@@ -84,7 +84,7 @@ impl Models {
         Self::with_providers(all.into_iter().map(one).collect())
     }
 
-    /// Models that somebody else speaks to.
+    /// Models with providers of the caller.
     pub fn with_providers(all: Vec<(ModelOptions, Arc<dyn Provider>)>) -> Self {
         let (all, behind): (Vec<_>, Vec<_>) = all
             .into_iter()
@@ -112,7 +112,12 @@ impl Models {
 
     /// Asks a model, and the ones behind it if it does not answer.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
-        let cancelled = || Failure::new(FailureClass::Cancelled, "nobody waits for the answer");
+        let cancelled = || {
+            Failure::new(
+                FailureClass::Cancelled,
+                "the caller no longer waits for the answer",
+            )
+        };
         tokio::select! {
             biased;
             () = ask.cancel.cancelled() => Err(cancelled()),

@@ -176,7 +176,7 @@ impl<'a> Tries<'a> {
         if wait >= self.left() {
             if failed.after.is_some() {
                 failed.failure.message = format!(
-                    "{}; it wants {} of peace, and only {} are left",
+                    "{}; the provider asks to retry after {}, but only {} are left",
                     failed.failure.message,
                     words(wait),
                     words(self.left())
@@ -186,7 +186,7 @@ impl<'a> Tries<'a> {
         }
         if wait > PATIENCE {
             failed.failure.message = format!(
-                "{}; it wants {} of peace",
+                "{}; the provider asks to retry after {}",
                 failed.failure.message,
                 words(wait)
             );

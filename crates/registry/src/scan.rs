@@ -309,7 +309,7 @@ fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
     }
 }
 
-/// Pages that somebody wrote as commands, but that belong to the skill whose
+/// Pages that are written as commands, but belong to the skill whose
 /// `SKILL.md` lies beside them. They would vanish without a word.
 fn hidden_pages(folder: &Path, files: &[PathBuf]) -> Option<Diagnostic> {
     let domain = file_name(folder)?;

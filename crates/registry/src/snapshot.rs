@@ -144,7 +144,7 @@ impl Snapshot {
         Self::index(self.tree.rescan(options, moment, false), options)
     }
 
-    /// The same while somebody may be writing, right after watches were set.
+    /// The same while files may be changing, right after watches were set.
     pub(crate) fn catch_up(&self, options: &Options, moment: &Moment) -> Self {
         Self::index(self.tree.rescan(options, moment, true), options)
     }

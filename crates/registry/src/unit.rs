@@ -1,4 +1,4 @@
-//! A file that defines something, and what came of it.
+//! A file that defines something, and the result of loading it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) enum Definition {
     Agent(Arc<LoadedAgent>),
 }
 
-/// What came of a file.
+/// The result of loading a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     /// It was loaded.

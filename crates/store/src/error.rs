@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! Errors of a store.
 //!
 //! Variants say what happened to whom; what a person can do about it is apart, in [`Error::hint`].
 //! Nothing here decides whether to try again.
@@ -36,7 +36,7 @@ impl fmt::Display for FileChange {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Somebody else drives the run now, or it is over.
+    /// Another owner drives the run now, or the run is over.
     #[error("the lease on run `{run}` is lost")]
     Fenced {
         /// The run.

@@ -61,6 +61,6 @@ pub struct FactFilter {
     pub category: Option<String>,
     /// That contain these words.
     pub text: Option<String>,
-    /// At most so many.
+    /// Maximum number of results.
     pub limit: Option<u32>,
 }

@@ -20,8 +20,8 @@ use crate::{Answer, Lease};
 /// the provider may charge for a call whose process died: for each reservation of a dead or late
 /// owner its [`Estimate`] is spent, and the sums say how much of them is estimated.
 ///
-/// What was spent and what is reserved of a scope never exceed its limit because of a reservation,
-/// whoever asks at once. A call that used more than was reserved for it is counted in full: a scope
+/// A reservation never makes the sum of spent and reserved amounts exceed the limit of a scope, however
+/// many callers reserve at once. A call that used more than was reserved for it is counted in full: a scope
 /// is overspent by at most that difference, summed over the calls that were in flight when its
 /// limit was reached.
 pub trait Ledger: Send + Sync {
@@ -103,7 +103,7 @@ pub struct Limit {
     pub micros: Option<u64>,
 }
 
-/// What became of a [`Reserve`].
+/// The result of a [`Reserve`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reserved {
     /// The call may be made.

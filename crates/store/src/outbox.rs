@@ -53,14 +53,14 @@ pub struct NewNotice {
     pub at: Timestamp,
 }
 
-/// What became of a message so far.
+/// The delivery state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeStatus {
     /// It waits to be sent.
     Queued,
-    /// Whoever receives it has confirmed it.
+    /// The receiver has confirmed it.
     Sent,
-    /// Nobody tries any more.
+    /// deft gave up sending it.
     Dead,
 }
 
@@ -81,7 +81,7 @@ impl NoticeStatus {
     }
 }
 
-/// A message and what became of it.
+/// A message and its delivery state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeRow {
     /// Its number.
@@ -96,23 +96,23 @@ pub struct NoticeRow {
     pub body: String,
     /// When it was left.
     pub at: Timestamp,
-    /// Where it stands.
+    /// Its delivery state.
     pub status: NoticeStatus,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
     /// How many parts of it have arrived, where the receiver takes it in several.
     pub parts: u32,
-    /// When it is tried next.
+    /// The next attempt.
     pub try_at: Option<Timestamp>,
     /// What the receiver answered.
     pub receipt: Option<String>,
-    /// Why the last try failed.
+    /// Why the last attempt failed.
     pub error: Option<String>,
     /// When it was sent or given up.
     pub ended_at: Option<Timestamp>,
 }
 
-/// What came of a try to send.
+/// The result of an attempt to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoticeEnd {
     /// It arrived.
@@ -120,21 +120,21 @@ pub enum NoticeEnd {
         /// What the receiver answered.
         receipt: String,
     },
-    /// It did not; another try follows.
+    /// It did not; another attempt follows.
     Again {
         /// When.
         at: Timestamp,
         /// Why.
         error: String,
     },
-    /// Nobody could even try, because what carries it is not there; that counts for no try.
+    /// The channel was not available. This does not use up an attempt.
     Later {
         /// When to look again.
         at: Timestamp,
         /// Why.
         error: String,
     },
-    /// It did not, and no try follows.
+    /// It did not, and no attempt follows.
     Dead {
         /// Why.
         error: String,
@@ -146,10 +146,10 @@ pub enum NoticeEnd {
 pub struct NoticeFilter {
     /// Of this run.
     pub run: Option<RunId>,
-    /// Which stand so.
+    /// In this state.
     pub status: Option<NoticeStatus>,
     /// Older than the message with this number, for the next page of a long list.
     pub before: Option<i64>,
-    /// At most so many.
+    /// Maximum number of results.
     pub limit: Option<u32>,
 }

@@ -105,7 +105,7 @@ pub struct SkillText {
     pub required_tools: String,
 }
 
-/// How a skill stands: whether it fires, and what its last runs came to.
+/// The state of a skill: whether it fires, and the results of its last runs.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Standing {
     /// Why it does not fire; none if it does.
@@ -120,18 +120,18 @@ pub struct Standing {
     pub notified_at: Option<Timestamp>,
     /// When it last ran.
     pub last_run_at: Option<Timestamp>,
-    /// What came of it.
+    /// Its outcome.
     pub last_run_status: Option<String>,
     /// The same in a sentence.
     pub last_run_summary: Option<String>,
 }
 
-/// Where a skill stands in time.
+/// The slots of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Timeline {
     /// Where the grid of an interval starts: the moment in which the skill was enabled.
     pub anchor: Option<Timestamp>,
-    /// The earliest slot that nothing is known of yet.
+    /// The earliest slot that has not been decided.
     pub next_at: Option<Timestamp>,
 }
 
@@ -152,7 +152,7 @@ pub struct NewSkill {
     pub at: Timestamp,
 }
 
-/// What became of a [`NewSkill`].
+/// The result of storing a [`NewSkill`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
     /// It is stored.
@@ -196,7 +196,7 @@ pub struct SkillRow {
     pub timeline: Timeline,
     /// When it was stored first.
     pub created_at: Timestamp,
-    /// When its content or standing was last changed by somebody.
+    /// When its content or state was last changed.
     pub updated_at: Timestamp,
     /// Grows with every change but that of the next slot.
     pub version: u64,
@@ -219,7 +219,7 @@ pub struct SkillFilter {
     pub origin: Option<SkillOrigin>,
     /// Only those that do not fire for this reason.
     pub disabled: Option<DisabledReason>,
-    /// At most so many.
+    /// Maximum number of results.
     pub limit: Option<u32>,
 }
 

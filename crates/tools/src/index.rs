@@ -81,7 +81,7 @@ pub(crate) struct Index {
     /// Full names of the tools of servers behind each bare name.
     bare: HashMap<String, Vec<String>>,
     /// Servers in use whose tools have not been listed since this process started. Part of the
-    /// index, so that nobody sees a server as listed whose tools are not in it.
+    /// index, so that no reader sees a server as listed whose tools are missing.
     unlisted: Vec<String>,
 }
 

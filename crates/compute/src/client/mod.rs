@@ -151,7 +151,7 @@ impl Compute {
 
     /// Lets go of the worker with this id, which is gone, and says what is known of its end.
     pub(crate) async fn bury(&self, id: u64) -> Error {
-        // Somebody else may have started the next one already.
+        // Another caller may have started the next one already.
         let gone = self.slot().take_if(|zygote| zygote.id == id);
         zygote::obituary(gone, "it ended before it answered").await
     }

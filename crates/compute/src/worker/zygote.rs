@@ -167,7 +167,7 @@ impl Child {
         }
         ended.words = last_words(self.words.as_fd());
         if let Ok(report) = serde_json::to_vec(&ended) {
-            // The client may have gone away, and then nobody needs to know.
+            // The client may have gone away; then the result is not needed.
             let _ = write(&self.lifeline, &report);
         }
     }

@@ -1,4 +1,4 @@
-//! Who may drive what: claim, renew, release.
+//! Leases: claim, renew, release.
 //!
 //! Only the partial indexes of active runs are read, so that the number of finished ones does not
 //! matter. Limits are counted here, in the transaction that gives the lease.
@@ -92,7 +92,7 @@ impl Counts {
     }
 }
 
-/// Whether somebody has halted the runs of a skill.
+/// Whether the runs of a skill are held.
 fn is_held(db: &Connection, skill: &str) -> Result<bool, Fault> {
     let mut held = db.prepare_cached("SELECT 1 FROM hold WHERE skill = ?1")?;
     Ok(held.exists([skill])?)
@@ -197,7 +197,7 @@ pub(super) fn row(db: &Connection, n: i64) -> Result<RunRow, Fault> {
     Ok(db.prepare_cached(sql)?.query_row([n], row::run)?)
 }
 
-/// Whether nobody has halted a skill and there is room in all. A limit is not counted beyond.
+/// Whether a skill is not held and the global limit has room.
 macro_rules! room {
     ($skill:literal, $limit:literal) => {
         concat!(
@@ -215,7 +215,7 @@ macro_rules! room {
 
 pub(super) use room;
 
-/// Whether there is room in all and nobody has halted the skill, in one question.
+/// Whether a skill is not held and the global limit has room, in one query.
 pub(super) fn room_for(db: &Connection, skill: &str, limit: Option<u32>) -> Result<bool, Fault> {
     let sql = concat!("SELECT ", room!("?1", "?2"));
     let mut room = db.prepare_cached(sql)?;

@@ -1,4 +1,4 @@
-//! From what `SQLite` says to what [`Error`] means.
+//! Errors of `SQLite`, translated to [`Error`].
 
 use std::path::{Path, PathBuf};
 
@@ -7,9 +7,9 @@ use rusqlite::ErrorCode;
 use super::damage::DamagedValue;
 use crate::Error;
 
-/// What can stop the work inside a transaction.
+/// An error inside a transaction.
 ///
-/// `SQLite`'s own words stay as they are until somebody knows which file they are about.
+/// An error of `SQLite` is translated where the path of the file is known.
 pub(super) enum Fault {
     Store(Error),
     Sql(rusqlite::Error),

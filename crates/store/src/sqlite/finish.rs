@@ -33,8 +33,8 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<
     Ok(usage)
 }
 
-/// Whether a run has asked somebody or a model. Few have, and to look once costs less than to change
-/// no rows.
+/// Whether a run has asked a person or a model. Few have, and one query costs less than several
+/// updates that change no rows.
 fn has_loose_ends(db: &Connection, n: i64) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM counted WHERE run = ?1) \
                OR EXISTS (SELECT 1 FROM reservation WHERE run = ?1) \
@@ -43,7 +43,7 @@ fn has_loose_ends(db: &Connection, n: i64) -> Result<bool, Fault> {
     Ok(db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?)
 }
 
-/// Nobody needs answers any more to what a run has asked.
+/// Closes the open questions of a run that has ended.
 fn close_questions(db: &Connection, n: i64, at: Timestamp) -> Result<(), Fault> {
     let sql = "UPDATE approval INDEXED BY approval_open SET closed_at = ?2 \
                WHERE run = ?1 AND decided_at IS NULL AND closed_at IS NULL";
@@ -69,8 +69,8 @@ pub(super) fn cancel(
     })
 }
 
-/// Ends a run that nobody drives; leaves word for whoever drives it otherwise. Says which run it
-/// is and where it stood.
+/// Ends a run without a driver; stores a cancel request for the driver otherwise. Returns the number
+/// of the run and its status before.
 pub(super) fn stop(
     db: &Connection,
     run: &RunId,

@@ -73,7 +73,7 @@ where
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(Error::Closed),
         };
-        // Whoever asked may have left; what is written stays written.
+        // The caller may have left; the write stays.
         drop(self.reply.send(result));
     }
 }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_entry_takes_nobody_with_it() {
+    fn a_bad_entry_does_not_undo_others() {
         let early = written(&[(1, None), (2, Some(false)), (3, None)]);
         assert_eq!(early, (vec![true, false, true], vec![1, 3]));
         // One that has written is undone, and the others are there once.

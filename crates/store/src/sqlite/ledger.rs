@@ -1,7 +1,7 @@
-//! What is reserved and what was spent.
+//! Reservations and spending.
 //!
-//! Reservations are few, one per call in flight and scope, so that they are added up when somebody
-//! asks. What was spent is a sum that is kept.
+//! Reservations are few, one per call in flight and scope, so that they are summed on request. Spending
+//! is stored as a sum.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;

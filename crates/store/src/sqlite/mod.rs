@@ -1,6 +1,6 @@
 //! The store in one `SQLite` file: what one machine needs.
 //!
-//! One thread writes and shares its commits among all who wait (`writer.rs`), a few read
+//! One thread writes and commits all waiting requests together (`writer.rs`), a few threads read
 //! (`readers.rs`). Several processes may use one file at once; the rules are kept inside
 //! transactions and never in memory. Not here: folders and backups.
 
@@ -55,8 +55,8 @@ impl Sqlite {
         })
     }
 
-    /// Opens a store that can be read and perhaps not written, such as one in a folder of somebody
-    /// else's. Nothing is made and nothing is changed; requests that write are refused.
+    /// Opens a store for reading, such as one in the folder of another user. No file is created or
+    /// changed; requests that write are refused.
     pub fn open_read_only(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
         open::check_readable(path, options)?;
         Ok(Self {

@@ -251,9 +251,9 @@ fn configure(db: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "wal")?;
     // FULL syncs the log at every commit: what was answered survives a power cut.
     db.pragma_update(None, "synchronous", "full")?;
-    // The log keeps its size, as writing over it is faster than growing it, unless a long reading
-    // of somebody else's has made it much too large.
-    // When it is copied is decided by whoever writes.
+    // The log keeps its size, as writing over it is faster than growing it, unless a long read
+    // of another process has made it much too large.
+    // The writer decides when it is copied.
     let limit = i64::from(options.log_pages) * 4096 * 8;
     db.pragma_update(None, "journal_size_limit", limit)?;
     db.pragma_update(None, "foreign_keys", true)?;

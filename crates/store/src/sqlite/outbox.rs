@@ -1,4 +1,4 @@
-//! Messages, facts and switches.
+//! Notices, facts, held skills and settings.
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
@@ -81,7 +81,7 @@ pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> R
         | NoticeEnd::Dead { error } => (None, Some(error)),
     };
     let tried = !matches!(end, NoticeEnd::Later { .. });
-    // What has arrived has arrived, whoever thinks otherwise later.
+    // A delivered message stays delivered, whatever a later report says.
     let sql = "UPDATE outbox SET status = ?2, try_at = ?3, receipt = ?4, error = ?5, ended_at = ?6, \
                attempts = max(attempts - ?7, 0) WHERE n = ?1 AND status <> 'sent'";
     db.prepare_cached(sql)?.execute(params![

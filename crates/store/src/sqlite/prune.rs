@@ -11,7 +11,7 @@ use super::row::{self, micros};
 use crate::{Prune, Pruned};
 
 /// Runs that are over and old, and the rows of other tables that go with them.
-/// Whoever is still to be told of a run keeps it.
+/// A run with a queued notice is kept.
 const OLD: &str = "FROM run WHERE status = 'done' AND finished_at < ?1 AND NOT EXISTS \
      (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
 
@@ -38,7 +38,7 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
     let found = found(db, wish)?;
     let mut events = 0;
     for (n, _) in &found {
-        // Whoever asks for the key or the slot again is told what was.
+        // A later admission with the same key or slot gets this row.
         db.prepare_cached(
             "INSERT INTO spent SELECT id, skill, revision, tier, agent_id, cause, slot, slot_until, \
              slot_count, key, \

@@ -1,12 +1,12 @@
-//! Who writes: usually one thread, which takes whatever waits and commits it together.
+//! Writes: usually by one thread, which commits all waiting entries together.
 //!
-//! While a commit syncs, new entries gather and share the next one; nobody waits for company.
-//! Handing work over and waking up again costs a fifth of a commit. So whoever is alone, and whose
-//! thread is nobody else's, commits there and then. What an entry does is in other modules, how a
-//! group of them is committed in `group.rs`.
+//! While a commit syncs, new entries gather and share the next one; no entry waits for others to
+//! arrive. Handing an entry to the thread and waking up again costs a fifth of a commit. So a caller
+//! with no other waiters, on a thread of its own, commits on that thread. Other modules say what an
+//! entry does, and `group.rs` commits a group of entries.
 //!
-//! Copying the log into the file takes as long as many commits, so that it waits for a moment in
-//! which nobody else does.
+//! Copying the log into the file takes as long as many commits, so the writer does it when no entry
+//! waits.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use super::identity::Identity;
 use super::open::SqliteOptions;
 use crate::{Answer, Error};
 
-/// More entries than this wait for the next commit, so that nobody waits long for one.
+/// The most entries of one commit, so that none waits long for it.
 const GROUP: usize = 256;
 
-/// So long nobody wants anything before a long log is copied.
+/// How long no entry arrives before a long log is copied.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// A log that is so many times too long is copied also while others wait: whoever reads has to look
-/// through all of it.
+/// A log that is this many times too long is copied even while entries wait: readers have to search
+/// all of it.
 const TOO_LONG: u32 = 4;
 
 /// The way to the file.
@@ -158,7 +158,7 @@ fn own_thread() -> bool {
 }
 
 impl Shared {
-    /// Writes an entry if nobody else is writing or about to, and gives it back otherwise.
+    /// Writes an entry if no other entry is being written or waits, and returns it otherwise.
     fn write_alone(&self, entry: Box<dyn Entry>) -> Option<Box<dyn Entry>> {
         if self.company.load(Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed) > 0 {
             return Some(entry);
@@ -219,8 +219,8 @@ impl Shared {
         while let Some(first) = self.next(entries) {
             group.push(first);
             if self.company.load(Ordering::Relaxed) {
-                // Those who were answered just now are about to ask again. Letting them run once
-                // makes groups larger, and whoever is alone does not pay for it.
+                // The callers of the last group are about to ask again. Letting them run once makes
+                // groups larger, and a single caller does not pay for it.
                 std::thread::yield_now();
             }
             let Some(connection) = self.connection() else {

@@ -212,7 +212,7 @@ fn replace(spot: &Spot, content: &str) -> std::io::Result<()> {
     });
     let done = written.and_then(|()| spot.replace_by(&beside));
     if done.is_err() {
-        // What is left of the attempt is of no use to anybody.
+        // The rest of the attempt is useless.
         drop(spot.remove_beside(&beside));
     }
     done

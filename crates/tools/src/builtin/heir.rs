@@ -1,4 +1,4 @@
-//! Somebody who ends our children should we be killed without a word.
+//! A shell that ends the child processes of deft if deft is killed.
 //!
 //! A process that is killed with `kill -9` can end nothing any more, and a
 //! signal on the death of a parent needs `unsafe`, follows the thread that
@@ -75,7 +75,7 @@ impl Heir {
         let Some(stdin) = &mut self.stdin else {
             return;
         };
-        // A shell that is gone or stuck must not hold up anybody; the next child gets another one.
+        // A shell that is gone or stuck must not block a caller; the next child gets another one.
         if stdin.write_all(line.as_bytes()).is_err() {
             self.stdin = None;
         }
@@ -179,7 +179,7 @@ mod tests {
             if place % 2 == 0 {
                 drop(bequest);
             } else {
-                // As it is when a process is killed: nobody drops anything.
+                // As when a process is killed: nothing is dropped.
                 std::mem::forget(bequest);
             }
         }
@@ -188,7 +188,7 @@ mod tests {
         for place in [1, 3] {
             assert_eq!(children[place].wait().unwrap().signal(), Some(9));
             let mut output = children[place].stdout.take().unwrap();
-            // Ends when nobody has it any more, the grandchild included.
+            // Ends when no process holds it any more, the grandchild included.
             std::io::copy(&mut output, &mut std::io::sink()).unwrap();
         }
         for place in [0, 2] {

@@ -55,7 +55,7 @@ pub(crate) type Settings = Arc<ArcSwap<Options>>;
 pub struct Context {
     /// The idempotency key of the call.
     pub key: String,
-    /// Cancelled when nobody waits for the answer any more.
+    /// Cancelled when the caller no longer waits for the answer.
     pub cancel: CancellationToken,
     /// How long the call may still take.
     pub allowed: Duration,

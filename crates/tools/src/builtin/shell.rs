@@ -1,6 +1,6 @@
-//! `shell.run`: a program of the host, if somebody turned it on.
+//! `shell.run`: a program of the host, if the configuration enables it.
 //!
-//! Not a sandbox: whoever turns it on trusts the skills with the account. It
+//! Not a sandbox: enabling it trusts the skills with the account. It
 //! only keeps time, output and environment in bounds. With a list of programs
 //! (`tools.shell.allow`), `programs.rs` decides which file a name means and
 //! `variables.rs` which variables a caller may set.

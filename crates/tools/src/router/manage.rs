@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const FOREVER: Duration = Duration::from_hours(24);
 
 impl Inner {
-    /// Builds the index anew and tells whoever follows the set of tools.
+    /// Rebuilds the index and notifies subscribers to the set of tools.
     pub(super) fn rebuild(&self) {
         let settings = self.settings.load();
         // Held to the end, so that of two rebuilds the later one also wins.
@@ -301,7 +301,7 @@ impl Router {
                 Ok(Some(_)) => {}
                 Ok(None) => return failed,
                 Err(_) => {
-                    // The starts themselves go on; only nobody waits for them here.
+                    // The starts continue; this call does not wait for them.
                     asked.detach_all();
                     return failed;
                 }

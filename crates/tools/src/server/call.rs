@@ -119,7 +119,7 @@ impl Server {
             }
             Ok(Err(error)) => {
                 pending.settle();
-                // Whoever follows the connection knows best why it ended, a moment later.
+                // The task that follows the connection knows why it ended, a moment later.
                 Err(self.judge(&error, sent, link))
             }
             Err(stop) => {
@@ -170,7 +170,7 @@ impl Server {
             self.max_reply_bytes,
         );
         match (fault.transport, link.is_closed()) {
-            // Counted once for the connection, by whoever follows it.
+            // The task that follows the connection counts it once.
             (true, true) => {}
             (true, false) => self.breaker.lock().failed(Instant::now()),
             (false, _) => self.answered(),

@@ -69,7 +69,7 @@ impl Capped {
         }
         let body = read(answer, self.most).await?;
         match (id, body) {
-            // Nobody waits for an answer to a notification.
+            // A notification has no answer.
             (None, _) => Ok(StreamableHttpPostResponse::Accepted),
             (Some(id), None) => Ok(StreamableHttpPostResponse::Json(
                 too_large(id.clone()),

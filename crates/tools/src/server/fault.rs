@@ -139,7 +139,7 @@ fn classify_transport(server: &str, error: &DynamicTransportError) -> Failure {
     if let Some(error) = error.error.downcast_ref::<HttpError>() {
         return classify_http(server, error);
     }
-    // A line that could not be written whole has not been read by anybody.
+    // The server has not read a line that could not be written whole.
     Failure::new(FailureClass::Network, name(&error.error.to_string()))
 }
 

@@ -221,8 +221,7 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
                 return Some(message);
             }
             if self.noise > FLOOD {
-                self.watch
-                    .end("it sent a flood of messages that nobody asked for");
+                self.watch.end("it sent a flood of unsolicited messages");
                 self.watch.lost.cancel();
                 return None;
             }

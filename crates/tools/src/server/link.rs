@@ -125,7 +125,7 @@ impl Link {
 }
 
 /// A call under way. When it is dropped before it is answered, the server is
-/// told that nobody waits any more.
+/// told that the caller has left.
 pub(super) struct Pending<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
@@ -147,7 +147,7 @@ impl Drop for Pending<'_> {
         };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let reason = Some("nobody waits for the answer any more".to_owned());
+            let reason = Some("the caller no longer waits for the answer".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
             // A connection that is gone needs no cancelling.
             drop(peer.notify_cancelled(params).await);
@@ -210,7 +210,8 @@ fn mode(era: Option<Era>) -> ClientLifecycleMode {
     }
 }
 
-/// Who we are. No sampling, no elicitation, no roots: there is nobody to ask.
+/// What deft offers as a client: no sampling, no elicitation, no roots, because a server cannot ask
+/// anyone here.
 fn identity() -> ClientConfig {
     let implementation = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
     let mut config = ClientConfig::new(ClientCapabilities::default(), implementation);

@@ -238,7 +238,7 @@ impl Server {
         self.known.store(Some(Arc::new(known)));
         if fresh {
             self.report_disabled(&catalog);
-            // In this order: whoever sees that it is listed also finds its tools.
+            // In this order: a caller that sees the server as listed also finds its tools.
             self.listed.store(true, Ordering::SeqCst);
             (self.hooks.changed)();
             (self.environment.catalogs)(&catalog);

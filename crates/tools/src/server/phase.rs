@@ -34,7 +34,7 @@ pub(super) enum Phase {
     Closed,
 }
 
-/// What somebody who needs a connection does next.
+/// The next step of a caller that needs a connection.
 enum Step {
     Use(Arc<Link>),
     Wait,
@@ -88,7 +88,7 @@ impl Server {
                     step = Step::Use(link.clone());
                     false
                 }
-                // Whoever follows the connection will say what comes next, within moments.
+                // The task that follows the connection sets the next phase within moments.
                 Phase::Ready(link) => {
                     step = Step::Sleep(
                         Instant::now() + Duration::from_millis(2),
@@ -161,7 +161,7 @@ impl Server {
             .set_announces(era == Era::Legacy && announces(&link));
         self.adopt(catalog, true);
         self.phase.send_modify(|phase| match phase {
-            // Shut down in the meantime: nobody wants it any more.
+            // Shut down in the meantime: the connection is not needed.
             Phase::Closed => link.end(),
             Phase::Idle | Phase::Starting | Phase::Ready(_) | Phase::Failed { .. } => {
                 *phase = Phase::Ready(link.clone());
@@ -187,7 +187,7 @@ impl Server {
         });
     }
 
-    /// A connection ended. If nobody asked for that, the next start waits a little.
+    /// A connection ended. If deft did not end it, the next start waits a little.
     fn ended(&self, link: &Arc<Link>) {
         let current = matches!(&*self.phase.borrow(), Phase::Ready(now) if Arc::ptr_eq(now, link));
         if !current {

@@ -192,7 +192,7 @@ impl Transport<RoleClient> for Process {
 
     /// Closes the input, which tells a server to end; then makes it.
     async fn close(&mut self) -> Result<(), Self::Error> {
-        // Somebody may be stuck writing to a process that does not read.
+        // A writer may be blocked by a process that does not read.
         if let Ok(mut stdin) = self.stdin.try_lock() {
             stdin.take();
         } else {

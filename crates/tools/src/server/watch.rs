@@ -1,4 +1,4 @@
-//! What a connection and whoever uses it tell each other besides messages.
+//! Signals between a connection and its users besides messages.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};

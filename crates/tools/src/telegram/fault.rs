@@ -46,7 +46,7 @@ pub(super) fn judge(answer: &Answer) -> Result<Value, Undelivered> {
 
 fn class(code: u16, said: &str) -> FailureClass {
     match code {
-        // The path is right, so a path that is not found means a token that nobody has.
+        // The path is right, so a path that is not found means an unknown token.
         404 => FailureClass::Auth,
         400 if is_no_chat(said) => FailureClass::NotFound,
         // The method is the same whatever is behind it; try again.

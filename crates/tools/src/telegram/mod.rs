@@ -83,7 +83,7 @@ impl Client {
         let token = token.resolve(secrets, "`telegram.token`")?.text;
         let (id, rest) = token.expose().split_once(':').unwrap_or_default();
         let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-        // Anything else would be another path, and an answer that nobody understands.
+        // Any other character would change the path of the request.
         if id.is_empty() || rest.is_empty() || ![id, rest].iter().all(|s| s.bytes().all(letters)) {
             let message = "`telegram.token` does not look like the token of a bot";
             return Err(Failure::new(FailureClass::Auth, message)

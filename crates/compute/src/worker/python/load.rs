@@ -2,7 +2,7 @@
 //!
 //! Objects that the host relies on are taken out here once and never looked up again, so that code
 //! which replaces `json.dumps` or `dict.items` does not change what the host does. Modules are loaded
-//! in the zygote only, before code of anybody else has run in the process.
+//! in the zygote only, before any code of a skill has run in the process.
 
 use std::cell::OnceCell;
 
