@@ -24,6 +24,10 @@ mod layering;
 #[cfg(test)]
 mod licences;
 #[cfg(test)]
+mod locks;
+#[cfg(test)]
+mod matches;
+#[cfg(test)]
 mod paths;
 #[cfg(test)]
 mod public_items;
@@ -35,6 +39,8 @@ mod source;
 mod tidy;
 #[cfg(test)]
 mod toolchain;
+#[cfg(test)]
+mod traits;
 
 #[cfg(test)]
 mod support {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deft_model::FailureClass;
 
-use crate::wire::{Ended, Fault};
+use crate::wire::{ChildExit, Fault};
 
 /// A job that gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -150,7 +150,7 @@ impl Error {
     }
 
     /// An end that the worker saw. The runtime says on standard error when memory ran out.
-    pub(crate) fn from_end(ended: &Ended, memory: u64, time: Duration) -> Error {
+    pub(crate) fn from_end(ended: &ChildExit, memory: u64, time: Duration) -> Error {
         if ended.words.contains("memory allocation of") || ended.words.contains("out of memory") {
             return Error::Memory { limit: memory };
         }

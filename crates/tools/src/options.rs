@@ -229,7 +229,7 @@ impl Default for FileOptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellOptions {
-    /// Off unless somebody turns it on.
+    /// Off by default.
     pub enabled: bool,
     /// If given, only these programs, as names or absolute paths, and no command lines.
     pub allow: Vec<String>,
