@@ -21,6 +21,7 @@ mod run;
 mod scatter;
 mod skill;
 mod step;
+mod step_kind;
 mod text;
 mod trigger;
 mod visible;
@@ -48,7 +49,8 @@ pub use scatter::scatter;
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };
-pub use step::{Confirmation, Input, InputType, Loop, OnError, Step, StepKind, Wait};
+pub use step::{Confirmation, Input, InputType, Loop, OnError, Step};
+pub use step_kind::{StepKind, Wait};
 pub use text::Text;
 pub use trigger::{SkillEvent, Timing, Trigger};
 pub use visible::{visible, visible_after, visible_json};

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Answer, Call, Event, RunStart};
+use crate::call::Call;
+use crate::event::{Answer, Event, RunStart};
 use crate::machine::{Divergence, Machine};
 use crate::progress::misplaced;
 use crate::size::size;

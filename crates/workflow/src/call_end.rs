@@ -10,9 +10,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Call, CallEnd, Event, Heal, Next};
+use crate::call::Call;
+use crate::event::{CallEnd, Event, Heal, Next};
+use crate::kinds::CompiledStep;
 use crate::machine::Machine;
-use crate::plan::{CompiledStep, Remedy};
+use crate::plan::Remedy;
 use crate::progress::elapsed;
 use crate::size::size;
 use crate::state::{Position, TryState};

@@ -11,7 +11,7 @@ use deft_template::{Condition, EvalError, EvalKind, Lookup, Member, Scope, Synta
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::event::{Call, ExpectLevel};
+use crate::call::{Call, ExpectLevel};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::scope::{NameScope, mentions};

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Call, CallEnd, CallIntent, Heal, Next};
+use crate::call::Call;
+use crate::event::{CallEnd, CallIntent, Heal, Next};
 use crate::machine::{Divergence, Machine, Todo};
 use crate::progress::{elapsed, misplaced, tolerated};
 use crate::size::size;

@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Path;
-use crate::event::{Call, Event, Heal, Operation, RunEnd, RunStart};
+use crate::call::Call;
+use crate::event::{Event, Heal, Operation, RunEnd, RunStart};
 use crate::expect::Expectation;
 use crate::plan::{Plan, Remedy};
 use crate::scope::NameScope;

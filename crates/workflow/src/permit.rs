@@ -11,8 +11,9 @@ use deft_template::Template;
 use crate::Path;
 use crate::decide::operation;
 use crate::event::{Answer, Event};
+use crate::kinds::CompiledStep;
 use crate::machine::{Facts, Machine, Permit};
-use crate::plan::{CompiledStep, PlannedStep};
+use crate::plan::PlannedStep;
 use crate::state::Position;
 
 impl Machine {

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use deft_model::{
     Authority, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step, StepKind,
-    Wait, Workflow,
+    Workflow,
 };
 use deft_template::{Condition, SyntaxError, Template};
 use serde_json::Value;
 
 use crate::expect::Expectation;
+use crate::kinds::{CompiledStep, OwnEffects};
 use crate::machine::Facts;
 use crate::order::{self, Prerequisites, VisibleSteps};
 use crate::sources::{self, Sources};
@@ -80,25 +81,6 @@ pub(crate) struct PlannedStep {
     pub(crate) heals: Vec<Remedy>,
     /// What must be true of its value.
     pub(crate) expect: Expectation,
-}
-
-/// What a step does.
-#[derive(Debug)]
-pub(crate) enum CompiledStep {
-    Tool { tool: Template, args: Tree },
-    Compute,
-    Agent { instructions: Instructions },
-    Skill { skill: Template, args: Tree },
-    Wait { until: bool, text: Template },
-}
-
-/// What a model is told.
-#[derive(Debug)]
-pub(crate) enum Instructions {
-    /// The text of a skill, in which braces mean nothing.
-    Plain(String),
-    /// The `agent` of a step.
-    Template(Template),
 }
 
 /// A remedy made ready.
@@ -324,53 +306,18 @@ impl PlannedStep {
         facts: &dyn Facts,
     ) -> Effects {
         let said = self.step.effects.or(of_skill);
-        match (&self.work, said) {
-            // What a nested skill does is up to its own steps.
-            (CompiledStep::Compute | CompiledStep::Skill { .. } | CompiledStep::Wait { .. }, _) => {
-                Effects::None
-            }
-            (_, Some(effects)) => effects,
-            (CompiledStep::Tool { .. }, None) => {
+        match self.work.own_effects() {
+            OwnEffects::None => Effects::None,
+            OwnEffects::AsTool => said.unwrap_or_else(|| {
                 let known = tool.and_then(|(tool, args)| facts.effects(tool, args));
                 known.unwrap_or(Effects::Once)
-            }
-            (CompiledStep::Agent { .. }, None) => Effects::Once,
+            }),
+            OwnEffects::Unknown => said.unwrap_or(Effects::Once),
         }
     }
 
     pub(crate) fn loop_var(&self) -> Option<&str> {
         self.step.repeat.as_ref().map(|repeat| repeat.var.as_str())
-    }
-}
-
-impl CompiledStep {
-    fn compile(kind: &StepKind, plain: bool) -> Result<Self, SyntaxError> {
-        Ok(match kind {
-            StepKind::Tool { tool, args } => Self::Tool {
-                tool: Template::parse(tool)?,
-                args: Tree::compile(args)?,
-            },
-            StepKind::Compute { .. } => Self::Compute,
-            StepKind::Agent { instructions, .. } => Self::Agent {
-                instructions: if plain {
-                    Instructions::Plain(instructions.clone())
-                } else {
-                    Instructions::Template(Template::parse(instructions)?)
-                },
-            },
-            StepKind::Skill { skill, args } => Self::Skill {
-                skill: Template::parse(skill)?,
-                args: Tree::compile(args)?,
-            },
-            StepKind::Wait(Wait::For(text)) => Self::Wait {
-                until: false,
-                text: Template::parse(text)?,
-            },
-            StepKind::Wait(Wait::Until(text)) => Self::Wait {
-                until: true,
-                text: Template::parse(text)?,
-            },
-        })
     }
 }
 

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use deft_model::Failure;
 use serde_json::Value;
 
-use crate::event::{Call, CallEnd, Event, Next};
+use crate::call::Call;
+use crate::event::{CallEnd, Event, Next};
 use crate::progress::tolerated;
 use crate::scope::{rekey, rekey_text};
 use crate::{Path, Plan};

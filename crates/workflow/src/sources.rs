@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 use deft_model::{Input, Step, StepKind};
 
-use crate::plan::{CompiledStep, Plan, PlannedStep};
+use crate::kinds::{CompiledStep, ValueSource};
+use crate::plan::{Plan, PlannedStep};
 use crate::scope::{NameScope, mentions};
 use crate::state::Frame;
 use crate::tree::Tree;
@@ -59,21 +60,20 @@ fn sources_of_step(
     inputs: &[Input],
     known: &[Sources],
 ) -> Sources {
-    match (&planned.work, &planned.step.kind) {
-        (
-            CompiledStep::Tool { .. } | CompiledStep::Agent { .. } | CompiledStep::Skill { .. },
-            _,
-        ) => Sources::outside(),
-        (CompiledStep::Compute, StepKind::Compute { code, .. }) => {
+    match planned.work.value_source() {
+        ValueSource::Outside => Sources::outside(),
+        ValueSource::Machine => Sources::default(),
+        ValueSource::Code => {
             let mut all = Sources::default();
-            let reads = |name: &str| mentions(code, name);
-            gather(&reads, steps, inputs, known, &mut all);
+            if let StepKind::Compute { code } = &planned.step.kind {
+                let reads = |name: &str| mentions(code, name);
+                gather(&reads, steps, inputs, known, &mut all);
+            }
             if let Some(list) = &planned.list {
                 gather(&|name| list.mentions(name), steps, inputs, known, &mut all);
             }
             all
         }
-        (CompiledStep::Compute | CompiledStep::Wait { .. }, _) => Sources::default(),
     }
 }
 

@@ -9,7 +9,8 @@ use deft_model::{Effects, Failure, Object};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Call, ExpectLevel, Heal, Operation, RunStart};
+use crate::call::{Call, ExpectLevel};
+use crate::event::{Answer, Heal, Operation, RunStart};
 use crate::plan::Plan;
 
 /// The steps of the skill, or of a skill that one of its steps runs.

@@ -23,7 +23,7 @@ use crate::view_builder::ViewBuilder;
 pub struct StepView {
     /// Its id; `outer/inner` inside a nested skill.
     pub id: String,
-    /// What it does: `tool`, `compute`, `agent`, `skill` or `wait`.
+    /// What it does: the key of its [`StepKind`](deft_model::StepKind).
     #[serde(rename = "type")]
     pub kind: String,
     /// Where it stands.

@@ -10,8 +10,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
+use crate::call::{Call, ExpectLevel};
 use crate::call_end::MOST_CUT_OFFS;
-use crate::event::{Call, CallEnd, CallIntent, Event, ExpectLevel, Next};
+use crate::event::{CallEnd, CallIntent, Event, Next};
 use crate::expect::{ExpectProblem, untrue};
 use crate::machine::{Ask, Code, Divergence, Machine};
 use crate::progress::misplaced;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Call, CallEnd, CallIntent, Event, Next, RunEnd};
+use crate::call::Call;
+use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
 use crate::step_view::{ItemCounts, MOST_FAILED, StepStatus, StepView, step_error};
 use crate::{Path, Plan};
 
@@ -165,7 +166,7 @@ impl<'a> ViewBuilder<'a> {
                 view.wait(StepStatus::Waiting, format!("until {until}"));
             }
             view.started_at.get_or_insert(at);
-            if !matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
+            if !begun.call.is_judgement() {
                 view.attempts += 1;
             }
         });

@@ -12,7 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::Path;
-use crate::event::{Call, Event};
+use crate::call::Call;
+use crate::event::Event;
 use crate::machine::Machine;
 use crate::scope::NameScope;
 use crate::state::{Position, TryState};

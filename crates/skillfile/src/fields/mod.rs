@@ -13,6 +13,7 @@ pub(crate) use tables::{
 };
 
 /// A key that a mapping may have.
+#[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub name: &'static str,
     pub kind: Kind,
@@ -21,6 +22,7 @@ pub(crate) struct Field {
 }
 
 /// What a key takes.
+#[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
     Truth,
