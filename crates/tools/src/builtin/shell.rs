@@ -60,7 +60,10 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> Installed 
             run(command, &argv[0], &options, &arguments, context).await
         }
     });
-    Installed::new(definition, run).only_if(|options| options.shell.enabled)
+    Installed::new(definition, run).only_if(
+        |options| options.shell.enabled,
+        "set `tools.shell.enabled = true`",
+    )
 }
 
 /// The command for a program and its arguments. With a list of programs, only the file that an

@@ -70,7 +70,8 @@ fn log(environment: Environment) -> Installed {
                 "fields": {"type": "object"}
             }
         }),
-    );
+    )
+    .for_people();
     Installed::new(
         definition,
         handler(move |arguments: Object, context: Context| {
@@ -110,7 +111,8 @@ fn notify(environment: Environment) -> Installed {
                 "target": {"type": "string"}
             }
         }),
-    );
+    )
+    .for_people();
     Installed::new(
         definition,
         handler(move |arguments: Object, context: Context| {
