@@ -114,7 +114,12 @@ fn check_flag(flag: &Flag, flags: &mut Object) -> Result<(), Problem> {
                 let values = values.iter().map(text).collect();
                 Err(ProblemKind::TooManyValues { flag: name, values }.into())
             }
-            _ => validate_enum(flags, &name, allowed),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => validate_enum(flags, &name, allowed),
         },
         FlagValue::SomeOf(allowed) => validate_enum(flags, &name, allowed),
     }
@@ -133,7 +138,11 @@ fn takes_value(flag: &Flag) -> bool {
 fn check_dates(flag: &str, value: &Value) -> Result<(), Problem> {
     let values = match value {
         Value::Array(values) => values.as_slice(),
-        single => std::slice::from_ref(single),
+        single @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => std::slice::from_ref(single),
     };
     let is_later = |value: &&Value| value.as_str().is_some_and(|text| text.contains('{'));
     let mut given = values.iter().filter(|value| !is_later(value));

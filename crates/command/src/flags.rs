@@ -191,7 +191,7 @@ impl Parser<'_> {
         match slot {
             Value::Array(values) => values.push(value),
             Value::String(first) => *slot = Value::Array(vec![std::mem::take(first).into(), value]),
-            _ => *slot = value,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => *slot = value,
         }
     }
 

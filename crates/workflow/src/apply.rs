@@ -224,7 +224,15 @@ impl Machine {
         let tried = self.tried(at)?;
         let since = match &tried.state {
             TryState::Calling { call, at, .. } if matches!(**call, Call::Skill { .. }) => *at,
-            _ => return Err(misplaced(path, "does not run a skill")),
+            TryState::Idle
+            | TryState::Ready
+            | TryState::Calling { .. }
+            | TryState::Inside { .. }
+            | TryState::Healing { .. }
+            | TryState::Waiting { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => return Err(misplaced(path, "does not run a skill")),
         };
         frame.healed_before = tried.heals;
         frame.prefix = match tried.attempts {
@@ -310,7 +318,12 @@ impl Machine {
                 TryState::Calling { .. } => is_wait,
                 // About to be begun again.
                 TryState::Ready => looped,
-                _ => false,
+                TryState::Idle
+                | TryState::Inside { .. }
+                | TryState::Healing { .. }
+                | TryState::Ended(_)
+                | TryState::Failed(_)
+                | TryState::Skipped => false,
             };
             if waits {
                 let item = looped.then_some(item);

@@ -69,6 +69,14 @@ impl Call {
         }
     }
 
+    /// The tool that it calls, with its arguments.
+    pub fn tool(&self) -> Option<(&str, &Object)> {
+        let Self::Tool { tool, args } = self else {
+            return None;
+        };
+        Some((tool, args))
+    }
+
     /// Whether it only judges something about a step and is no attempt of it.
     pub fn is_judgement(&self) -> bool {
         match self {

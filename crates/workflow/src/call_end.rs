@@ -149,13 +149,10 @@ impl Machine {
         if let Some(held) = self.verifying(at) {
             return Some((held.called.first()?, held.effects));
         }
-        match self.try_state(at)? {
-            TryState::Calling { call, effects, .. } => match &**call {
-                Call::Tool { tool, .. } => Some((tool, *effects)),
-                _ => None,
-            },
-            _ => None,
-        }
+        let TryState::Calling { call, effects, .. } = self.try_state(at)? else {
+            return None;
+        };
+        call.tool().map(|(tool, _)| (tool, *effects))
     }
 
     /// The event for a call that could not be made, and that is to be made later instead of failing.
@@ -295,9 +292,12 @@ impl Machine {
         let heal = self.remedy(at, breach);
         let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
         // A model that is told what was missing has nothing to wait for.
-        let at_once = |retry| match retry {
-            Next::Retry { .. } if self.is_agent(at) => Next::Retry { at: now },
-            other => other,
+        let at_once = |retry| {
+            if matches!(retry, Next::Retry { .. }) && self.is_agent(at) {
+                Next::Retry { at: now }
+            } else {
+                retry
+            }
         };
         again
             .or_else(|| self.retry(now, at).map(at_once))

@@ -90,7 +90,13 @@ impl Machine {
         let may_begin = match tried.state {
             TryState::Idle => item == state.begun && item < state.head + self.width(at),
             TryState::Ready => true,
-            _ => false,
+            TryState::Calling { .. }
+            | TryState::Inside { .. }
+            | TryState::Healing { .. }
+            | TryState::Waiting { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => false,
         };
         if self.stopped_in(at.frame).is_some() || !may_begin || state.phase != Phase::Open {
             return None;
@@ -195,10 +201,7 @@ impl Machine {
         {
             return self.fail_before_call(at, self.too_deep(at.frame, skill));
         }
-        let tool = match &call {
-            Call::Tool { tool, args } => Some((tool.as_str(), args)),
-            _ => None,
-        };
+        let tool = call.tool();
         if let Some(failure) = tool.and_then(|(tool, args)| self.forbidden(at, tool, args, facts)) {
             return self.fail_before_call(at, failure);
         }
@@ -260,7 +263,10 @@ impl Machine {
         let path = self.path(at);
         let class = match error.kind {
             EvalKind::Limit => FailureClass::Limit,
-            _ => FailureClass::Invalid,
+            EvalKind::Undefined { .. }
+            | EvalKind::Type
+            | EvalKind::Unsupported
+            | EvalKind::Other => FailureClass::Invalid,
         };
         let message = format!("{what} of `{path}`: {}", error.message);
         let mut failure = Failure::new(class, message);
@@ -279,10 +285,7 @@ impl Machine {
         {
             return None;
         }
-        let failed = state.tries.iter().find_map(|tried| match &tried.state {
-            TryState::Failed(failure) => Some(failure.clone()),
-            _ => None,
-        });
+        let failed = state.tries.iter().find_map(Try::failed).cloned();
         let failed = failed.map(|failure| counted(failure, &state.tries));
         Some(Event::Closed {
             path: self.path(at),
@@ -323,7 +326,13 @@ fn item_value(tried: &Try) -> Value {
     match &tried.state {
         TryState::Ended(Ok(value)) => (**value).clone(),
         TryState::Ended(Err(failure)) | TryState::Failed(failure) => tolerated(failure),
-        _ => Value::Null,
+        TryState::Idle
+        | TryState::Ready
+        | TryState::Calling { .. }
+        | TryState::Inside { .. }
+        | TryState::Healing { .. }
+        | TryState::Waiting { .. }
+        | TryState::Skipped => Value::Null,
     }
 }
 

@@ -282,7 +282,12 @@ impl DryCheck<'_> {
                     Some(map.into_iter().map(entry).collect())
                 }
                 Value::Null if self.unknown.is_empty() => Some(Vec::new()),
-                _ => None,
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_)
+                | Value::Object(_) => None,
             },
         })
     }

@@ -11,7 +11,7 @@ use deft_template::{Condition, EvalError, EvalKind, Lookup, Member, Scope, Synta
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::call::{Call, ExpectLevel};
+use crate::call::ExpectLevel;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::scope::{NameScope, mentions};
@@ -164,9 +164,9 @@ impl Machine {
             return Ok(());
         };
         let is_called = |tool: &str| match self.try_state(at) {
-            Some(TryState::Calling { call, .. }) => match &**call {
-                Call::Tool { tool: other, .. } => is_same(other, tool),
-                _ => by_agent.iter().any(|other| is_same(other, tool)),
+            Some(TryState::Calling { call, .. }) => match call.tool() {
+                Some((other, _)) => is_same(other, tool),
+                None => by_agent.iter().any(|other| is_same(other, tool)),
             },
             Some(TryState::Inside { frame, .. }) => {
                 let mut called = self.frames[*frame].called.iter();

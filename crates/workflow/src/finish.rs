@@ -76,7 +76,15 @@ impl Machine {
             FailureClass::Cancelled => Outcome::Cancelled,
             FailureClass::Interrupted => Outcome::Interrupted,
             _ if failure.blocked => Outcome::Blocked,
-            _ => Outcome::Error,
+            FailureClass::Network
+            | FailureClass::Auth
+            | FailureClass::Quota
+            | FailureClass::NotFound
+            | FailureClass::Timeout
+            | FailureClass::Invalid
+            | FailureClass::Limit
+            | FailureClass::Budget
+            | FailureClass::Other => Outcome::Error,
         };
         let step = None;
         Err(Some((outcome, RunError { failure, step })))
@@ -107,7 +115,15 @@ impl Machine {
                     FailureClass::Budget => Outcome::Skipped,
                     FailureClass::Other if stopped.is_some() => Outcome::Skipped,
                     _ if failure.blocked => Outcome::Blocked,
-                    _ => Outcome::Error,
+                    FailureClass::Network
+                    | FailureClass::Auth
+                    | FailureClass::Quota
+                    | FailureClass::NotFound
+                    | FailureClass::Timeout
+                    | FailureClass::Invalid
+                    | FailureClass::Limit
+                    | FailureClass::Interrupted
+                    | FailureClass::Other => Outcome::Error,
                 };
                 let step = None;
                 (outcome, RunError { failure, step })

@@ -69,7 +69,11 @@ impl Machine {
         let fits = match &tried.state {
             TryState::Calling { .. } | TryState::Inside { .. } => tried.attempts == ended.attempt,
             TryState::Idle | TryState::Ready => ended.attempt == 0,
-            _ => false,
+            TryState::Healing { .. }
+            | TryState::Waiting { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => false,
         };
         if !fits {
             return Err(misplaced(&ended.path, "ends without having begun"));
@@ -183,9 +187,10 @@ impl Machine {
             }
             Next::Retry { at: until } => {
                 let tried = self.tried(at)?;
-                match failure.class {
-                    FailureClass::Interrupted => tried.cut_offs += 1,
-                    _ => tried.retries += 1,
+                if failure.class == FailureClass::Interrupted {
+                    tried.cut_offs += 1;
+                } else {
+                    tried.retries += 1;
                 }
                 self.wait(now, at, *until)
             }
@@ -248,11 +253,13 @@ impl Machine {
         };
         let (failure, attempt) = (failure.clone(), *attempt);
         let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
-        match next {
-            // A try after a remedy does not count against `retry:N`.
-            Next::Retry { at: until } if may_have_helped => self.wait(now, at, *until),
-            _ => self.follow(now, at, &failure, attempt, next),
+        // A try after a remedy does not count against `retry:N`.
+        if let Next::Retry { at: until } = next
+            && may_have_helped
+        {
+            return self.wait(now, at, *until);
         }
+        self.follow(now, at, &failure, attempt, next)
     }
 
     pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {

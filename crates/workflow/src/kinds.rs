@@ -109,6 +109,22 @@ impl CompiledStep {
         }
     }
 
+    /// The tool that it calls.
+    pub(crate) fn tool(&self) -> Option<&Template> {
+        let Self::Tool { tool, .. } = self else {
+            return None;
+        };
+        Some(tool)
+    }
+
+    /// The skill that it runs.
+    pub(crate) fn skill(&self) -> Option<&Template> {
+        let Self::Skill { skill, .. } = self else {
+            return None;
+        };
+        Some(skill)
+    }
+
     /// What it calls by name, and with which arguments.
     pub(crate) fn target(&self) -> Option<(&Template, &Tree)> {
         match self {

@@ -331,7 +331,12 @@ impl Machine {
                 path,
                 until: *until,
             }),
-            _ => None,
+            TryState::Idle
+            | TryState::Ready
+            | TryState::Inside { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => None,
         }
     }
 

@@ -115,12 +115,9 @@ impl Plan {
                 step, waits, visible, &workflow, plain,
             )?);
         }
-        let outputs = match skill.body {
-            Body::Steps(_) if !workflow.outputs.is_empty() => {
-                Some(compile_outputs(&workflow.outputs)?)
-            }
-            _ => None,
-        };
+        let has_outputs = matches!(skill.body, Body::Steps(_)) && !workflow.outputs.is_empty();
+        let outputs = has_outputs.then(|| compile_outputs(&workflow.outputs));
+        let outputs = outputs.transpose()?;
         Ok(Self {
             skill: skill.id.as_str().to_owned(),
             revision: revision.to_owned(),
@@ -184,9 +181,8 @@ impl Plan {
 
     /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
     pub(crate) fn is_agent_alone(&self) -> bool {
-        let agent = |planned: &PlannedStep| matches!(planned.work, CompiledStep::Agent { .. });
         let alone = self.steps.first().filter(|_| self.steps.len() == 1);
-        alone.is_some_and(|only| agent(only) && only.list.is_none()) && self.outputs.is_none()
+        alone.is_some_and(|only| only.is_agent() && only.list.is_none()) && self.outputs.is_none()
     }
 
     /// Names of secrets that the skill may pass to its tools.
@@ -221,22 +217,17 @@ impl Plan {
 
     /// The skills that its steps run, as far as they are known before it runs.
     pub fn skills(&self) -> impl Iterator<Item = Option<&str>> {
-        self.steps.iter().filter_map(|planned| match &planned.work {
-            CompiledStep::Skill { skill, .. } => Some(skill.is_literal().then(|| skill.source())),
-            _ => None,
-        })
+        let skills = self.steps.iter().filter_map(|planned| planned.work.skill());
+        skills.map(|skill| skill.is_literal().then(|| skill.source()))
     }
 
     /// Tools that are called by name or offered to agents, remedies included, each once.
     pub fn tools(&self) -> Vec<&str> {
-        let called = self.steps.iter().filter_map(|planned| match &planned.work {
-            CompiledStep::Tool { tool, .. } if tool.is_literal() => Some(tool.source()),
-            _ => None,
-        });
-        let offered = self.steps().flat_map(|step| match &step.kind {
-            StepKind::Agent { tools, .. } => tools.as_slice(),
-            _ => &[],
-        });
+        let called = self.steps.iter().filter_map(|planned| planned.work.tool());
+        let called = called.filter(|tool| tool.is_literal());
+        let called = called.map(Template::source);
+        let agents = self.steps.iter().filter(|planned| planned.is_agent());
+        let offered = agents.flat_map(|planned| planned.step.kind.tools());
         let offered = offered.map(String::as_str);
         let mending = self
             .steps
@@ -314,6 +305,10 @@ impl PlannedStep {
             }),
             OwnEffects::Unknown => said.unwrap_or(Effects::Once),
         }
+    }
+
+    fn is_agent(&self) -> bool {
+        matches!(self.work, CompiledStep::Agent { .. })
     }
 
     pub(crate) fn loop_var(&self) -> Option<&str> {

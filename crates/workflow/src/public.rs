@@ -112,7 +112,9 @@ impl Answer {
 pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static str, Object)> {
     match fields {
         Value::Object(fields) => Some((kind, fields)),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl Machine {
                 }
                 // A run that was cancelled while nobody drove it ends with steps that go on.
                 Phase::Failed | Phase::Open => self.reset_step(now, at),
-                _ => {}
+                Phase::Pending | Phase::Success | Phase::Error | Phase::Skipped => {}
             }
         }
         self.recount(frame);
@@ -98,7 +98,13 @@ impl Machine {
                     tried.state = TryState::Ready;
                 }
                 TryState::Inside { .. } => {}
-                _ => continue,
+                TryState::Idle
+                | TryState::Ready
+                | TryState::Calling { .. }
+                | TryState::Healing { .. }
+                | TryState::Waiting { .. }
+                | TryState::Ended(_)
+                | TryState::Skipped => continue,
             }
             let item = looped.then_some(item);
             inside.extend(tried.inner.map(|frame| (Position { item, ..at }, frame)));

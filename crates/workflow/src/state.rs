@@ -179,6 +179,16 @@ pub(crate) struct Try {
     pub(crate) inner: Option<usize>,
 }
 
+impl Try {
+    /// Why it failed for good, if it did.
+    pub(crate) fn failed(&self) -> Option<&Failure> {
+        let TryState::Failed(failure) = &self.state else {
+            return None;
+        };
+        Some(failure)
+    }
+}
+
 /// A value that may not be as expected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeldValue {

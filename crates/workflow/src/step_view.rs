@@ -176,7 +176,7 @@ pub fn warning(value: &Value) -> Option<String> {
     let is_cut = |value: &Value| value.get("truncated") == Some(&Value::Bool(true));
     let items = match value {
         Value::Array(items) => items.iter().filter(|item| is_cut(item)).count(),
-        _ => 0,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => 0,
     };
     match items {
         0 if is_cut(value) => Some("the output was cut off; the rest is lost".to_owned()),

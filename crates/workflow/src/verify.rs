@@ -124,10 +124,7 @@ impl Machine {
                 ..HeldValue::clone(held)
             },
             (TryState::Calling { call, effects, .. }, None) => {
-                let tool = match &**call {
-                    Call::Tool { tool, .. } => Some(tool.clone()),
-                    _ => None,
-                };
+                let tool = call.tool().map(|(tool, _)| tool.to_owned());
                 HeldValue {
                     of,
                     value,

@@ -145,7 +145,17 @@ impl Machine {
                 };
                 Ok(())
             }
-            _ => Ok(()),
+            EventKind::Began(_)
+            | EventKind::Unable { .. }
+            | EventKind::Asked { .. }
+            | EventKind::Replied { .. }
+            | EventKind::Silent { .. }
+            | EventKind::Returned { .. }
+            | EventKind::Offered { .. }
+            | EventKind::Reminded { .. }
+            | EventKind::Rejected { .. }
+            | EventKind::Finished(_)
+            | EventKind::Reopened => Ok(()),
         }
     }
 

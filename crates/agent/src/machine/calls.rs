@@ -65,7 +65,13 @@ impl Machine {
                         None => end(Ok(Value::String(finished.text.clone())), below.ms),
                     }
                 }
-                _ => None,
+                CallState::Pending
+                | CallState::Asking { .. }
+                | CallState::Answered { .. }
+                | CallState::Again
+                | CallState::Calling
+                | CallState::Preparing
+                | CallState::Over(_) => None,
             }
         })
     }

@@ -83,7 +83,11 @@ fn told(how: Interpretation, text: &str) -> String {
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.to_string(),
     }
 }
 

@@ -315,7 +315,14 @@ impl Call {
     pub(crate) fn end(&self) -> Option<&CallEnd> {
         match &self.state {
             CallState::Over(end) => Some(end),
-            _ => None,
+            CallState::Pending
+            | CallState::Asking { .. }
+            | CallState::Answered { .. }
+            | CallState::Again
+            | CallState::Calling
+            | CallState::Preparing
+            | CallState::Unable(_)
+            | CallState::Inside => None,
         }
     }
 

@@ -139,6 +139,10 @@ pub(super) fn spoken(agent: &Agent, reply: &ModelReply) -> String {
     };
     match reply.stop {
         StopReason::Length if !text.is_empty() => format!("{text}\n\n{}", words::CUT_OFF),
-        _ => text,
+        StopReason::Done
+        | StopReason::Calls
+        | StopReason::Length
+        | StopReason::Refused
+        | StopReason::Other(_) => text,
     }
 }

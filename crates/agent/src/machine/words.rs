@@ -205,7 +205,9 @@ pub(super) fn no_answer(reply: &ModelReply) -> Failure {
             "the model reached its limit of tokens before it said anything",
         )
         .hint("raise `max_tokens` of the model"),
-        _ => Failure::new(FailureClass::Other, "the model gave an empty answer"),
+        StopReason::Done | StopReason::Calls | StopReason::Refused | StopReason::Other(_) => {
+            Failure::new(FailureClass::Other, "the model gave an empty answer")
+        }
     }
 }
 
