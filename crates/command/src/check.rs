@@ -1,6 +1,6 @@
 //! Holds the flags of a command against the flags of the page.
 //!
-//! The seeds leave validation to handlers (S2.42); a skill whose handler is a tool has nobody else,
+//! The seeds leave validation to handlers (S2.42); a skill whose handler is a tool has no other check,
 //! and a page that says `(required)` should mean it. Everything wrong is reported at once.
 //!
 //! Not here: types, except dates. The page says in prose what a flag is; numbers are cast by the

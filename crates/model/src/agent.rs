@@ -50,7 +50,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Stands in `approve` for every tool that says of itself that it destroys.
+    /// Stands in `approve` for every tool whose annotations say that it destroys.
     pub const DESTRUCTIVE: &'static str = "destructive";
 
     /// Stands in `tools` for every tool there is, offered to the model as it is needed.

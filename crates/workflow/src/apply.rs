@@ -24,7 +24,7 @@ impl Machine {
             Event::Prepared(_) if self.origin.is_some() => {
                 Err(Divergence("the run is prepared after it began".to_owned()))
             }
-            // Whoever begins the run has read it.
+            // The process that begins the run has read it.
             Event::Prepared(_) => Ok(()),
             Event::Started(started) => self.started(at, started),
             Event::Reused {
@@ -292,7 +292,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends what only waits; what is being done is ended by whoever does it.
+    /// Ends what only waits; running calls are ended by the engine.
     fn stop_step(
         &mut self,
         now: Timestamp,

@@ -89,7 +89,7 @@ impl Call {
         }
     }
 
-    /// What the public event says of it beside its key.
+    /// The fields of the public event beside its key.
     pub(crate) fn public_fields(&self) -> Vec<(&'static str, Value)> {
         match self {
             Self::Tool { tool, args } => vec![("tool", json!(tool)), ("args", json!(args))],

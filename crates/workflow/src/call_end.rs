@@ -1,4 +1,4 @@
-//! What follows the end of a call: done, tried again, mended, tolerated or fatal.
+//! What follows the end of a call: done, tried again, healed, tolerated or fatal.
 //!
 //! Decided once and recorded in the event; `follow.rs` does it.
 
@@ -29,7 +29,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 pub(crate) const MOST_CUT_OFFS: u32 = 5;
 
 impl Machine {
-    /// The event for what came of a call. It says what follows, and is to be stored and applied.
+    /// The event for the result of a call. It says what follows, and is to be stored and applied.
     pub fn end_call(
         &self,
         path: &Path,
@@ -42,7 +42,7 @@ impl Machine {
         self.end_with(path, attempt, result, now, (ms, cached), Vec::new())
     }
 
-    /// The event for what came of an agent that has called these with success.
+    /// The event for the result of an agent that has called these with success.
     pub fn end_agent(
         &self,
         path: &Path,
@@ -227,7 +227,7 @@ impl Machine {
         })
     }
 
-    /// The event for a call or a remedy that was begun by somebody who is gone.
+    /// The event for a call or a remedy whose driver died.
     pub fn interrupted(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
         let message = format!("`{path}` was cut off and may have happened");
         let failure = Failure::new(FailureClass::Interrupted, message)
@@ -244,7 +244,7 @@ impl Machine {
         }
     }
 
-    /// The event for what came of a remedy.
+    /// The event for the result of a remedy.
     pub fn healed(
         &self,
         path: &Path,
@@ -253,7 +253,7 @@ impl Machine {
         ms: u64,
     ) -> Event {
         let error = result.err();
-        // Nobody knows whether a remedy helped that was cut off: the step is tried, and shows it.
+        // Whether a remedy helped that was cut off is unknown: the step is tried, and shows it.
         let may_have_helped = error
             .as_ref()
             .is_none_or(|error| error.class == FailureClass::Interrupted);
@@ -336,7 +336,7 @@ impl Machine {
         failure: &Failure,
         may_heal: bool,
     ) -> Next {
-        // What somebody stopped is not tolerated either.
+        // A stopped step is not tolerated either.
         if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
             return Next::Fail;
         }

@@ -1,4 +1,4 @@
-//! What follows from a state: the next event that needs nobody outside.
+//! What follows from a state: the next event that the machine can decide alone.
 //!
 //! Conditions are judged, lists and arguments rendered here, once; what they came to is in the
 //! event, so that a replay never evaluates anything again.
@@ -340,7 +340,7 @@ fn item_value(tried: &Try) -> Value {
 pub(crate) fn operation(planned: &PlannedStep, view: &NameScope<'_>) -> Operation {
     let kind = planned.step.kind.key().to_owned();
     let (name, args) = planned.work.target().unzip();
-    // Before a loop nobody knows its items, also where a template could do without.
+    // Before a loop its items are unknown, also where a template could do without.
     let known = |mentions: &dyn Fn(&str) -> bool| !planned.loop_var().is_some_and(mentions);
     let name = name.filter(|name| known(&|var| name.names().iter().any(|used| used.name == var)));
     let args = args.filter(|args| known(&|var| args.mentions(var)));

@@ -18,7 +18,7 @@ use crate::call::{Call, ExpectLevel};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// What the run will begin with, where somebody else may have to begin it.
+    /// What the run will begin with, where another process may begin it.
     Prepared(RunPreparation),
     /// The run began.
     Started(RunStart),
@@ -145,7 +145,7 @@ pub enum Event {
         /// How long it took from its first item.
         ms: u64,
     },
-    /// Somebody wants the run to stop, or its time is up.
+    /// A person stops the run, or its time is up.
     Stopped {
         /// Why: class `cancelled` or `timeout`.
         failure: Failure,

@@ -110,7 +110,7 @@ impl Machine {
                 });
                 let outcome = match failure.class {
                     FailureClass::Cancelled => Outcome::Cancelled,
-                    // Whoever drives stops a run before it has done anything because it cannot be
+                    // The driver stops a run before it has done anything because it cannot be
                     // paid for, or because there is nothing to do.
                     FailureClass::Budget => Outcome::Skipped,
                     FailureClass::Other if stopped.is_some() => Outcome::Skipped,

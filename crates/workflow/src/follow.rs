@@ -91,7 +91,7 @@ impl Machine {
         match (&ended.error, &ended.next) {
             (Some(failure), next) => {
                 self.follow(now, at, failure, ended.attempt, next)?;
-                // A value that is not as expected is gone; one that nobody has judged is kept.
+                // A value that is not as expected is dropped; one that was not judged is kept.
                 if failure.class == FailureClass::Invalid {
                     self.tried(at)?.held = None;
                 }

@@ -89,7 +89,7 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
         hint,
     };
     if !fits(input.kind, value) {
-        // "a whole number, not a number" would help nobody.
+        // "a whole number, not a number" would not help.
         let given = match value {
             Value::Number(number) => format!("`{number}`"),
             Value::String(text) if input.kind == InputType::Date => format!("`{}`", clip(text)),

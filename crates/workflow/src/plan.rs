@@ -289,7 +289,7 @@ impl PlannedStep {
     }
 
     /// What repeating the step would do: as it says, as the skill says, as the tool says; and
-    /// where nobody says anything it must not be repeated.
+    /// where none of them says anything it must not be repeated.
     pub(crate) fn effects(
         &self,
         of_skill: Option<Effects>,

@@ -75,7 +75,7 @@ impl Machine {
                     state.answer = None;
                     state.asked = None;
                 }
-                // A run that was cancelled while nobody drove it ends with steps that go on.
+                // A run that was cancelled without a driver ends with steps that are still open.
                 Phase::Failed | Phase::Open => self.reset_step(now, at),
                 Phase::Pending | Phase::Success | Phase::Error | Phase::Skipped => {}
             }

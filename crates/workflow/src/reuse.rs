@@ -1,6 +1,6 @@
 //! What of an earlier run counts again when a run is made from it (`rerun --from`).
 //!
-//! It does not decide whether the skill is still the same; whoever asks has looked.
+//! It does not decide whether the skill is still the same; the caller has checked.
 
 use std::collections::HashMap;
 

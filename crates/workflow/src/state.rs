@@ -1,6 +1,6 @@
 //! What a machine knows of a run: frames of steps, and the tries of each step.
 //!
-//! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and nobody else does.
+//! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and no other file does.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -203,7 +203,7 @@ pub(crate) struct HeldValue {
     pub(crate) ms: u64,
 }
 
-/// What the worker says of the outputs of a frame.
+/// The verdict of the worker on the outputs of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Verdict {
     /// Nothing yet.

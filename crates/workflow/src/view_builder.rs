@@ -234,7 +234,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// Steps that went on when a run was ended that nobody drove.
+    /// Steps that were running when a run without a driver was ended.
     fn abandoned(&mut self, at: Timestamp, finished: &RunEnd) {
         let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
         let Some(error) = &finished.error else {

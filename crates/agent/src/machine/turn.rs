@@ -95,7 +95,7 @@ pub(super) fn ask(agent: &Agent) -> EventKind {
     EventKind::Asked { turn }
 }
 
-/// It may not be asked again, so calls would have nobody to read their results.
+/// It may not be asked again, so no model would read the results of calls.
 pub(super) fn out_of_steps(agent: &Agent) -> EventKind {
     let reply = agent.turns.last().and_then(Turn::reply);
     let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();

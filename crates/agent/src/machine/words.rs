@@ -255,7 +255,7 @@ pub(super) fn out_of_steps(steps: usize, rejected: Option<&Failure>) -> Failure 
     .hint("raise `max_steps`, or give it less to do")
 }
 
-/// What is known of a call whose end nobody saw.
+/// The failure of a call whose end was not seen.
 pub(super) fn cut_off(tool: &str) -> Failure {
     let message = format!("the call of `{tool}` was cut off and may have happened");
     Failure::new(FailureClass::Interrupted, message)
