@@ -1,4 +1,4 @@
-//! What is recorded of an agent. These events are enough to rebuild a machine without asking a
+//! The recorded events of an agent. They are enough to rebuild a machine without asking a
 //! model, calling a tool or judging anything again.
 
 use std::fmt;

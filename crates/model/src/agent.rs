@@ -1,4 +1,4 @@
-//! An agent: who speaks to the model, with which words, and what it may use.
+//! An agent: its prompt, its model, and the tools and skills that it may use.
 
 use crate::choice::choice;
 use crate::{Budget, Text};

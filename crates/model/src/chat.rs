@@ -1,4 +1,4 @@
-//! What models are told and what they answer, whatever the wire of their provider looks like.
+//! Requests to models and their replies, the same for every provider.
 
 use std::sync::Arc;
 

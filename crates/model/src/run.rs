@@ -1,4 +1,4 @@
-//! Runs: their names, where they stand and how they ended.
+//! Runs: their ids, states and outcomes.
 
 use std::fmt;
 use std::sync::Arc;

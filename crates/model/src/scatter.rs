@@ -1,4 +1,4 @@
-//! Numbers that look like chance and are the same every time.
+//! Numbers that look random and are the same every time.
 
 /// A number that depends on nothing but these bytes (FNV-1a). For spreading things, never for
 /// telling them apart where an attacker might want them to collide.

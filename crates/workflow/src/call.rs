@@ -1,4 +1,4 @@
-//! What the interpreter asks the engine to do outside, and what is published of it.
+//! The calls that the interpreter asks the engine to make, and their public fields.
 
 use deft_model::Object;
 use jiff::Timestamp;

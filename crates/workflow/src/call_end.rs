@@ -1,6 +1,6 @@
 //! What follows the end of a call: done, tried again, healed, tolerated or fatal.
 //!
-//! Decided once and recorded in the event; `follow.rs` does it.
+//! The decision is made once and recorded in the event; `follow.rs` carries it out.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What follows from a state: the next event that the machine can decide alone.
 //!
-//! Conditions are judged, lists and arguments rendered here, once; what they came to is in the
+//! Conditions are judged, lists and arguments rendered here, once; their values are in the
 //! event, so that a replay never evaluates anything again.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is recorded of a run. These events are enough to rebuild a [`Machine`] without evaluating
+//! The recorded events of a run. They are enough to rebuild a [`Machine`] without evaluating
 //! anything again: rendered arguments, condition results, loop lists, retry instants and what
 //! follows a failure are all part of them.
 //!

@@ -1,8 +1,8 @@
 //! Post-conditions: whether a run or a step may call itself a success (`expect:`).
 //!
-//! What they come to is part of the event that ends the step or the run, so a replay checks
-//! nothing. It is not decided here what a breach means for steps that wait; what only the worker can
-//! judge is in `verify.rs`.
+//! The verdict is part of the event that ends the step or the run, so a replay checks
+//! nothing. Not here: what a breach means for steps that wait; conditions that only the worker
+//! can judge (`verify.rs`).
 
 use std::sync::Arc;
 

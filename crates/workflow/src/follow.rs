@@ -1,6 +1,6 @@
-//! How calls begin, end and are followed by something: another try, a remedy, the end of a step.
+//! Applies the beginning and the end of calls, and what follows: another try, a remedy, the end of a step.
 //!
-//! What follows was decided in `call_end.rs` and is part of the event; here it only happens.
+//! What follows was decided in `call_end.rs` and is part of the event; this file only applies it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an agent did, as the world sees it: its calls, its replies, what it was refused.
+//! The public events of an agent: its calls, its replies, its refusals.
 //!
 //! Texts of prompts and results stay in the journal; the public form says what happened and how
 //! long it took. Not here: deciding anything.

@@ -1,4 +1,4 @@
-//! Stored events as the world sees them: exactly the names and fields of S3.30, and ours beyond.
+//! The public form of stored events: exactly the names and fields of S3.30, and further ones of deft.
 //!
 //! The public form is a function of one stored event, so what a person saw live is what they see
 //! tomorrow. Some events have none.

@@ -1,7 +1,6 @@
-//! A person lets an ended run go on, or a nested skill is tried again: what failed is tried again,
-//! what is done stays done.
+//! Resumes an ended run or a nested skill: failed steps are tried again, finished steps are kept.
 //!
-//! Whether it may go on is not decided here.
+//! Not here: whether a run may be resumed.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! What of an earlier run counts again when a run is made from it (`rerun --from`).
+//! The steps of an earlier run that a new run takes over (`rerun --from`).
 //!
 //! It does not decide whether the skill is still the same; the caller has checked.
 

@@ -1,6 +1,6 @@
-//! Where the values of a skill come from, as far as a model must know it: what tools, models and other
-//! skills gave was written by others, and is framed where it is written into the text of an `agent`
-//! step. What the author of the skill wrote and what its caller passed is not.
+//! Which values of a skill are untrusted: results of tools, models and other skills. They are framed
+//! where a template writes them into the text of an `agent` step. Text of the skill's author and inputs
+//! of its caller are not framed.
 //!
 //! Decided from the skill alone. A step that computes with untrusted values gives an untrusted value,
 //! and so does one that computes with an input that its caller rendered from such values.

@@ -1,4 +1,4 @@
-//! What a machine knows of a run: frames of steps, and the tries of each step.
+//! The state of a run: frames of steps, and the tries of each step.
 //!
 //! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and no other file does.
 

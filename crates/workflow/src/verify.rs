@@ -1,7 +1,7 @@
-//! Post-conditions that only the worker can judge: a value is kept until it has, and what it says is
+//! Post-conditions that only the worker can judge: a value is kept until it has, and its verdict is
 //! recorded like the end of any call, so that a replay needs no worker.
 //!
-//! Not here: what post-conditions are about and what can be said of them without it (`expect.rs`).
+//! Not here: post-conditions that need no worker (`expect.rs`).
 
 use std::sync::Arc;
 

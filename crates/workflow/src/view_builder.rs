@@ -1,6 +1,6 @@
-//! Takes in the events of a run, one after the other, for `view.rs`.
+//! Builds the views of `step_view.rs` from the events of a run, one after the other.
 //!
-//! It does not check that they fit each other; a log that does not still gives a picture.
+//! It does not check that the events fit each other; a damaged log still gives views.
 
 use std::collections::HashMap;
 use std::sync::Arc;

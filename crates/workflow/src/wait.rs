@@ -1,8 +1,8 @@
 //! Steps that let time pass (`wait:`).
 //!
 //! The instant is decided once, when the step begins, and recorded, so that a wait survives restarts
-//! and is as long as it was meant to be. While it lasts, the time of nested skills stands still. Who
-//! drives the run sleeps or parks; nothing here knows which.
+//! and is as long as it was meant to be. While it lasts, the time of nested skills stands still. The
+//! driver of the run sleeps or parks; nothing here knows which.
 
 use deft_model::{Failure, FailureClass};
 use deft_schedule::{after, parse_at, parse_duration};

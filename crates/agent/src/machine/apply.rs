@@ -1,5 +1,5 @@
-//! How an event changes a machine. Nothing is decided here, and nothing is asked of anybody, so a
-//! replay is the agent that lived. Events that do not fit the state are refused.
+//! How an event changes a machine. Nothing is decided and nothing is called here, so a
+//! replay gives the agent that ran. Events that do not fit the state are refused.
 
 use deft_model::{Failure, FailureClass, ModelReply};
 use serde_json::Value;

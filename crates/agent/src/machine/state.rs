@@ -1,4 +1,4 @@
-//! How far agents have come. Nothing is decided here.
+//! The state of agents. Nothing is decided here.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What follows from a reply, or from there being none: the next question, a reminder, the end.
+//! What follows from a reply or from a missing one: the next question, a reminder, the end.
 //!
 //! Not here: the calls of a reply (`calls.rs`).
 

@@ -1,4 +1,4 @@
-//! What models and people are told, in one place.
+//! All messages of agents to models and people.
 
 use std::fmt::Write;
 

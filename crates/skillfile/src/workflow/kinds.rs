@@ -220,3 +220,28 @@ fn check_keys(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) {
         fields.wrong::<()>("args", node, "a mapping", sink);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Severity;
+    use crate::yaml;
+
+    /// S3.3: every row reads into the kind of its key, which writes only keys that the row lists.
+    #[test]
+    fn rows_and_kinds_agree() {
+        for row in KINDS {
+            let text = format!("{}: '30'", row.key);
+            let root = yaml::parse(&text, 0).unwrap().unwrap();
+            let fields = Fields {
+                map: root.as_mapping().unwrap(),
+                file: &text,
+                severity: Severity::Error,
+            };
+            let kind = read("it", &fields, Span::NONE, &mut Sink::default()).unwrap();
+            let keys: Vec<&str> = kind.entries().iter().map(|(key, _)| *key).collect();
+            let listed: Vec<&str> = [row.key].iter().chain(row.own_keys).copied().collect();
+            assert_eq!(keys, listed);
+        }
+    }
+}
