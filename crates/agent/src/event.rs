@@ -1,4 +1,4 @@
-//! What is recorded of an agent. These events are enough to rebuild a machine without asking a
+//! The recorded events of an agent. They are enough to rebuild a machine without asking a
 //! model, calling a tool or judging anything again.
 
 use std::fmt;
@@ -116,7 +116,7 @@ pub enum EventKind {
         /// Why.
         failure: Failure,
     },
-    /// What a call comes down to, where it costs nothing outside: a help page, the text of a
+    /// The answer to a call that needs nothing outside: a help page, the text of a
     /// skill, or the reason why it is refused. The model is shown the text.
     Told {
         /// The turn.

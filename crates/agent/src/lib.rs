@@ -1,11 +1,13 @@
 //! The agent as a value: replies of models and results of calls in, questions and calls out.
 //!
 //! A [`Machine`] is driven like the interpreter of workflows: [`Machine::advance`] says what follows
-//! from its state, those events are stored, the [`Request`]s performed, and what came of them is
-//! handed back as events. Replaying the events gives the same machine and calls nobody.
+//! from its state, those events are stored, the [`Request`]s performed, and their results
+//! handed back as events. Replaying the events gives the same machine and calls nothing.
 //!
 //! Not here: I/O, clocks, async, a store, which tools and skills there are (a trait), models and
 //! their wires, money.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 mod classify;
 mod event;

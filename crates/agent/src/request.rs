@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Address, Dispatch, Offer, Setup, ShelfTool};
 
-/// What a machine asks of the world.
+/// What the machine of an agent asks the engine to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// Ask the model.
@@ -73,7 +73,7 @@ pub enum RequestedCall<'a> {
     Command(&'a str),
 }
 
-/// What it comes down to.
+/// What a requested call resolves to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
     /// A text: a help page, the body of a skill, a list.
@@ -130,7 +130,7 @@ pub struct Coverage {
 
 /// What a machine has to be told about the world before it decides.
 pub trait Facts {
-    /// What a call or a command comes down to. Whether a tool was offered is known already.
+    /// Resolves a call or a command. Whether a tool was offered is known already.
     fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution;
 
     /// How a tool of the shelf is called, under the name that the model has for it; `None` when it is

@@ -1,5 +1,5 @@
 //! What an agent is given when it begins. All of it is recorded, so that what the model was told
-//! can be read afterwards and a replay needs nobody.
+//! can be read afterwards and a replay needs no engine.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ pub struct Setup {
     pub mode: Mode,
     /// The system prompt, stable parts first.
     pub system: Arc<[PromptPart]>,
-    /// The conversation that it goes on with.
+    /// The conversation that it continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<ConversationRef>,
-    /// What was said in it before. It is in the store once and not in every journal: whoever
-    /// replays puts it back.
+    /// What was said in it before. It is in the store once and not in every journal: a replay
+    /// gets it from its caller.
     #[serde(skip)]
     pub history: Arc<[Message]>,
     /// What is asked of it now.

@@ -1,6 +1,6 @@
 //! Holds the flags of a command against the flags of the page.
 //!
-//! The seeds leave validation to handlers (S2.42); a skill whose handler is a tool has nobody else,
+//! The seeds leave validation to handlers (S2.42); a skill whose handler is a tool has no other check,
 //! and a page that says `(required)` should mean it. Everything wrong is reported at once.
 //!
 //! Not here: types, except dates. The page says in prose what a flag is; numbers are cast by the
@@ -114,7 +114,12 @@ fn check_flag(flag: &Flag, flags: &mut Object) -> Result<(), Problem> {
                 let values = values.iter().map(text).collect();
                 Err(ProblemKind::TooManyValues { flag: name, values }.into())
             }
-            _ => validate_enum(flags, &name, allowed),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => validate_enum(flags, &name, allowed),
         },
         FlagValue::SomeOf(allowed) => validate_enum(flags, &name, allowed),
     }
@@ -133,7 +138,11 @@ fn takes_value(flag: &Flag) -> bool {
 fn check_dates(flag: &str, value: &Value) -> Result<(), Problem> {
     let values = match value {
         Value::Array(values) => values.as_slice(),
-        single => std::slice::from_ref(single),
+        single @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => std::slice::from_ref(single),
     };
     let is_later = |value: &&Value| value.as_str().is_some_and(|text| text.contains('{'));
     let mut given = values.iter().filter(|value| !is_later(value));

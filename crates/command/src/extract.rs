@@ -63,7 +63,16 @@ pub fn extract(reply: &str) -> Extraction {
                     block.commands.push_str(&text);
                 }
             }
-            _ => {}
+            Event::Code(_)
+            | Event::InlineMath(_)
+            | Event::DisplayMath(_)
+            | Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::FootnoteReference(_)
+            | Event::SoftBreak
+            | Event::HardBreak
+            | Event::Rule
+            | Event::TaskListMarker(_) => {}
         }
     }
     out.text = without(reply, &out.blocks);

@@ -1,7 +1,7 @@
 //! Reads flags out of words (S2.39, S2.40, under the rules of X21).
 //!
 //! `--flag value`, `--flag=value`, several values make a list, none makes `true`, a repeated flag
-//! goes on with its list. A word in quotes is always a value, and so is a negative number. With
+//! continues its list. A word in quotes is always a value, and so is a negative number. With
 //! the table of the page, flags that it does not describe are an error, and a flag takes no more
 //! words than it says; without one, a flag takes every word up to the next.
 //!
@@ -141,7 +141,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Without a table, `--due_before` goes on with the list of `--due-before`.
+    /// Without a table, `--due_before` continues the list of `--due-before`.
     fn as_before(&self, name: &str) -> String {
         let before = self.flags.keys().find(|before| alike(before, name));
         before.map_or(name, String::as_str).to_owned()
@@ -191,7 +191,7 @@ impl Parser<'_> {
         match slot {
             Value::Array(values) => values.push(value),
             Value::String(first) => *slot = Value::Array(vec![std::mem::take(first).into(), value]),
-            _ => *slot = value,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => *slot = value,
         }
     }
 

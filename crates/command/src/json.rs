@@ -60,7 +60,9 @@ fn flags(call: &Object) -> Result<impl Iterator<Item = (&String, &Value)>, Probl
     match flags {
         Value::Object(flags) => Ok(Some(flags).into_iter().flatten()),
         Value::Null => Ok(None.into_iter().flatten()),
-        _ => wrong("the `flags` of the call are not an object"),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            wrong("the `flags` of the call are not an object")
+        }
     }
 }
 
@@ -68,7 +70,7 @@ fn is_off(value: &Value) -> bool {
     match value {
         Value::Bool(on) => !on,
         Value::String(text) => truth(text) == Some(false),
-        _ => false,
+        Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
     }
 }
 
@@ -85,7 +87,9 @@ fn flag(name: &str, value: &Value) -> String {
         // Only behind `=` does a value reach a flag that stands alone.
         Value::Bool(false) => format!(" --{name}=false"),
         Value::String(text) if truth(text).is_some() => format!(" --{name}={text}"),
-        other => format!(" --{name} {}", quote(&word(other))),
+        other @ (Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+            format!(" --{name} {}", quote(&word(other)))
+        }
     }
 }
 
@@ -93,6 +97,10 @@ fn flag(name: &str, value: &Value) -> String {
 fn word(value: &Value) -> String {
     match value {
         Value::Array(_) => value.to_string(),
-        other => text(other),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => text(other),
     }
 }

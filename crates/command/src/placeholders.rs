@@ -38,7 +38,11 @@ pub fn fill_page<'t>(page: &'t str, start: &Zoned, flags: &Object) -> Cow<'t, st
 fn words(value: &Value) -> String {
     match value {
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
-        other => text(other),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => text(other),
     }
 }
 

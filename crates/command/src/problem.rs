@@ -1,7 +1,7 @@
 //! What can be wrong with a command: a stable code, exact data, a sentence and a remedy.
 //!
 //! The first five codes are those of the seeds (S2.44). Not here: how problems are printed, and
-//! lines and columns, which whoever has the text computes from a span.
+//! lines and columns, which the caller with the text computes from a span.
 
 use std::fmt;
 use std::ops::Range;

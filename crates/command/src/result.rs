@@ -83,7 +83,10 @@ impl CommandResult {
             Self::ok(match output {
                 Value::Null => String::new(),
                 Value::String(text) => text.clone(),
-                other => other.to_string(),
+                other
+                @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                    other.to_string()
+                }
             })
         })
     }
@@ -120,7 +123,12 @@ impl fmt::Display for CommandResult {
                 Value::String(text) if !text.contains(char::is_control) => {
                     writeln!(f, "{name}: {text}")?;
                 }
-                other => writeln!(f, "{name}: {other}")?,
+                other @ (Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_)
+                | Value::Object(_)) => writeln!(f, "{name}: {other}")?,
             }
         }
         if !self.content.is_empty() {

@@ -207,7 +207,11 @@ impl<'s> Schema<'s> {
             Value::String(text) if text.trim_start().starts_with('[') => {
                 serde_json::from_str(text).unwrap_or_else(|_| vec![value.clone()])
             }
-            single => vec![single.clone()],
+            single @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_)) => vec![single.clone()],
         };
         let Some(items) = self.here.get("items") else {
             return Ok(Some(Value::Array(values)));

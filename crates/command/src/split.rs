@@ -6,7 +6,7 @@
 //! nothing anywhere else.
 //!
 //! Not here: variables, globs, pipes, redirections, substitutions. In quotes they are plain text;
-//! bare, they are an error, because whoever wrote them expects something that will not happen
+//! bare, they are an error, because their author expects something that will not happen
 //! (S2.51). Our own reader instead of `shlex`: it has to know places and what was quoted.
 
 use std::ops::Range;
@@ -37,7 +37,7 @@ pub struct Line {
 }
 
 /// The commands of a text, in order. A command that cannot be read does not hide the others, except
-/// that nobody knows what stands behind a quote that is never closed.
+/// that it is unknown what follows a quote that is never closed.
 pub fn split(text: &str) -> Vec<Result<Line, Problem>> {
     let mut scanner = Scanner { text, at: 0 };
     std::iter::from_fn(|| scanner.line()).collect()

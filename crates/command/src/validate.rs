@@ -68,7 +68,11 @@ pub fn cast_integer(flags: &mut Object, name: &str) -> Result<Option<i64>, Probl
     };
     let number = match &*value {
         Value::String(text) => text.trim().parse().ok(),
-        other => other.as_i64(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.as_i64(),
     };
     let number: i64 = number.ok_or_else(|| invalid_type(name, value, "integer"))?;
     *value = number.into();
@@ -123,6 +127,8 @@ pub(crate) fn text(value: &Value) -> String {
             let words: Vec<String> = values.iter().map(text).collect();
             words.join(" ")
         }
-        other => other.to_string(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) => {
+            other.to_string()
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! An agent: who speaks to the model, with which words, and what it may use.
+//! An agent: its prompt, its model, and the tools and skills that it may use.
 
 use crate::choice::choice;
 use crate::{Budget, Text};
@@ -50,7 +50,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Stands in `approve` for every tool that says of itself that it destroys.
+    /// Stands in `approve` for every tool whose annotations say that it destroys.
     pub const DESTRUCTIVE: &'static str = "destructive";
 
     /// Stands in `tools` for every tool there is, offered to the model as it is needed.

@@ -1,4 +1,4 @@
-//! What a skill, job or run may call because of the agent that stored or started it.
+//! The rights of a skill, job or run: those of the agent that stored or started it.
 //!
 //! Not here: which tools there are and which of them are destructive (the engine asks the router),
 //! asking a person.

@@ -1,4 +1,4 @@
-//! What models are told and what they answer, whatever the wire of their provider looks like.
+//! Requests to models and their replies, the same for every provider.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::Object;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// A person, or whoever speaks in their place.
+    /// A person, or the engine in their place.
     User {
         /// What they say.
         text: String,
@@ -28,7 +28,7 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<Value>,
     },
-    /// What came of a call.
+    /// The result of a call.
     Tool {
         /// The call's id.
         id: String,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-/// An entry in the form in which it stands in a prompt. Whoever knows the thing writes the form;
-/// whoever puts the prompt together only decides which entries there is room for.
+/// An entry in the form in which it stands in a prompt. The crate that knows the thing writes
+/// the form; the prompt only decides which entries there is room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptEntry {
     /// What the model may pass to use it.

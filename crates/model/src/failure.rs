@@ -6,7 +6,7 @@ use crate::{FailureClass, ProblemCode};
 
 /// A failure with everything that policy and people need to know of it.
 ///
-/// Whoever saw the failure sets the class; nobody later guesses it from the text.
+/// The code that saw the failure sets the class; no later code guesses it from the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What kind of failure it is.

@@ -1,4 +1,4 @@
-//! What a page names as its `handler`: who carries the command out.
+//! The `handler` of a page: the tool or skill that carries out its command.
 //!
 //! Names only. Not here: the code behind them, and whether a tool or a skill exists, which is
 //! known when it is called.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct SkillId(Arc<str>);
 
 impl SkillId {
-    /// Wraps an id that has been checked by whoever read it.
+    /// Wraps an id that its reader has checked.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }

@@ -5,6 +5,8 @@
 //! store anything, knows no file system and no clock, and takes a type only
 //! when two crates share it.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod agent;
 mod authority;
 mod chat;
@@ -22,6 +24,7 @@ mod run;
 mod scatter;
 mod skill;
 mod step;
+mod step_kind;
 mod text;
 mod trigger;
 mod visible;
@@ -50,7 +53,8 @@ pub use scatter::scatter;
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };
-pub use step::{Confirmation, Input, InputType, Loop, OnError, Step, StepKind, Wait};
+pub use step::{Confirmation, Input, InputType, Loop, OnError, Step};
+pub use step_kind::{StepKind, Wait};
 pub use text::Text;
 pub use trigger::{SkillEvent, Timing, Trigger};
 pub use visible::{visible, visible_after, visible_json};

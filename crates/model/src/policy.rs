@@ -37,7 +37,7 @@ choice! {
         Invalid = "invalid",
         /// A step, loop or size limit of ours.
         Limit = "limit",
-        /// Somebody stopped it.
+        /// A person or another part of deft stopped it.
         Cancelled = "cancelled",
         /// A budget is spent.
         Budget = "budget",
@@ -105,7 +105,7 @@ choice! {
         Failures = "failures",
         /// Tools that it needs are not there.
         MissingTools = "missing_tools",
-        /// Its file is gone.
+        /// Its file was removed.
         FileRemoved = "file_removed",
         /// It was to fire once and did.
         OneShotDone = "one_shot_done",

@@ -1,4 +1,4 @@
-//! Runs: their names, where they stand and how they ended.
+//! Runs: their ids, states and outcomes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ choice! {
     RunStatus {
         /// Admitted, not begun.
         Queued = "queued",
-        /// Somebody holds its lease and works on it.
+        /// A driver holds its lease and works on it.
         Running = "running",
         /// Parked until an instant or an answer.
         Waiting = "waiting",
@@ -53,11 +53,11 @@ choice! {
         Error = "error",
         /// There was nothing to do, or another run was in the way.
         Skipped = "skipped",
-        /// Its slot passed while nobody was there.
+        /// Its slot passed while no scheduler was running.
         Missed = "missed",
         /// A tool or server it needs is not there.
         Blocked = "blocked",
-        /// Somebody stopped it.
+        /// A person or another part of deft stopped it.
         Cancelled = "cancelled",
         /// It was cut off inside a step that must not be repeated unasked.
         Interrupted = "interrupted",

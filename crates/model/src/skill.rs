@@ -80,7 +80,7 @@ pub struct Skill {
     pub policy: Arc<Policy>,
     /// The optional fields of the open format.
     pub open: OpenSpec,
-    /// Keys nobody here knows, kept as they were written.
+    /// Unknown keys, kept as they were written.
     pub extra: Object,
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::choice::choice;
-use crate::{Effects, Expect, Heal};
+use crate::{Effects, Expect, Heal, StepKind};
 
 /// One step of a workflow.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,63 +61,6 @@ impl Step {
             heal: Vec::new(),
             max_heals: None,
             expect: None,
-        }
-    }
-}
-
-/// What a step does.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StepKind {
-    /// Calls a tool.
-    Tool {
-        /// Its name, a template allowed.
-        tool: String,
-        /// Its arguments; texts may be templates.
-        args: Value,
-    },
-    /// Runs a block of Python; `result` is the value.
-    Compute {
-        /// The source.
-        code: String,
-    },
-    /// Lets a model work on instructions.
-    Agent {
-        /// What it is told, a template.
-        instructions: String,
-        /// The only tools it may call.
-        tools: Vec<String>,
-        /// The most turns it may take.
-        max_steps: Option<u32>,
-    },
-    /// Runs another skill.
-    Skill {
-        /// Its id.
-        skill: String,
-        /// Its inputs; texts may be templates.
-        args: Value,
-    },
-    /// Lets time pass.
-    Wait(Wait),
-}
-
-/// How long a step waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// A length of time such as `2h`, or a template that gives one.
-    For(String),
-    /// An instant, or a template that gives one.
-    Until(String),
-}
-
-impl StepKind {
-    /// The word for this kind of step, as events and files spell it.
-    pub fn key(&self) -> &'static str {
-        match self {
-            Self::Tool { .. } => "tool",
-            Self::Compute { .. } => "compute",
-            Self::Agent { .. } => "agent",
-            Self::Skill { .. } => "skill",
-            Self::Wait(_) => "wait",
         }
     }
 }

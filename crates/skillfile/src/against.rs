@@ -110,23 +110,21 @@ impl Check<'_> {
     }
 
     fn step(&mut self, step: &Step) {
-        match &step.kind {
-            StepKind::Tool { tool, args } if !has_markup(tool) => {
-                self.tool(tool, self.key(step, "tool"));
-                self.arguments(step, tool, args);
+        if let StepKind::Tool { tool, args } = &step.kind
+            && !has_markup(tool)
+        {
+            self.tool(tool, self.key(step, "tool"));
+            self.arguments(step, tool, args);
+        }
+        if let StepKind::Skill { skill, .. } = &step.kind
+            && !has_markup(skill)
+        {
+            self.known_skill(skill.trim(), self.key(step, "skill"));
+        }
+        if let StepKind::Agent { tools, .. } = &step.kind {
+            for tool in tools {
+                self.tool(tool, self.key(step, "tools"));
             }
-            StepKind::Skill { skill, .. } if !has_markup(skill) => {
-                self.known_skill(skill.trim(), self.key(step, "skill"));
-            }
-            StepKind::Agent { tools, .. } => {
-                for tool in tools {
-                    self.tool(tool, self.key(step, "tools"));
-                }
-            }
-            StepKind::Tool { .. }
-            | StepKind::Skill { .. }
-            | StepKind::Compute { .. }
-            | StepKind::Wait(_) => {}
         }
         for heal in &step.heal {
             self.tool(&heal.tool, self.key(step, "heal"));

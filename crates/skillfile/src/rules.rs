@@ -85,7 +85,7 @@ rules! {
     MissingStepId = "missing_step_id", Error, "A step has an id.";
     DuplicateStepId = "duplicate_step_id", Error, "Step ids, output names and inputs do not collide.";
     InvalidStepId = "invalid_step_id", Error, "Step ids and output names can be used in templates.";
-    StepAction = "step_action", Error, "A step has exactly one of `tool`, `compute`, `agent`, `skill` and `wait`.";
+    StepAction = "step_action", Error, "A step has exactly one of the keys that say what it does: `tool`, `compute` and so on.";
     UnknownStep = "unknown_step", Error, "Steps that are referred to exist.";
     DependencyCycle = "dependency_cycle", Error, "Steps do not wait for each other in a circle.";
     InvalidTemplate = "invalid_template", Error, "Templates compile.";

@@ -8,7 +8,7 @@ use crate::fields::{
     METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WAIT, WORKFLOW,
 };
 use crate::names::KEYWORDS;
-use crate::workflow::ACTIONS;
+use crate::workflow::{KINDS, KindRow};
 
 /// A name that templates and conditions can use.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
@@ -68,9 +68,9 @@ fn table(tables: &[&[Field]], open: bool) -> Value {
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
-    if has("compute") {
-        let one = |key: &&str| json!({"required": [key]});
-        schema["oneOf"] = ACTIONS.iter().map(one).collect();
+    if KINDS.iter().all(|row| has(row.key)) {
+        let one = |row: &KindRow| json!({"required": [row.key]});
+        schema["oneOf"] = KINDS.iter().map(one).collect();
     }
     schema
 }

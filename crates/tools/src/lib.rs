@@ -34,7 +34,7 @@ mod tool;
 pub mod webhook;
 
 pub use arguments::{Pipeline, Rule, relax_schema_types};
-pub use builtin::{Context, Definition, Handler};
+pub use builtin::{Context, Definition, Handler, SecretUse};
 pub use call::{Call, Reply};
 pub use catalog::Catalog;
 pub use delivery::Undelivered;

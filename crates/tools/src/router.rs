@@ -11,14 +11,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Effects, Failure, Object};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::arguments::Preparation;
-use crate::builtin::{self, BuiltinTool, Context, Definition, Handler, Settings};
+use crate::builtin::{self, BuiltinTool, Context, Definition, Handler, SecretUse, Settings};
 use crate::call::{Call, Reply};
 use crate::catalog;
 use crate::environment::Environment;
@@ -86,6 +86,12 @@ impl Router {
             .builtins
             .lock()
             .insert(tool.name().to_owned(), Arc::new(tool));
+        self.inner.rebuild();
+    }
+
+    /// Removes the tools of this process that `keep` does not want, for hosts that offer a fixed list.
+    pub fn retain(&self, keep: impl Fn(&str) -> bool) {
+        self.inner.builtins.lock().retain(|name, _| keep(name));
         self.inner.rebuild();
     }
 
@@ -181,7 +187,8 @@ impl Router {
         };
         let (mut checked, repairs) = preparation.prepare(arguments)?;
         // What is written down for people names secrets and never shows them.
-        let shown = entry.info.builtin && matches!(entry.info.name.as_str(), "log" | "notify");
+        let shown =
+            matches!(&entry.target, Target::Builtin(tool) if tool.secrets() == SecretUse::Named);
         for value in checked.values_mut().filter(|_| !shown) {
             reveal(value, call.reveal);
         }
@@ -206,8 +213,8 @@ impl Router {
     /// Why there is no such tool.
     fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
         let builtins = self.inner.builtins.lock();
-        if builtins.contains_key(name) {
-            return switched_off(name);
+        if let Some(tool) = builtins.get(name) {
+            return tool.switched_off();
         }
         let known = self.switched_off_server(name);
         if let Some(failure) = known.or_else(|| self.disabled_tool(name)) {
@@ -381,22 +388,4 @@ fn hidden(failure: Failure, reveal: &dyn Reveal) -> Failure {
         hint: failure.hint.map(|hint| reveal.hide(&hint).into_owned()),
         ..failure
     }
-}
-
-fn switched_off(name: &str) -> Failure {
-    let key = match name.split('.').next() {
-        Some("http") => "list hosts in `tools.http.allow`",
-        Some("shell") => "set `tools.shell.enabled = true`",
-        Some("telegram_send_message") => "set `telegram.token` to `env:NAME` or `file:PATH`",
-        _ if matches!(name, "file.write" | "file.append" | "file.delete") => {
-            "list folders in `tools.file.folders` and set `tools.file.write = true`"
-        }
-        _ => "list folders in `tools.file.folders`",
-    };
-    Failure::new(
-        FailureClass::NotFound,
-        format!("the tool `{name}` is switched off"),
-    )
-    .hint(key)
-    .blocked()
 }

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Answer, Call, Event, RunStart};
+use crate::call::Call;
+use crate::event::{Answer, Event, RunStart};
 use crate::machine::{Divergence, Machine};
 use crate::progress::misplaced;
 use crate::size::size;
@@ -23,7 +24,7 @@ impl Machine {
             Event::Prepared(_) if self.origin.is_some() => {
                 Err(Divergence("the run is prepared after it began".to_owned()))
             }
-            // Whoever begins the run has read it.
+            // The process that begins the run has read it.
             Event::Prepared(_) => Ok(()),
             Event::Started(started) => self.started(at, started),
             Event::Reused {
@@ -223,7 +224,15 @@ impl Machine {
         let tried = self.tried(at)?;
         let since = match &tried.state {
             TryState::Calling { call, at, .. } if matches!(**call, Call::Skill { .. }) => *at,
-            _ => return Err(misplaced(path, "does not run a skill")),
+            TryState::Idle
+            | TryState::Ready
+            | TryState::Calling { .. }
+            | TryState::Inside { .. }
+            | TryState::Healing { .. }
+            | TryState::Waiting { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => return Err(misplaced(path, "does not run a skill")),
         };
         frame.healed_before = tried.heals;
         frame.prefix = match tried.attempts {
@@ -283,7 +292,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends what only waits; what is being done is ended by whoever does it.
+    /// Ends what only waits; running calls are ended by the engine.
     fn stop_step(
         &mut self,
         now: Timestamp,
@@ -309,7 +318,12 @@ impl Machine {
                 TryState::Calling { .. } => is_wait,
                 // About to be begun again.
                 TryState::Ready => looped,
-                _ => false,
+                TryState::Idle
+                | TryState::Inside { .. }
+                | TryState::Healing { .. }
+                | TryState::Ended(_)
+                | TryState::Failed(_)
+                | TryState::Skipped => false,
             };
             if waits {
                 let item = looped.then_some(item);

@@ -1,6 +1,6 @@
-//! What follows the end of a call: done, tried again, mended, tolerated or fatal.
+//! What follows the end of a call: done, tried again, healed, tolerated or fatal.
 //!
-//! Decided once and recorded in the event; `follow.rs` does it.
+//! The decision is made once and recorded in the event; `follow.rs` carries it out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +10,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Call, CallEnd, Event, Heal, Next};
+use crate::call::Call;
+use crate::event::{CallEnd, Event, Heal, Next};
+use crate::kinds::CompiledStep;
 use crate::machine::Machine;
-use crate::plan::{CompiledStep, Remedy};
+use crate::plan::Remedy;
 use crate::progress::elapsed;
 use crate::size::size;
 use crate::state::{Position, TryState};
@@ -27,7 +29,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 pub(crate) const MOST_CUT_OFFS: u32 = 5;
 
 impl Machine {
-    /// The event for what came of a call. It says what follows, and is to be stored and applied.
+    /// The event for the result of a call. It says what follows, and is to be stored and applied.
     pub fn end_call(
         &self,
         path: &Path,
@@ -40,7 +42,7 @@ impl Machine {
         self.end_with(path, attempt, result, now, (ms, cached), Vec::new())
     }
 
-    /// The event for what came of an agent that has called these with success.
+    /// The event for the result of an agent that has called these with success.
     pub fn end_agent(
         &self,
         path: &Path,
@@ -147,13 +149,10 @@ impl Machine {
         if let Some(held) = self.verifying(at) {
             return Some((held.called.first()?, held.effects));
         }
-        match self.try_state(at)? {
-            TryState::Calling { call, effects, .. } => match &**call {
-                Call::Tool { tool, .. } => Some((tool, *effects)),
-                _ => None,
-            },
-            _ => None,
-        }
+        let TryState::Calling { call, effects, .. } = self.try_state(at)? else {
+            return None;
+        };
+        call.tool().map(|(tool, _)| (tool, *effects))
     }
 
     /// The event for a call that could not be made, and that is to be made later instead of failing.
@@ -228,7 +227,7 @@ impl Machine {
         })
     }
 
-    /// The event for a call or a remedy that was begun by somebody who is gone.
+    /// The event for a call or a remedy whose driver died.
     pub fn interrupted(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
         let message = format!("`{path}` was cut off and may have happened");
         let failure = Failure::new(FailureClass::Interrupted, message)
@@ -245,7 +244,7 @@ impl Machine {
         }
     }
 
-    /// The event for what came of a remedy.
+    /// The event for the result of a remedy.
     pub fn healed(
         &self,
         path: &Path,
@@ -254,7 +253,7 @@ impl Machine {
         ms: u64,
     ) -> Event {
         let error = result.err();
-        // Nobody knows whether a remedy helped that was cut off: the step is tried, and shows it.
+        // Whether a remedy helped that was cut off is unknown: the step is tried, and shows it.
         let may_have_helped = error
             .as_ref()
             .is_none_or(|error| error.class == FailureClass::Interrupted);
@@ -293,9 +292,12 @@ impl Machine {
         let heal = self.remedy(at, breach);
         let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
         // A model that is told what was missing has nothing to wait for.
-        let at_once = |retry| match retry {
-            Next::Retry { .. } if self.is_agent(at) => Next::Retry { at: now },
-            other => other,
+        let at_once = |retry| {
+            if matches!(retry, Next::Retry { .. }) && self.is_agent(at) {
+                Next::Retry { at: now }
+            } else {
+                retry
+            }
         };
         again
             .or_else(|| self.retry(now, at).map(at_once))
@@ -334,7 +336,7 @@ impl Machine {
         failure: &Failure,
         may_heal: bool,
     ) -> Next {
-        // What somebody stopped is not tolerated either.
+        // A stopped step is not tolerated either.
         if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
             return Next::Fail;
         }

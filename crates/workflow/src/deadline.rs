@@ -1,8 +1,8 @@
 //! How long nested skills may take (`timeout` of the step that runs one, and of the skill itself).
 //!
 //! The instant is decided once, when the skill begins, and recorded. While a person is asked
-//! inside, its time stands still. Nothing here knows the time of the run as a whole: whoever
-//! drives it says when that is up, with [`Event::Stopped`].
+//! inside, its time stands still. Nothing here knows the time of the run as a whole: the driver
+//! says when that is up, with [`Event::Stopped`].
 
 use std::sync::Arc;
 

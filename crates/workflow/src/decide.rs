@@ -1,6 +1,6 @@
-//! What follows from a state: the next event that needs nobody outside.
+//! What follows from a state: the next event that the machine can decide alone.
 //!
-//! Conditions are judged, lists and arguments rendered here, once; what they came to is in the
+//! Conditions are judged, lists and arguments rendered here, once; their values are in the
 //! event, so that a replay never evaluates anything again.
 
 use std::sync::Arc;
@@ -10,10 +10,12 @@ use deft_template::{EvalError, EvalKind};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::event::{Answer, Call, CallIntent, Event, Operation};
+use crate::call::Call;
+use crate::event::{Answer, CallIntent, Event, Operation};
+use crate::kinds::Unrendered;
 use crate::machine::{Facts, Machine, Todo};
 use crate::order::Prerequisites;
-use crate::plan::{CompiledStep, Instructions, PlannedStep};
+use crate::plan::PlannedStep;
 use crate::progress::{elapsed, tolerated};
 use crate::scope::NameScope;
 use crate::state::{Phase, Position, Try, TryState};
@@ -88,7 +90,13 @@ impl Machine {
         let may_begin = match tried.state {
             TryState::Idle => item == state.begun && item < state.head + self.width(at),
             TryState::Ready => true,
-            _ => false,
+            TryState::Calling { .. }
+            | TryState::Inside { .. }
+            | TryState::Healing { .. }
+            | TryState::Waiting { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => false,
         };
         if self.stopped_in(at.frame).is_some() || !may_begin || state.phase != Phase::Open {
             return None;
@@ -182,15 +190,10 @@ impl Machine {
         let Some(view) = self.view(at.frame, Some(at)) else {
             return self.skip(at, "the run has not begun");
         };
-        if let CompiledStep::Wait { until, text } = &planned.work {
-            return match self.wait_until(now, &view, (*until, text)) {
-                Ok(until) => self.beginning(at, Call::Wait { until }, Effects::None),
-                Err(failure) => self.fail_before_call(at, failure),
-            };
-        }
-        let call = match render(&planned.work, &view) {
+        let call = match self.render(now, &planned.work, &view) {
             Ok(call) => call,
-            Err((what, error)) => return self.unrendered(at, what, &error),
+            Err(Unrendered::Template(what, error)) => return self.unrendered(at, what, &error),
+            Err(Unrendered::Failed(failure)) => return self.fail_before_call(at, failure),
         };
         let deepest = self.rules.max_depth;
         if let Call::Skill { skill, .. } = &call
@@ -198,10 +201,7 @@ impl Machine {
         {
             return self.fail_before_call(at, self.too_deep(at.frame, skill));
         }
-        let tool = match &call {
-            Call::Tool { tool, args } => Some((tool.as_str(), args)),
-            _ => None,
-        };
+        let tool = call.tool();
         if let Some(failure) = tool.and_then(|(tool, args)| self.forbidden(at, tool, args, facts)) {
             return self.fail_before_call(at, failure);
         }
@@ -263,7 +263,10 @@ impl Machine {
         let path = self.path(at);
         let class = match error.kind {
             EvalKind::Limit => FailureClass::Limit,
-            _ => FailureClass::Invalid,
+            EvalKind::Undefined { .. }
+            | EvalKind::Type
+            | EvalKind::Unsupported
+            | EvalKind::Other => FailureClass::Invalid,
         };
         let message = format!("{what} of `{path}`: {}", error.message);
         let mut failure = Failure::new(class, message);
@@ -282,10 +285,7 @@ impl Machine {
         {
             return None;
         }
-        let failed = state.tries.iter().find_map(|tried| match &tried.state {
-            TryState::Failed(failure) => Some(failure.clone()),
-            _ => None,
-        });
+        let failed = state.tries.iter().find_map(Try::failed).cloned();
         let failed = failed.map(|failure| counted(failure, &state.tries));
         Some(Event::Closed {
             path: self.path(at),
@@ -326,44 +326,21 @@ fn item_value(tried: &Try) -> Value {
     match &tried.state {
         TryState::Ended(Ok(value)) => (**value).clone(),
         TryState::Ended(Err(failure)) | TryState::Failed(failure) => tolerated(failure),
-        _ => Value::Null,
+        TryState::Idle
+        | TryState::Ready
+        | TryState::Calling { .. }
+        | TryState::Inside { .. }
+        | TryState::Healing { .. }
+        | TryState::Waiting { .. }
+        | TryState::Skipped => Value::Null,
     }
-}
-
-fn render(work: &CompiledStep, view: &NameScope<'_>) -> Result<Call, (&'static str, EvalError)> {
-    Ok(match work {
-        CompiledStep::Tool { tool, args } => Call::Tool {
-            tool: tool.render_text(view).map_err(|e| ("tool", e))?,
-            args: args.render_object(view).map_err(|e| ("args", e))?,
-        },
-        // A wait never comes here: `begin` takes it apart, since it needs the time.
-        CompiledStep::Compute | CompiledStep::Wait { .. } => Call::Compute,
-        CompiledStep::Agent { instructions } => Call::Agent {
-            instructions: match instructions {
-                Instructions::Plain(text) => text.clone(),
-                Instructions::Template(text) => text
-                    .render_framed(view, &deft_agent::prompt::frame_value)
-                    .map_err(|e| ("agent", e))?,
-            },
-        },
-        CompiledStep::Skill { skill, args } => Call::Skill {
-            skill: skill.render_text(view).map_err(|e| ("skill", e))?,
-            args: args.render_object(view).map_err(|e| ("args", e))?,
-        },
-    })
 }
 
 /// What a confirmation is about; arguments that need the item are not known yet.
 pub(crate) fn operation(planned: &PlannedStep, view: &NameScope<'_>) -> Operation {
     let kind = planned.step.kind.key().to_owned();
-    let (name, args) = match &planned.work {
-        CompiledStep::Tool { tool, args } => (Some(tool), Some(args)),
-        CompiledStep::Skill { skill, args } => (Some(skill), Some(args)),
-        CompiledStep::Compute | CompiledStep::Agent { .. } | CompiledStep::Wait { .. } => {
-            (None, None)
-        }
-    };
-    // Before a loop nobody knows its items, also where a template could do without.
+    let (name, args) = planned.work.target().unzip();
+    // Before a loop its items are unknown, also where a template could do without.
     let known = |mentions: &dyn Fn(&str) -> bool| !planned.loop_var().is_some_and(mentions);
     let name = name.filter(|name| known(&|var| name.names().iter().any(|used| used.name == var)));
     let args = args.filter(|args| known(&|var| args.mentions(var)));

@@ -13,9 +13,10 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::kinds::CompiledStep;
 use crate::machine::{Facts, Rules};
 use crate::order;
-use crate::plan::{CompiledStep, Instructions, Plan, PlannedStep, Remedy};
+use crate::plan::{Plan, PlannedStep, Remedy};
 use crate::tree::Tree;
 use crate::wait;
 
@@ -24,7 +25,7 @@ use crate::wait;
 pub struct DryStep {
     /// Its id.
     pub id: String,
-    /// What it does: `tool`, `compute`, `agent`, `skill` or `wait`.
+    /// What it does: the key of its [`StepKind`](deft_model::StepKind).
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// 1 for the steps that begin at once, 2 for those that wait for them, …
@@ -203,7 +204,7 @@ impl DryScope<'_> {
             .filter(|_| verdict != Verdict::Skip);
         let confirm = question.map(|(text, _)| looking.text("confirmation", text));
         looking.unknown.clear();
-        let (name, args) = looking.work(&planned.work);
+        let (name, args) = planned.work.preview(&mut looking);
         let until = looking.until(&planned.work, args.as_ref());
         let (unknown, problems) = (looking.unknown, looking.problems);
         let given = args.as_ref().and_then(Value::as_object).cloned();
@@ -243,7 +244,7 @@ fn dry_heal(remedy: &Remedy) -> DryHeal {
 }
 
 /// One step being looked at.
-struct DryCheck<'a> {
+pub(crate) struct DryCheck<'a> {
     scope: &'a DryScope<'a>,
     at: usize,
     unknown: Vec<String>,
@@ -281,33 +282,14 @@ impl DryCheck<'_> {
                     Some(map.into_iter().map(entry).collect())
                 }
                 Value::Null if self.unknown.is_empty() => Some(Vec::new()),
-                _ => None,
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_)
+                | Value::Object(_) => None,
             },
         })
-    }
-
-    fn work(&mut self, work: &CompiledStep) -> (Option<String>, Option<Value>) {
-        match work {
-            CompiledStep::Tool { tool: name, args } | CompiledStep::Skill { skill: name, args } => {
-                let name = self.text("name", name);
-                (Some(name), Some(self.tree("args", args)))
-            }
-            CompiledStep::Compute => (None, None),
-            CompiledStep::Wait { until, text } => {
-                let (key, value) = (
-                    if *until { "until" } else { "for" },
-                    self.template("wait", text),
-                );
-                (None, Some(json!({ key: value })))
-            }
-            CompiledStep::Agent { instructions } => {
-                let text = match instructions {
-                    Instructions::Plain(text) => text.clone(),
-                    Instructions::Template(text) => self.text("args", text),
-                };
-                (None, Some(Value::String(text)))
-            }
-        }
     }
 
     /// When a wait that begins now would be over.
@@ -330,7 +312,7 @@ impl DryCheck<'_> {
             .ok()
     }
 
-    fn text(&mut self, place: &str, template: &Template) -> String {
+    pub(crate) fn text(&mut self, place: &str, template: &Template) -> String {
         if !self.scope.knows_all(self.at, template.names()) {
             self.unknown.push(place.to_owned());
             return template.source().to_owned();
@@ -341,7 +323,7 @@ impl DryCheck<'_> {
         })
     }
 
-    fn tree(&mut self, place: &str, tree: &Tree) -> Value {
+    pub(crate) fn tree(&mut self, place: &str, tree: &Tree) -> Value {
         match tree {
             Tree::Literal(value) => value.clone(),
             Tree::Template(template) => self.template(place, template),
@@ -361,7 +343,7 @@ impl DryCheck<'_> {
         }
     }
 
-    fn template(&mut self, place: &str, template: &Template) -> Value {
+    pub(crate) fn template(&mut self, place: &str, template: &Template) -> Value {
         let as_written = || Value::String(template.source().to_owned());
         if !self.scope.knows_all(self.at, template.names()) {
             self.unknown.push(place.to_owned());

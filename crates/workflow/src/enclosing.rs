@@ -1,6 +1,6 @@
-//! Where a step stands: which skills are around it, and whether anything was done before it.
+//! The skills that enclose a step, and whether the run has done anything before it.
 //!
-//! Not here: what budgets those skills have, and what a run becomes that has done nothing.
+//! Not here: the budgets of those skills, and the outcome of a run that has done nothing.
 
 use deft_model::OnError;
 

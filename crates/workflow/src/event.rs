@@ -1,4 +1,4 @@
-//! What is recorded of a run. These events are enough to rebuild a [`Machine`] without evaluating
+//! The recorded events of a run. They are enough to rebuild a [`Machine`] without evaluating
 //! anything again: rendered arguments, condition results, loop lists, retry instants and what
 //! follows a failure are all part of them.
 //!
@@ -12,12 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Path;
+use crate::call::{Call, ExpectLevel};
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// What the run will begin with, where somebody else may have to begin it.
+    /// What the run will begin with, where another process may begin it.
     Prepared(RunPreparation),
     /// The run began.
     Started(RunStart),
@@ -144,7 +145,7 @@ pub enum Event {
         /// How long it took from its first item.
         ms: u64,
     },
-    /// Somebody wants the run to stop, or its time is up.
+    /// A person stops the run, or its time is up.
     Stopped {
         /// Why: class `cancelled` or `timeout`.
         failure: Failure,
@@ -258,55 +259,6 @@ pub struct CallIntent {
     pub call: Arc<Call>,
     /// What repeating it would do.
     pub effects: Effects,
-}
-
-/// Something outside a machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Call {
-    /// A tool.
-    Tool {
-        /// Its name.
-        tool: String,
-        /// Rendered arguments.
-        args: Object,
-    },
-    /// The compute block of the step.
-    Compute,
-    /// The condition of the step, where it needs the worker.
-    Condition,
-    /// The condition that a result must meet, where it needs the worker.
-    Expect {
-        /// Who expects it.
-        of: ExpectLevel,
-    },
-    /// A model.
-    Agent {
-        /// Rendered instructions.
-        instructions: String,
-    },
-    /// Another skill.
-    Skill {
-        /// Its id.
-        skill: String,
-        /// Rendered inputs.
-        args: Object,
-    },
-    /// Time.
-    Wait {
-        /// When it is over.
-        until: Timestamp,
-    },
-}
-
-/// Who expects something of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ExpectLevel {
-    /// The step.
-    Step,
-    /// Its skill.
-    Skill,
 }
 
 /// How a call ended and what follows.

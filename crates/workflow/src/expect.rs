@@ -1,8 +1,8 @@
 //! Post-conditions: whether a run or a step may call itself a success (`expect:`).
 //!
-//! What they come to is part of the event that ends the step or the run, so a replay checks
-//! nothing. It is not decided here what a breach means for whoever waits; what only the worker can
-//! judge is in `verify.rs`.
+//! The verdict is part of the event that ends the step or the run, so a replay checks
+//! nothing. Not here: what a breach means for steps that wait; conditions that only the worker
+//! can judge (`verify.rs`).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::event::{Call, ExpectLevel};
+use crate::call::ExpectLevel;
 use crate::machine::{Code, Machine};
 use crate::plan::Plan;
 use crate::scope::{NameScope, mentions};
@@ -165,9 +165,9 @@ impl Machine {
             return Ok(());
         };
         let is_called = |tool: &str| match self.try_state(at) {
-            Some(TryState::Calling { call, .. }) => match &**call {
-                Call::Tool { tool: other, .. } => is_same(other, tool),
-                _ => by_agent.iter().any(|other| is_same(other, tool)),
+            Some(TryState::Calling { call, .. }) => match call.tool() {
+                Some((other, _)) => is_same(other, tool),
+                None => by_agent.iter().any(|other| is_same(other, tool)),
             },
             Some(TryState::Inside { frame, .. }) => {
                 let mut called = self.frames[*frame].called.iter();

@@ -76,7 +76,15 @@ impl Machine {
             FailureClass::Cancelled => Outcome::Cancelled,
             FailureClass::Interrupted => Outcome::Interrupted,
             _ if failure.blocked => Outcome::Blocked,
-            _ => Outcome::Error,
+            FailureClass::Network
+            | FailureClass::Auth
+            | FailureClass::Quota
+            | FailureClass::NotFound
+            | FailureClass::Timeout
+            | FailureClass::Invalid
+            | FailureClass::Limit
+            | FailureClass::Budget
+            | FailureClass::Other => Outcome::Error,
         };
         let step = None;
         Err(Some((outcome, RunError { failure, step })))
@@ -102,12 +110,20 @@ impl Machine {
                 });
                 let outcome = match failure.class {
                     FailureClass::Cancelled => Outcome::Cancelled,
-                    // Whoever drives stops a run before it has done anything because it cannot be
+                    // The driver stops a run before it has done anything because it cannot be
                     // paid for, or because there is nothing to do.
                     FailureClass::Budget => Outcome::Skipped,
                     FailureClass::Other if stopped.is_some() => Outcome::Skipped,
                     _ if failure.blocked => Outcome::Blocked,
-                    _ => Outcome::Error,
+                    FailureClass::Network
+                    | FailureClass::Auth
+                    | FailureClass::Quota
+                    | FailureClass::NotFound
+                    | FailureClass::Timeout
+                    | FailureClass::Invalid
+                    | FailureClass::Limit
+                    | FailureClass::Interrupted
+                    | FailureClass::Other => Outcome::Error,
                 };
                 let step = None;
                 (outcome, RunError { failure, step })

@@ -1,6 +1,6 @@
-//! How calls begin, end and are followed by something: another try, a remedy, the end of a step.
+//! Applies the beginning and the end of calls, and what follows: another try, a remedy, the end of a step.
 //!
-//! What follows was decided in `call_end.rs` and is part of the event; here it only happens.
+//! What follows was decided in `call_end.rs` and is part of the event; this file only applies it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Call, CallEnd, CallIntent, Heal, Next};
+use crate::call::Call;
+use crate::event::{CallEnd, CallIntent, Heal, Next};
 use crate::machine::{Divergence, Machine, Todo};
 use crate::progress::{elapsed, misplaced, tolerated};
 use crate::size::size;
@@ -68,7 +69,11 @@ impl Machine {
         let fits = match &tried.state {
             TryState::Calling { .. } | TryState::Inside { .. } => tried.attempts == ended.attempt,
             TryState::Idle | TryState::Ready => ended.attempt == 0,
-            _ => false,
+            TryState::Healing { .. }
+            | TryState::Waiting { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => false,
         };
         if !fits {
             return Err(misplaced(&ended.path, "ends without having begun"));
@@ -86,7 +91,7 @@ impl Machine {
         match (&ended.error, &ended.next) {
             (Some(failure), next) => {
                 self.follow(now, at, failure, ended.attempt, next)?;
-                // A value that is not as expected is gone; one that nobody has judged is kept.
+                // A value that is not as expected is dropped; one that was not judged is kept.
                 if failure.class == FailureClass::Invalid {
                     self.tried(at)?.held = None;
                 }
@@ -182,9 +187,10 @@ impl Machine {
             }
             Next::Retry { at: until } => {
                 let tried = self.tried(at)?;
-                match failure.class {
-                    FailureClass::Interrupted => tried.cut_offs += 1,
-                    _ => tried.retries += 1,
+                if failure.class == FailureClass::Interrupted {
+                    tried.cut_offs += 1;
+                } else {
+                    tried.retries += 1;
                 }
                 self.wait(now, at, *until)
             }
@@ -247,11 +253,13 @@ impl Machine {
         };
         let (failure, attempt) = (failure.clone(), *attempt);
         let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
-        match next {
-            // A try after a remedy does not count against `retry:N`.
-            Next::Retry { at: until } if may_have_helped => self.wait(now, at, *until),
-            _ => self.follow(now, at, &failure, attempt, next),
+        // A try after a remedy does not count against `retry:N`.
+        if let Next::Retry { at: until } = next
+            && may_have_helped
+        {
+            return self.wait(now, at, *until);
         }
+        self.follow(now, at, &failure, attempt, next)
     }
 
     pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {

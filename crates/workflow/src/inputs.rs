@@ -89,11 +89,15 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
         hint,
     };
     if !fits(input.kind, value) {
-        // "a whole number, not a number" would help nobody.
+        // "a whole number, not a number" would not help.
         let given = match value {
             Value::Number(number) => format!("`{number}`"),
             Value::String(text) if input.kind == InputType::Date => format!("`{}`", clip(text)),
-            other => describe(other).to_owned(),
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_)) => describe(other).to_owned(),
         };
         let message = format!("input `{name}` must be {}, not {given}", noun(input.kind));
         let hint = (input.kind == InputType::Date).then(|| "write it as `2026-03-01`".to_owned());
@@ -142,7 +146,11 @@ fn matches(pattern: &str, text: &str) -> bool {
 fn show(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.to_string(),
     }
 }
 

@@ -19,10 +19,10 @@ fn input(name: &str, kind: InputType) -> Input {
 }
 
 fn object(value: Value) -> Object {
-    match value {
-        Value::Object(map) => map,
-        other => panic!("{other} is no mapping"),
-    }
+    let Value::Object(map) = value else {
+        panic!("the inputs are no mapping");
+    };
+    map
 }
 
 /// The problems with what was given, as `message (hint)`.

@@ -7,7 +7,10 @@
 //! This crate does not call tools, store events or know what a tool is; it does not decide who
 //! may run what, or when.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod apply;
+mod call;
 mod call_end;
 mod deadline;
 mod decide;
@@ -20,6 +23,7 @@ mod follow;
 mod inputs;
 #[cfg(test)]
 mod inputs_tests;
+mod kinds;
 mod machine;
 mod mind;
 mod order;
@@ -40,11 +44,12 @@ mod verify;
 mod view_builder;
 mod wait;
 
+pub use call::{Call, ExpectLevel};
 pub use dry::{DryHeal, DryLoop, DryStep, Verdict, dry_run};
 pub use enclosing::EnclosingSkill;
 pub use event::{
-    Answer, Call, CallEnd, CallIntent, Event, ExpectLevel, Heal, Next, Operation, RunEnd, RunError,
-    RunPreparation, RunStart, ToolMark,
+    Answer, CallEnd, CallIntent, Event, Heal, Next, Operation, RunEnd, RunError, RunPreparation,
+    RunStart, ToolMark,
 };
 pub use inputs::{InputProblem, check_inputs, read_input};
 pub use machine::{AgentStep, Ask, Code, Divergence, Facts, Machine, Permit, Rules};

@@ -1,8 +1,8 @@
 //! The interpreter as a value: events in, asks out.
 //!
-//! A machine performs nothing, reads no clock and knows no store. Whoever drives it calls
+//! A machine performs nothing, reads no clock and knows no store. Its driver calls
 //! [`Machine::advance`] for what follows from its state, stores those events, performs the
-//! [`Ask`]s, and hands back what came of them as events made by [`Machine::end_call`].
+//! [`Ask`]s, and hands back their results as events made by [`Machine::end_call`].
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Path;
-use crate::event::{Call, Event, Heal, Operation, RunEnd, RunStart};
+use crate::call::Call;
+use crate::event::{Event, Heal, Operation, RunEnd, RunStart};
 use crate::expect::Expectation;
 use crate::plan::{Plan, Remedy};
 use crate::scope::NameScope;
@@ -41,7 +42,7 @@ pub enum Ask {
         /// How old an earlier result may be.
         cache: Option<Duration>,
     },
-    /// Call a tool that mends, and say with [`Machine::healed`] what came of it.
+    /// Call the tool of a remedy, and report the result with [`Machine::healed`].
     Heal {
         /// The step or item.
         path: Path,
@@ -138,7 +139,7 @@ pub struct Machine {
     pub(crate) leaving: VecDeque<usize>,
     /// Tries whose ask has not been taken yet.
     pub(crate) fresh: Vec<Position>,
-    /// Frames whose outputs the worker has to judge, as long as nobody has taken that up.
+    /// Frames whose outputs the worker has to judge, and whose ask has not been taken yet.
     pub(crate) fresh_outputs: Vec<usize>,
     /// Frames that are going on and must end in time.
     pub(crate) timed: Vec<usize>,
@@ -330,7 +331,12 @@ impl Machine {
                 path,
                 until: *until,
             }),
-            _ => None,
+            TryState::Idle
+            | TryState::Ready
+            | TryState::Inside { .. }
+            | TryState::Ended(_)
+            | TryState::Failed(_)
+            | TryState::Skipped => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What an agent did, as the world sees it: its calls, its replies, what it was refused.
+//! The public events of an agent: its calls, its replies, its refusals.
 //!
 //! Texts of prompts and results stay in the journal; the public form says what happened and how
 //! long it took. Not here: deciding anything.
@@ -13,10 +13,10 @@ use crate::scope::{failure, seconds};
 
 /// The public form of an event of an agent; some have none.
 pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object)> {
-    let (kind, mut fields) = match &event.what {
-        EventKind::Finished(_) if event.agent.is_root() => return None,
-        what => public_what(what)?,
-    };
+    if matches!(event.what, EventKind::Finished(_)) && event.agent.is_root() {
+        return None;
+    }
+    let (kind, mut fields) = public_what(&event.what)?;
     fields["step_id"] = json!(path);
     if !event.agent.is_root() {
         fields["agent_path"] = Value::String(event.agent.to_string());

@@ -2,7 +2,7 @@
 //! skill has the rights of an agent.
 //!
 //! A step asks once, before its first try and before its loop. The call of each try is held against
-//! the same rights again when it begins, so that nothing is called that was not looked at.
+//! the same rights again when it begins, so that no call goes unchecked.
 //! Not here: what the rights mean for a tool (`Facts`), who answers.
 
 use deft_model::{Authority, Failure, FailureClass, Object};
@@ -11,8 +11,9 @@ use deft_template::Template;
 use crate::Path;
 use crate::decide::operation;
 use crate::event::{Answer, Event};
+use crate::kinds::CompiledStep;
 use crate::machine::{Facts, Machine, Permit};
-use crate::plan::{CompiledStep, PlannedStep};
+use crate::plan::PlannedStep;
 use crate::state::Position;
 
 impl Machine {

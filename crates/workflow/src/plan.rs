@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use deft_model::{
     Authority, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step, StepKind,
-    Wait, Workflow,
+    Workflow,
 };
 use deft_template::{Condition, SyntaxError, Template};
 use serde_json::Value;
 
 use crate::expect::Expectation;
+use crate::kinds::{CompiledStep, OwnEffects};
 use crate::machine::Facts;
 use crate::order::{self, Prerequisites, VisibleSteps};
 use crate::sources::{self, Sources};
@@ -82,25 +83,6 @@ pub(crate) struct PlannedStep {
     pub(crate) expect: Expectation,
 }
 
-/// What a step does.
-#[derive(Debug)]
-pub(crate) enum CompiledStep {
-    Tool { tool: Template, args: Tree },
-    Compute,
-    Agent { instructions: Instructions },
-    Skill { skill: Template, args: Tree },
-    Wait { until: bool, text: Template },
-}
-
-/// What a model is told.
-#[derive(Debug)]
-pub(crate) enum Instructions {
-    /// The text of a skill, in which braces mean nothing.
-    Plain(String),
-    /// The `agent` of a step.
-    Template(Template),
-}
-
 /// A remedy made ready.
 #[derive(Clone, Debug)]
 pub struct Remedy {
@@ -133,12 +115,9 @@ impl Plan {
                 step, waits, visible, &workflow, plain,
             )?);
         }
-        let outputs = match skill.body {
-            Body::Steps(_) if !workflow.outputs.is_empty() => {
-                Some(compile_outputs(&workflow.outputs)?)
-            }
-            _ => None,
-        };
+        let has_outputs = matches!(skill.body, Body::Steps(_)) && !workflow.outputs.is_empty();
+        let outputs = has_outputs.then(|| compile_outputs(&workflow.outputs));
+        let outputs = outputs.transpose()?;
         Ok(Self {
             skill: skill.id.as_str().to_owned(),
             revision: revision.to_owned(),
@@ -202,9 +181,8 @@ impl Plan {
 
     /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
     pub(crate) fn is_agent_alone(&self) -> bool {
-        let agent = |planned: &PlannedStep| matches!(planned.work, CompiledStep::Agent { .. });
         let alone = self.steps.first().filter(|_| self.steps.len() == 1);
-        alone.is_some_and(|only| agent(only) && only.list.is_none()) && self.outputs.is_none()
+        alone.is_some_and(|only| only.is_agent() && only.list.is_none()) && self.outputs.is_none()
     }
 
     /// Names of secrets that the skill may pass to its tools.
@@ -239,22 +217,17 @@ impl Plan {
 
     /// The skills that its steps run, as far as they are known before it runs.
     pub fn skills(&self) -> impl Iterator<Item = Option<&str>> {
-        self.steps.iter().filter_map(|planned| match &planned.work {
-            CompiledStep::Skill { skill, .. } => Some(skill.is_literal().then(|| skill.source())),
-            _ => None,
-        })
+        let skills = self.steps.iter().filter_map(|planned| planned.work.skill());
+        skills.map(|skill| skill.is_literal().then(|| skill.source()))
     }
 
     /// Tools that are called by name or offered to agents, remedies included, each once.
     pub fn tools(&self) -> Vec<&str> {
-        let called = self.steps.iter().filter_map(|planned| match &planned.work {
-            CompiledStep::Tool { tool, .. } if tool.is_literal() => Some(tool.source()),
-            _ => None,
-        });
-        let offered = self.steps().flat_map(|step| match &step.kind {
-            StepKind::Agent { tools, .. } => tools.as_slice(),
-            _ => &[],
-        });
+        let called = self.steps.iter().filter_map(|planned| planned.work.tool());
+        let called = called.filter(|tool| tool.is_literal());
+        let called = called.map(Template::source);
+        let agents = self.steps.iter().filter(|planned| planned.is_agent());
+        let offered = agents.flat_map(|planned| planned.step.kind.tools());
         let offered = offered.map(String::as_str);
         let mending = self
             .steps
@@ -316,7 +289,7 @@ impl PlannedStep {
     }
 
     /// What repeating the step would do: as it says, as the skill says, as the tool says; and
-    /// where nobody says anything it must not be repeated.
+    /// where none of them says anything it must not be repeated.
     pub(crate) fn effects(
         &self,
         of_skill: Option<Effects>,
@@ -324,53 +297,22 @@ impl PlannedStep {
         facts: &dyn Facts,
     ) -> Effects {
         let said = self.step.effects.or(of_skill);
-        match (&self.work, said) {
-            // What a nested skill does is up to its own steps.
-            (CompiledStep::Compute | CompiledStep::Skill { .. } | CompiledStep::Wait { .. }, _) => {
-                Effects::None
-            }
-            (_, Some(effects)) => effects,
-            (CompiledStep::Tool { .. }, None) => {
+        match self.work.own_effects() {
+            OwnEffects::None => Effects::None,
+            OwnEffects::AsTool => said.unwrap_or_else(|| {
                 let known = tool.and_then(|(tool, args)| facts.effects(tool, args));
                 known.unwrap_or(Effects::Once)
-            }
-            (CompiledStep::Agent { .. }, None) => Effects::Once,
+            }),
+            OwnEffects::Unknown => said.unwrap_or(Effects::Once),
         }
+    }
+
+    fn is_agent(&self) -> bool {
+        matches!(self.work, CompiledStep::Agent { .. })
     }
 
     pub(crate) fn loop_var(&self) -> Option<&str> {
         self.step.repeat.as_ref().map(|repeat| repeat.var.as_str())
-    }
-}
-
-impl CompiledStep {
-    fn compile(kind: &StepKind, plain: bool) -> Result<Self, SyntaxError> {
-        Ok(match kind {
-            StepKind::Tool { tool, args } => Self::Tool {
-                tool: Template::parse(tool)?,
-                args: Tree::compile(args)?,
-            },
-            StepKind::Compute { .. } => Self::Compute,
-            StepKind::Agent { instructions, .. } => Self::Agent {
-                instructions: if plain {
-                    Instructions::Plain(instructions.clone())
-                } else {
-                    Instructions::Template(Template::parse(instructions)?)
-                },
-            },
-            StepKind::Skill { skill, args } => Self::Skill {
-                skill: Template::parse(skill)?,
-                args: Tree::compile(args)?,
-            },
-            StepKind::Wait(Wait::For(text)) => Self::Wait {
-                until: false,
-                text: Template::parse(text)?,
-            },
-            StepKind::Wait(Wait::Until(text)) => Self::Wait {
-                until: true,
-                text: Template::parse(text)?,
-            },
-        })
     }
 }
 

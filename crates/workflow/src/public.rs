@@ -1,4 +1,4 @@
-//! Stored events as the world sees them: exactly the names and fields of S3.30, and ours beyond.
+//! The public form of stored events: exactly the names and fields of S3.30, and further ones of deft.
 //!
 //! The public form is a function of one stored event, so what a person saw live is what they see
 //! tomorrow. Some events have none.
@@ -6,7 +6,7 @@
 use deft_model::{Object, Outcome};
 use serde_json::{Value, json};
 
-use crate::event::{Answer, Call, CallEnd, CallIntent, Event, Next, RunEnd, RunStart};
+use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd, RunStart};
 use crate::scope::{failure, seconds};
 
 /// The public form of an event: its `type` and the fields that belong to it.
@@ -112,7 +112,9 @@ impl Answer {
 pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static str, Object)> {
     match fields {
         Value::Object(fields) => Some((kind, fields)),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
     }
 }
 
@@ -129,21 +131,12 @@ fn started_fields(started: &RunStart) -> Value {
 /// Retries of a step are not new steps.
 fn step_started(begun: &CallIntent) -> Option<(&'static str, Object)> {
     let (_, _, item) = begun.path.parts();
-    if matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
+    if begun.call.is_judgement() {
         return None;
     }
-    let mut fields = json!({ "step_id": begun.path, "step_type": call_kind(&begun.call) });
-    match &*begun.call {
-        Call::Tool { tool, args } => {
-            fields["tool"] = json!(tool);
-            fields["args"] = json!(args);
-        }
-        Call::Skill { skill, args } => {
-            fields["skill_id"] = json!(skill);
-            fields["args"] = json!(args);
-        }
-        Call::Wait { until } => fields["until"] = json!(until.to_string()),
-        Call::Compute | Call::Condition | Call::Expect { .. } | Call::Agent { .. } => {}
+    let mut fields = json!({ "step_id": begun.path, "step_type": begun.call.key() });
+    for (key, value) in begun.call.public_fields() {
+        fields[key] = value;
     }
     fields["attempt"] = json!(begun.attempt);
     let kind = match (begun.attempt, item) {
@@ -208,16 +201,4 @@ fn finish(finished: &RunEnd) -> (&'static str, Value) {
     let fields = json!({ "error": message, "step_id": step, "class": class,
         "outcome": finished.outcome, "duration": duration });
     (kind, fields)
-}
-
-fn call_kind(call: &Call) -> &'static str {
-    match call {
-        Call::Tool { .. } => "tool",
-        Call::Compute => "compute",
-        Call::Condition => "condition",
-        Call::Expect { .. } => "expect",
-        Call::Agent { .. } => "agent",
-        Call::Skill { .. } => "skill",
-        Call::Wait { .. } => "wait",
-    }
 }

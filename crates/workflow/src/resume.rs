@@ -1,7 +1,6 @@
-//! A person lets an ended run go on, or a nested skill is tried again: what failed is tried again,
-//! what is done stays done.
+//! Resumes an ended run or a nested skill: failed steps are tried again, finished steps are kept.
 //!
-//! Whether it may go on is not decided here.
+//! Not here: whether a run may be resumed.
 
 use jiff::Timestamp;
 
@@ -75,9 +74,9 @@ impl Machine {
                     state.answer = None;
                     state.asked = None;
                 }
-                // A run that was cancelled while nobody drove it ends with steps that go on.
+                // A run that was cancelled without a driver ends with steps that are still open.
                 Phase::Failed | Phase::Open => self.reset_step(now, at),
-                _ => {}
+                Phase::Pending | Phase::Success | Phase::Error | Phase::Skipped => {}
             }
         }
         self.recount(frame);
@@ -98,7 +97,13 @@ impl Machine {
                     tried.state = TryState::Ready;
                 }
                 TryState::Inside { .. } => {}
-                _ => continue,
+                TryState::Idle
+                | TryState::Ready
+                | TryState::Calling { .. }
+                | TryState::Healing { .. }
+                | TryState::Waiting { .. }
+                | TryState::Ended(_)
+                | TryState::Skipped => continue,
             }
             let item = looped.then_some(item);
             inside.extend(tried.inner.map(|frame| (Position { item, ..at }, frame)));

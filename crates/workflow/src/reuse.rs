@@ -1,13 +1,13 @@
-//! What of an earlier run counts again when a run is made from it (`rerun --from`).
+//! The steps of an earlier run that a new run takes over (`rerun --from`).
 //!
-//! It does not decide whether the skill is still the same; whoever asks has looked.
+//! It does not decide whether the skill is still the same; the caller has checked.
 
 use std::collections::HashMap;
 
 use deft_model::Failure;
 use serde_json::Value;
 
-use crate::event::{Call, CallEnd, Event, Next};
+use crate::event::{CallEnd, Event, Next};
 use crate::progress::tolerated;
 use crate::scope::{rekey, rekey_text};
 use crate::{Path, Plan};
@@ -52,9 +52,11 @@ pub fn reuse(plan: &Plan, events: &[Event], from: &str, nonce: &str) -> Vec<Even
 
 /// What the placeholders of the earlier run are called by.
 fn nonce_of(events: &[Event]) -> &str {
-    let started = events.iter().find_map(|event| match event {
-        Event::Started(started) => Some(started.nonce.as_str()),
-        _ => None,
+    let started = events.iter().find_map(|event| {
+        let Event::Started(started) = event else {
+            return None;
+        };
+        Some(started.nonce.as_str())
     });
     started.unwrap_or_default()
 }
@@ -65,9 +67,9 @@ fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
     let mut called: HashMap<&str, Vec<String>> = HashMap::new();
     for event in events {
         match event {
-            Event::Begun(intent) => match &*intent.call {
-                Call::Tool { tool, .. } => drop(begun.insert(&intent.path, tool)),
-                _ => drop(begun.remove(&intent.path)),
+            Event::Begun(intent) => match intent.call.tool() {
+                Some((tool, _)) => drop(begun.insert(&intent.path, tool)),
+                None => drop(begun.remove(&intent.path)),
             },
             Event::Ended(ended) if ended.next == Next::Done => {
                 let tool = begun.get(&ended.path).map(|tool| (*tool).to_owned());
@@ -80,7 +82,23 @@ fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
                 let tools = called.entry(path.first()).or_default();
                 tools.extend(by.iter().cloned());
             }
-            _ => {}
+            Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Skipped { .. }
+            | Event::Listed { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. }
+            | Event::Ended(_)
+            | Event::Agent { .. }
+            | Event::Healed { .. }
+            | Event::Woken { .. }
+            | Event::Entered { .. }
+            | Event::Continued { .. }
+            | Event::Expired { .. }
+            | Event::Closed { .. }
+            | Event::Stopped { .. }
+            | Event::Resumed { .. }
+            | Event::Finished(_) => {}
         }
     }
     for tools in called.values_mut() {
@@ -107,7 +125,25 @@ fn ending(event: &Event, step: &str) -> Option<StepEnd> {
             ..
         } if is(path) => Some((Some(Value::Array(values.clone())), None)),
         Event::Ended(ended) if is(&ended.path) => ended_well(ended),
-        _ => None,
+        Event::Prepared(_)
+        | Event::Started(_)
+        | Event::Reused { .. }
+        | Event::Skipped { .. }
+        | Event::Listed { .. }
+        | Event::Asked { .. }
+        | Event::Answered { .. }
+        | Event::Begun(_)
+        | Event::Ended(_)
+        | Event::Agent { .. }
+        | Event::Healed { .. }
+        | Event::Woken { .. }
+        | Event::Entered { .. }
+        | Event::Continued { .. }
+        | Event::Expired { .. }
+        | Event::Closed { .. }
+        | Event::Stopped { .. }
+        | Event::Resumed { .. }
+        | Event::Finished(_) => None,
     }
 }
 

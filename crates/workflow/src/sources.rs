@@ -1,6 +1,6 @@
-//! Where the values of a skill come from, as far as a model must know it: what tools, models and other
-//! skills gave was written by others, and is framed where it is written into the text of an `agent`
-//! step. What the author of the skill wrote and what its caller passed is not.
+//! Which values of a skill are untrusted: results of tools, models and other skills. They are framed
+//! where a template writes them into the text of an `agent` step. Text of the skill's author and inputs
+//! of its caller are not framed.
 //!
 //! Decided from the skill alone. A step that computes with untrusted values gives an untrusted value,
 //! and so does one that computes with an input that its caller rendered from such values.
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 use deft_model::{Input, Step, StepKind};
 
-use crate::plan::{CompiledStep, Plan, PlannedStep};
+use crate::kinds::{CompiledStep, ValueSource};
+use crate::plan::{Plan, PlannedStep};
 use crate::scope::{NameScope, mentions};
 use crate::state::Frame;
 use crate::tree::Tree;
@@ -59,21 +60,20 @@ fn sources_of_step(
     inputs: &[Input],
     known: &[Sources],
 ) -> Sources {
-    match (&planned.work, &planned.step.kind) {
-        (
-            CompiledStep::Tool { .. } | CompiledStep::Agent { .. } | CompiledStep::Skill { .. },
-            _,
-        ) => Sources::outside(),
-        (CompiledStep::Compute, StepKind::Compute { code, .. }) => {
+    match planned.work.value_source() {
+        ValueSource::Outside => Sources::outside(),
+        ValueSource::Machine => Sources::default(),
+        ValueSource::Code => {
             let mut all = Sources::default();
-            let reads = |name: &str| mentions(code, name);
-            gather(&reads, steps, inputs, known, &mut all);
+            if let StepKind::Compute { code } = &planned.step.kind {
+                let reads = |name: &str| mentions(code, name);
+                gather(&reads, steps, inputs, known, &mut all);
+            }
             if let Some(list) = &planned.list {
                 gather(&|name| list.mentions(name), steps, inputs, known, &mut all);
             }
             all
         }
-        (CompiledStep::Compute | CompiledStep::Wait { .. }, _) => Sources::default(),
     }
 }
 

@@ -1,6 +1,6 @@
-//! What a machine knows of a run: frames of steps, and the tries of each step.
+//! The state of a run: frames of steps, and the tries of each step.
 //!
-//! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and nobody else does.
+//! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and no other file does.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use deft_model::{Effects, Failure, Object};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Call, ExpectLevel, Heal, Operation, RunStart};
+use crate::call::{Call, ExpectLevel};
+use crate::event::{Answer, Heal, Operation, RunStart};
 use crate::plan::Plan;
 
 /// The steps of the skill, or of a skill that one of its steps runs.
@@ -178,6 +179,16 @@ pub(crate) struct Try {
     pub(crate) inner: Option<usize>,
 }
 
+impl Try {
+    /// Why it failed for good, if it did.
+    pub(crate) fn failed(&self) -> Option<&Failure> {
+        let TryState::Failed(failure) = &self.state else {
+            return None;
+        };
+        Some(failure)
+    }
+}
+
 /// A value that may not be as expected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeldValue {
@@ -192,7 +203,7 @@ pub(crate) struct HeldValue {
     pub(crate) ms: u64,
 }
 
-/// What the worker says of the outputs of a frame.
+/// The verdict of the worker on the outputs of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Verdict {
     /// Nothing yet.

@@ -23,7 +23,7 @@ use crate::view_builder::ViewBuilder;
 pub struct StepView {
     /// Its id; `outer/inner` inside a nested skill.
     pub id: String,
-    /// What it does: `tool`, `compute`, `agent`, `skill` or `wait`.
+    /// What it does: the key of its [`StepKind`](deft_model::StepKind).
     #[serde(rename = "type")]
     pub kind: String,
     /// Where it stands.
@@ -176,7 +176,7 @@ pub fn warning(value: &Value) -> Option<String> {
     let is_cut = |value: &Value| value.get("truncated") == Some(&Value::Bool(true));
     let items = match value {
         Value::Array(items) => items.iter().filter(|item| is_cut(item)).count(),
-        _ => 0,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => 0,
     };
     match items {
         0 if is_cut(value) => Some("the output was cut off; the rest is lost".to_owned()),

@@ -34,7 +34,7 @@ impl Tree {
                 }
             }
             Value::Object(entries) => Self::compile_map(value, entries)?,
-            _ => Self::Literal(value.clone()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Self::Literal(value.clone()),
         })
     }
 
@@ -87,7 +87,11 @@ impl Tree {
     pub(crate) fn render_object(&self, scope: &dyn Scope) -> Result<Object, EvalError> {
         Ok(match self.render(scope)? {
             Value::Object(map) => map,
-            _ => Object::new(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Object::new(),
         })
     }
 }

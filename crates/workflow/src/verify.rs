@@ -1,7 +1,7 @@
-//! Post-conditions that only the worker can judge: a value is kept until it has, and what it says is
+//! Post-conditions that only the worker can judge: a value is kept until it has, and its verdict is
 //! recorded like the end of any call, so that a replay needs no worker.
 //!
-//! Not here: what post-conditions are about and what can be said of them without it (`expect.rs`).
+//! Not here: post-conditions that need no worker (`expect.rs`).
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
+use crate::call::{Call, ExpectLevel};
 use crate::call_end::MOST_CUT_OFFS;
-use crate::event::{Call, CallEnd, CallIntent, Event, ExpectLevel, Next};
+use crate::event::{CallEnd, CallIntent, Event, Next};
 use crate::expect::{ExpectProblem, untrue};
 use crate::machine::{Ask, Code, Divergence, Machine};
 use crate::progress::misplaced;
@@ -123,10 +124,7 @@ impl Machine {
                 ..HeldValue::clone(held)
             },
             (TryState::Calling { call, effects, .. }, None) => {
-                let tool = match &**call {
-                    Call::Tool { tool, .. } => Some(tool.clone()),
-                    _ => None,
-                };
+                let tool = call.tool().map(|(tool, _)| tool.to_owned());
                 HeldValue {
                     of,
                     value,

@@ -1,6 +1,6 @@
-//! Takes in the events of a run, one after the other, for `view.rs`.
+//! Builds the views of `step_view.rs` from the events of a run, one after the other.
 //!
-//! It does not check that they fit each other; a log that does not still gives a picture.
+//! It does not check that the events fit each other; a damaged log still gives views.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Call, CallEnd, CallIntent, Event, Next, RunEnd};
+use crate::call::Call;
+use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
 use crate::step_view::{ItemCounts, MOST_FAILED, StepStatus, StepView, step_error};
 use crate::{Path, Plan};
 
@@ -165,7 +166,7 @@ impl<'a> ViewBuilder<'a> {
                 view.wait(StepStatus::Waiting, format!("until {until}"));
             }
             view.started_at.get_or_insert(at);
-            if !matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
+            if !begun.call.is_judgement() {
                 view.attempts += 1;
             }
         });
@@ -233,7 +234,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// Steps that went on when a run was ended that nobody drove.
+    /// Steps that were running when a run without a driver was ended.
     fn abandoned(&mut self, at: Timestamp, finished: &RunEnd) {
         let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
         let Some(error) = &finished.error else {

@@ -1,8 +1,8 @@
 //! Steps that let time pass (`wait:`).
 //!
 //! The instant is decided once, when the step begins, and recorded, so that a wait survives restarts
-//! and is as long as it was meant to be. While it lasts, the time of nested skills stands still. Who
-//! drives the run sleeps or parks; nothing here knows which.
+//! and is as long as it was meant to be. While it lasts, the time of nested skills stands still. The
+//! driver of the run sleeps or parks; nothing here knows which.
 
 use deft_model::{Failure, FailureClass};
 use deft_schedule::{LengthError, after, parse_at, parse_length};
@@ -12,7 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::Path;
-use crate::event::{Call, Event};
+use crate::call::Call;
+use crate::event::Event;
 use crate::machine::Machine;
 use crate::scope::NameScope;
 use crate::state::{Position, TryState};
@@ -71,13 +72,13 @@ impl Machine {
 }
 
 fn wait_of(state: &TryState) -> Option<Timestamp> {
-    match state {
-        TryState::Calling { call, .. } => match **call {
-            Call::Wait { until } => Some(until),
-            _ => None,
-        },
-        _ => None,
-    }
+    let TryState::Calling { call, .. } = state else {
+        return None;
+    };
+    let Call::Wait { until } = **call else {
+        return None;
+    };
+    Some(until)
 }
 
 /// A length of time: seconds as a number, or words such as `1h30m`.
@@ -85,7 +86,9 @@ pub(crate) fn length(value: &Value) -> Result<SignedDuration, Failure> {
     let text = match value {
         Value::String(text) => text.trim(),
         Value::Number(_) => &value.to_string(),
-        _ => return Err(no_length(value)),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            return Err(no_length(value));
+        }
     };
     match parse_length(text) {
         Ok(length) => SignedDuration::try_from(length).map_err(|_| no_length(value)),
@@ -100,7 +103,7 @@ pub(crate) fn length(value: &Value) -> Result<SignedDuration, Failure> {
 pub(crate) fn instant(value: &Value, zone: &TimeZone) -> Result<Timestamp, Failure> {
     match value {
         Value::String(text) => parse_at(text, zone).map_err(|error| unreadable(&error)),
-        _ => {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             let what = crate::decide::describe(value);
             let message = format!("`wait.until` needs an instant, not {what}");
             Err(Failure::new(FailureClass::Invalid, message)
@@ -112,7 +115,11 @@ pub(crate) fn instant(value: &Value, zone: &TimeZone) -> Result<Timestamp, Failu
 fn no_length(value: &Value) -> Failure {
     let what = match value {
         Value::Number(number) => format!("`{number}`"),
-        other => crate::decide::describe(other).to_owned(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_)) => crate::decide::describe(other).to_owned(),
     };
     let message = format!("`wait` needs a length of time, not {what}");
     Failure::new(FailureClass::Invalid, message).hint("write seconds, or `15m`, `2h`, `90d`")

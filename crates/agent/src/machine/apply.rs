@@ -1,5 +1,5 @@
-//! How an event changes a machine. Nothing is decided here, and nothing is asked of anybody, so a
-//! replay is the agent that lived. Events that do not fit the state are refused.
+//! How an event changes a machine. Nothing is decided and nothing is called here, so a
+//! replay gives the agent that ran. Events that do not fit the state are refused.
 
 use deft_model::{Failure, FailureClass, ModelReply};
 use serde_json::Value;
@@ -145,7 +145,17 @@ impl Machine {
                 };
                 Ok(())
             }
-            _ => Ok(()),
+            EventKind::Began(_)
+            | EventKind::Unable { .. }
+            | EventKind::Asked { .. }
+            | EventKind::Replied { .. }
+            | EventKind::Silent { .. }
+            | EventKind::Returned { .. }
+            | EventKind::Offered { .. }
+            | EventKind::Reminded { .. }
+            | EventKind::Rejected { .. }
+            | EventKind::Finished(_)
+            | EventKind::Reopened => Ok(()),
         }
     }
 

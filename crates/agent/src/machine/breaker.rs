@@ -2,8 +2,8 @@
 //! few calls in turn, always with the same results.
 //!
 //! Calls that were refused or made no sense count like others: a model that insists is in a loop too.
-//! What a call gives is part of it, so asking whether something is ready ends when it is not by then,
-//! but reading a file that changes does not count. Not here: limits of steps.
+//! Results are compared too: polling for something that never becomes ready trips the breaker, reading
+//! a file that changes does not. Not here: limits of steps.
 
 use deft_model::{Failure, FailureClass};
 

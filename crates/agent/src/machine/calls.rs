@@ -1,4 +1,4 @@
-//! What follows from the calls of a reply: which of them begins next, and what it comes down to.
+//! What follows from the calls of a reply: which of them begins next, and how it is resolved.
 //!
 //! Calls begin in the order in which the model wrote them. Neighbours that change nothing outside
 //! run together, and so do agents; everything else waits for all before it and is waited for.
@@ -65,7 +65,13 @@ impl Machine {
                         None => end(Ok(Value::String(finished.text.clone())), below.ms),
                     }
                 }
-                _ => None,
+                CallState::Pending
+                | CallState::Asking { .. }
+                | CallState::Answered { .. }
+                | CallState::Again
+                | CallState::Calling
+                | CallState::Preparing
+                | CallState::Over(_) => None,
             }
         })
     }

@@ -1,7 +1,7 @@
 //! Which commands an agent may write, where its skills are named (S2.60): those skills, and the tools
 //! that it is offered, which are commands to a model that has no other way to call them.
 //!
-//! Not here: whether there is such a skill, its flags, its page; whoever resolves commands knows.
+//! Not here: whether there is such a skill, its flags, its page; the resolver of commands knows.
 
 use deft_command::{Route, route, split};
 
@@ -38,7 +38,7 @@ enum CommandTarget {
     Topic(String),
     /// `get_skill` alone.
     All,
-    /// Whoever resolves it says what is wrong.
+    /// The resolver says what is wrong.
     Unreadable,
 }
 

@@ -4,7 +4,7 @@
 //! while it is still on the shelf is not called, but described, and can be called then. How a tool is
 //! described is asked once and recorded, so a replay offers the same.
 //!
-//! Not here: which tools are on the shelf (whoever prepares the agent), how the catalog is searched.
+//! Not here: which tools are on the shelf (the engine prepares the agent), how the catalog is searched.
 
 use serde_json::Value;
 

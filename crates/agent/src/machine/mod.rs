@@ -1,8 +1,8 @@
 //! The agent as a value: events in, requests out.
 //!
-//! A machine performs nothing, reads no clock and knows no store. Whoever drives it calls
+//! A machine performs nothing, reads no clock and knows no store. Its driver calls
 //! [`Machine::advance`] for what follows from its state, stores those events, performs the
-//! [`Request`]s, and hands back what came of them as events (`results.rs`). The agents that an agent
+//! [`Request`]s, and hands back their results as events (`results.rs`). The agents that an agent
 //! sends out are in the same machine, each under its [`Address`].
 //!
 //! Not here: what follows from a reply (`turn.rs`) or from its calls (`calls.rs`), and how events
@@ -72,7 +72,7 @@ impl Machine {
         Self::default()
     }
 
-    /// An agent rebuilt from its events; whoever replays has put the history back into
+    /// An agent rebuilt from its events; the caller has put the history back into
     /// [`EventKind::Began`].
     pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, Divergence> {
         let mut machine = Self::new();

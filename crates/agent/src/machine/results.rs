@@ -52,7 +52,7 @@ impl Machine {
         event(agent, EventKind::Silent { turn, failure })
     }
 
-    /// The agent is ended from outside: its time is over, somebody stopped it.
+    /// The agent is ended from outside: its time is over, or a person stopped it.
     pub fn stopped(&self, failure: Failure) -> Event {
         event(&Address::root(), failed(String::new(), failure))
     }

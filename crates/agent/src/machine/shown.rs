@@ -1,11 +1,11 @@
-//! What a model is shown of the end of a call, in both modes.
+//! How the result of a call is shown to a model, in both modes.
 //!
 //! Results come from outside and may say anything, also "ignore your instructions". They stand in a
-//! frame that the system prompt speaks of ([`RESULT_TAG`]), and nothing inside can close it. Pages and
+//! frame that the system prompt explains ([`RESULT_TAG`]), and nothing inside can close it. Pages and
 //! lists of skills are the host's own words, which the model asked for to follow them: no frame
 //! ([`PAGE_TOOLS`]).
 //!
-//! Not here: who says what the frame means (the prompt), secrets (they are gone before).
+//! Not here: who says what the frame means (the prompt), secrets (they are removed before).
 
 use deft_command::{CommandResult, CommandStatus};
 use deft_model::{Choice, Failure, ProblemCode};
@@ -83,7 +83,11 @@ fn told(how: Interpretation, text: &str) -> String {
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.to_string(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How far agents have come. Nothing is decided here.
+//! The state of agents. Nothing is decided here.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub(crate) struct Reminder {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Call {
     pub state: CallState,
-    /// What it comes down to, once that is recorded.
+    /// What it resolves to, once that is recorded.
     pub target: Option<Target>,
 }
 
@@ -87,14 +87,14 @@ pub(crate) enum Target {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum CallState {
-    /// Nobody has looked at it.
+    /// It was not resolved yet.
     #[default]
     Pending,
     /// A person is asked.
     Asking { message: String },
     /// They answered.
     Answered { yes: bool, by: String },
-    /// What it comes down to is to be done again.
+    /// It is to be done again.
     Again,
     /// A tool is being called.
     Calling,
@@ -140,7 +140,7 @@ impl<'a> ModelCall<'a> {
         first.trim_end_matches(':')
     }
 
-    /// Whether somebody who reads both would call them the same; ids of calls never are.
+    /// Whether a reader would call both the same; ids of calls never are.
     pub(crate) fn is_like(self, other: Self) -> bool {
         self.name() == other.name() && self.args() == other.args()
     }
@@ -315,7 +315,14 @@ impl Call {
     pub(crate) fn end(&self) -> Option<&CallEnd> {
         match &self.state {
             CallState::Over(end) => Some(end),
-            _ => None,
+            CallState::Pending
+            | CallState::Asking { .. }
+            | CallState::Answered { .. }
+            | CallState::Again
+            | CallState::Calling
+            | CallState::Preparing
+            | CallState::Unable(_)
+            | CallState::Inside => None,
         }
     }
 
@@ -323,7 +330,7 @@ impl Call {
         self.end().is_some()
     }
 
-    /// Somebody is at work on it.
+    /// It is being performed.
     pub(crate) fn is_busy(&self) -> bool {
         match self.state {
             CallState::Asking { .. }
@@ -338,7 +345,7 @@ impl Call {
         }
     }
 
-    /// A failure that ends the agent: nothing was tried, or nobody knows whether it happened.
+    /// A failure that ends the agent: nothing was tried, or it is unknown whether it happened.
     pub(crate) fn fatal(&self) -> Option<&Failure> {
         let Some(CallEnd::Failed(failure)) = self.end() else {
             return None;

@@ -1,7 +1,7 @@
-//! What was said between the engine and a model since an agent began, as messages.
+//! The messages between the engine and a model since an agent began.
 //!
 //! Every call of a reply has its result, also those that were not made: a provider refuses a
-//! conversation in which one is missing. Not here: what was said before (the history).
+//! conversation in which one is missing. Not here: earlier messages (the history).
 
 use deft_model::{Message, ModelReply};
 

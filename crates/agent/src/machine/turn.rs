@@ -1,4 +1,4 @@
-//! What follows from a reply, or from there being none: the next question, a reminder, the end.
+//! What follows from a reply or from a missing one: the next question, a reminder, the end.
 //!
 //! Not here: the calls of a reply (`calls.rs`).
 
@@ -95,7 +95,7 @@ pub(super) fn ask(agent: &Agent) -> EventKind {
     EventKind::Asked { turn }
 }
 
-/// It may not be asked again, so calls would have nobody to read their results.
+/// It may not be asked again, so no model would read the results of calls.
 pub(super) fn out_of_steps(agent: &Agent) -> EventKind {
     let reply = agent.turns.last().and_then(Turn::reply);
     let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();
@@ -139,6 +139,10 @@ pub(super) fn spoken(agent: &Agent, reply: &ModelReply) -> String {
     };
     match reply.stop {
         StopReason::Length if !text.is_empty() => format!("{text}\n\n{}", words::CUT_OFF),
-        _ => text,
+        StopReason::Done
+        | StopReason::Calls
+        | StopReason::Length
+        | StopReason::Refused
+        | StopReason::Other(_) => text,
     }
 }

@@ -1,4 +1,4 @@
-//! What models and people are told, in one place.
+//! All messages of agents to models and people.
 
 use std::fmt::Write;
 
@@ -205,7 +205,9 @@ pub(super) fn no_answer(reply: &ModelReply) -> Failure {
             "the model reached its limit of tokens before it said anything",
         )
         .hint("raise `max_tokens` of the model"),
-        _ => Failure::new(FailureClass::Other, "the model gave an empty answer"),
+        StopReason::Done | StopReason::Calls | StopReason::Refused | StopReason::Other(_) => {
+            Failure::new(FailureClass::Other, "the model gave an empty answer")
+        }
     }
 }
 
@@ -253,7 +255,7 @@ pub(super) fn out_of_steps(steps: usize, rejected: Option<&Failure>) -> Failure 
     .hint("raise `max_steps`, or give it less to do")
 }
 
-/// What is known of a call whose end nobody saw.
+/// The failure of a call whose end was not seen.
 pub(super) fn cut_off(tool: &str) -> Failure {
     let message = format!("the call of `{tool}` was cut off and may have happened");
     Failure::new(FailureClass::Interrupted, message)

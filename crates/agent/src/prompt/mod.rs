@@ -5,7 +5,7 @@
 //! cap, and what is cut is said in the prompt itself.
 //!
 //! Not here: where skills, tools and facts come from, which playbooks match ([`classify`]), the
-//! form of an entry (whoever lists it knows that), clocks.
+//! form of an entry (its crate knows that), clocks.
 //!
 //! [`classify`]: crate::Classifier
 
@@ -67,7 +67,7 @@ pub struct PromptInput<'a> {
     pub user: &'a str,
     /// Facts from memory, the most useful first.
     pub facts: &'a [String],
-    /// What the work is part of: to somebody who waits, what else is under way; otherwise what fired,
+    /// What the work is part of: to a person who waits, what else is running; otherwise what fired,
     /// when and with what.
     pub task: &'a str,
     /// The time and its zone, in words.

@@ -52,7 +52,7 @@ pub(super) const TOOLS: &str = "Act by calling the tools that you are offered.
 - If a result is an error, correct what it names and try once more; then say what is wrong
 - Say that something was done only after its result said so";
 
-/// What whoever can send agents out does not do itself (S2.58).
+/// What an agent that can send out others does not do itself (S2.58).
 pub(super) const DELEGATE: &str = "- Skills that only look something up you run yourself. One that changes something (send, create, update, delete) is refused if you run it: send an agent out for it with `dispatch_agent`, with that skill in its `skills`";
 
 /// What an agent that is sent out is told first (S2.60), where nothing of its own is given.
@@ -82,7 +82,7 @@ pub(super) fn untrusted() -> String {
     )
 }
 
-/// Whether somebody can answer a question.
+/// Whether a person can answer a question.
 pub(super) fn presence(attended: bool) -> &'static str {
     if attended {
         "A person reads along. Ask only if you cannot continue without an answer."

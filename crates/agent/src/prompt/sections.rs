@@ -223,7 +223,7 @@ pub(super) fn playbooks(writer: &mut Writer, input: &PromptInput<'_>, caps: &Cap
     writer.add(Section::Playbooks, &out);
 }
 
-/// Facts from memory. Whoever wrote them down may have taken them from anywhere, so they are framed.
+/// Facts from memory. Their text may come from anywhere, so they are framed.
 pub(super) fn memory(writer: &mut Writer, facts: &[String], caps: &Caps) {
     let line = |fact: &String| {
         let words = fact.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -274,7 +274,7 @@ pub(super) fn task(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     writer.add(Section::Task, &format!("{head}\n{framed}"));
 }
 
-/// The time, and whether somebody reads along.
+/// The time, and whether a person reads along.
 pub(super) fn now(writer: &mut Writer, now: &str, attended: bool) {
     let presence = super::rules::presence(attended);
     let text = match now.trim() {

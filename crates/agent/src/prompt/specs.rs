@@ -109,7 +109,7 @@ pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) 
 }
 
 /// Whether a skill or a tool only reads, so that an agent may use it without sending another out
-/// (S2.58): by what its tool says of itself, else by the last part of its name.
+/// (S2.58): by the annotations of its tool, else by the last part of its name.
 pub fn is_read_only(name: &str, read_only_hint: Option<bool>) -> bool {
     read_only_hint.unwrap_or_else(|| deft_command::reads_only(name))
 }

@@ -1,7 +1,7 @@
 //! Text from outside, framed so that a model can tell it from what it is told.
 //!
 //! A frame is a pair of tags that the text inside cannot close: whatever looks like one of our
-//! tags is made harmless, and characters that nobody sees but a model reads are taken out. That
+//! tags is made harmless, and invisible characters that a model reads are taken out. That
 //! is a help for the model, not the safety: commands are never read out of anything but the
 //! model's own text, and what may be called is checked elsewhere.
 
@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 pub const TAG: &str = "untrusted";
 
 /// Tags that text from outside must neither open nor close: ours, and those that models were
-/// taught to see as the voice of somebody else.
+/// taught to see as another speaker.
 const GUARDED: &[&str] = &[
     TAG,
     "result",
@@ -33,9 +33,9 @@ const GUARDED: &[&str] = &[
 /// What a framed text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// A message that somebody sent, forwarded or quoted.
+    /// A message that a person sent, forwarded or quoted.
     Message,
-    /// What came of a call.
+    /// The result of a call.
     Result,
     /// What was remembered.
     Memory,

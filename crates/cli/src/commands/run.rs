@@ -166,17 +166,8 @@ impl Watch<'_> {
     fn steps(&self) -> Vec<(String, String)> {
         let plan = self.plan.iter();
         plan.flat_map(|plan| plan.steps())
-            .map(|step| (step.id.clone(), what(&step.kind)))
+            .map(|step| (step.id.clone(), step.kind.label()))
             .collect()
-    }
-}
-
-fn what(kind: &deft_model::StepKind) -> String {
-    match kind {
-        deft_model::StepKind::Tool { tool, .. } => tool.clone(),
-        deft_model::StepKind::Skill { skill, .. } => format!("skill {skill}"),
-        deft_model::StepKind::Wait(deft_model::Wait::For(length)) => format!("wait {length}"),
-        other => other.key().to_owned(),
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) use trigger::TRIGGER;
 pub(crate) use workflow::{CONFIRMATION, INPUT, WORKFLOW};
 
 /// A key that a mapping may have.
+#[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub name: &'static str,
     pub kind: Kind,
@@ -50,6 +51,7 @@ const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
 }
 
 /// What a key takes.
+#[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
     Truth,

@@ -1,24 +1,35 @@
-//! The fields of a step of a workflow.
+//! The fields of a step of a workflow. Those that say what it does come from the table of kinds.
 
 use super::{EXPECT, Field, HEAL, Kind, optional, required};
+use crate::workflow::KINDS;
 
-/// A step of a workflow.
-pub(crate) const STEP: &[Field] = &[
+/// A step of a workflow: its name, the keys that say what it does, and the rest.
+pub(crate) const STEP: &[Field] = &step_fields();
+
+const fn step_fields() -> [Field; HEAD.len() + KINDS.len() + REST.len()] {
+    let mut fields = [HEAD[0]; HEAD.len() + KINDS.len() + REST.len()];
+    let mut at = 0;
+    while at < fields.len() {
+        let kind = at.wrapping_sub(HEAD.len());
+        fields[at] = if at < HEAD.len() {
+            HEAD[at]
+        } else if kind < KINDS.len() {
+            KINDS[kind].field()
+        } else {
+            REST[kind - KINDS.len()]
+        };
+        at += 1;
+    }
+    fields
+}
+
+const HEAD: &[Field] = &[
     required("id", Kind::Name, "its name in templates and conditions"),
     optional("description", Kind::Text, "one line for people"),
-    optional("tool", Kind::Filled, "calls a tool"),
-    optional(
-        "compute",
-        Kind::Filled,
-        "runs a block of Python; `result` is the value",
-    ),
-    optional("agent", Kind::Filled, "lets a model follow instructions"),
-    optional("skill", Kind::Filled, "runs another skill"),
-    optional(
-        "wait",
-        Kind::Wait,
-        "lets time pass: `30s`, `2h`, `90d`, or `until` an instant; the run is parked and survives restarts",
-    ),
+];
+
+/// What a step has beside its kind.
+const REST: &[Field] = &[
     optional(
         "args",
         Kind::Object,

@@ -107,16 +107,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn summary(step: &Step) -> String {
-    use deft_model::StepKind;
-    let what = match &step.kind {
-        StepKind::Tool { tool, .. } => format!("calls `{tool}`"),
-        StepKind::Compute { .. } => "computes".to_owned(),
-        StepKind::Agent { .. } => "asks a model".to_owned(),
-        StepKind::Skill { skill, .. } => format!("runs `{skill}`"),
-        StepKind::Wait(deft_model::Wait::For(length)) => format!("waits {length}"),
-        StepKind::Wait(deft_model::Wait::Until(instant)) => format!("waits until {instant}"),
-    };
-    let mut line = format!("{}: {what}", step.id);
+    let mut line = format!("{}: {}", step.id, step.kind.summary());
     if let Some(description) = &step.description {
         line.push_str(&format!(", {description}"));
     }

@@ -83,19 +83,14 @@ fn plain(step: &Step) -> Option<Value> {
 }
 
 fn call(id: &str, kind: &StepKind) -> Option<Object> {
-    match kind {
-        StepKind::Tool { tool, args } => {
-            let mut object = Object::new();
-            object.insert("id".to_owned(), id.into());
-            object.insert("toolName".to_owned(), tool.as_str().into());
-            object.insert("parameters".to_owned(), args.clone());
-            Some(object)
-        }
-        StepKind::Compute { .. }
-        | StepKind::Agent { .. }
-        | StepKind::Skill { .. }
-        | StepKind::Wait(_) => None,
-    }
+    let StepKind::Tool { tool, args } = kind else {
+        return None;
+    };
+    let mut object = Object::new();
+    object.insert("id".to_owned(), id.into());
+    object.insert("toolName".to_owned(), tool.as_str().into());
+    object.insert("parameters".to_owned(), args.clone());
+    Some(object)
 }
 
 /// Whether a planned call keeps its plan a workflow.

@@ -1,8 +1,6 @@
 //! A YAML workflow.
 
-use deft_model::{
-    Body, Confirmation, Input, Object, OnError, Skill, Step, StepKind, Wait, Workflow,
-};
+use deft_model::{Body, Confirmation, Input, Object, OnError, Skill, Step, Workflow};
 use serde_json::{Value, json};
 
 use super::details::details;
@@ -94,7 +92,9 @@ fn step(step: &Step) -> Value {
     put(&mut object, "id", step.id.clone());
     put(&mut object, "description", step.description.clone());
     put(&mut object, "condition", step.condition.clone());
-    kind(&step.kind, &mut object);
+    for (key, value) in step.kind.entries() {
+        put(&mut object, key, value);
+    }
     if let Some(repeat) = &step.repeat {
         object.insert("loop".to_owned(), repeat.over.clone());
         put(&mut object, "loop_var", repeat.var.clone());
@@ -118,31 +118,6 @@ fn step(step: &Step) -> Value {
     put(&mut object, "max_heals", step.max_heals);
     put_given(&mut object, "expect", step.expect.as_ref().map(expect));
     Value::Object(object)
-}
-
-fn kind(kind: &StepKind, object: &mut Object) {
-    match kind {
-        StepKind::Tool { tool, args } => {
-            put(object, "tool", tool.clone());
-            put(object, "args", args.clone());
-        }
-        StepKind::Skill { skill, args } => {
-            put(object, "skill", skill.clone());
-            put(object, "args", args.clone());
-        }
-        StepKind::Compute { code } => put(object, "compute", code.clone()),
-        StepKind::Wait(Wait::For(length)) => put(object, "wait", length.clone()),
-        StepKind::Wait(Wait::Until(instant)) => put(object, "wait", json!({ "until": instant })),
-        StepKind::Agent {
-            instructions,
-            tools,
-            max_steps,
-        } => {
-            put(object, "agent", instructions.clone());
-            put(object, "tools", tools.clone());
-            put(object, "max_steps", *max_steps);
-        }
-    }
 }
 
 fn confirmation(confirmation: &Confirmation) -> Value {

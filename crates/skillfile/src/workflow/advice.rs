@@ -140,14 +140,10 @@ fn confirmed_steps<'a>(fields: &Fields<'a>) -> HashSet<&'a str> {
 }
 
 fn advise_log(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
-    let logs = |draft: &Draft<'_>| match &draft.step.kind {
-        StepKind::Tool { tool, .. } => ["log", "memory", "notify", "send"]
-            .iter()
-            .any(|word| tool.contains(word)),
-        StepKind::Compute { .. }
-        | StepKind::Agent { .. }
-        | StepKind::Skill { .. }
-        | StepKind::Wait(_) => false,
+    let logs = |draft: &Draft<'_>| {
+        let words = ["log", "memory", "notify", "send"];
+        matches!(&draft.step.kind, StepKind::Tool { tool, .. }
+            if words.iter().any(|word| tool.contains(word)))
     };
     if fields.node("outputs").is_none() && !drafts.iter().any(logs) {
         let span = fields

@@ -4,20 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use deft_model::OnError;
 
+use super::kinds::KINDS;
 use super::steps::Draft;
 use crate::yaml::{Kind, Node};
 
 /// The keys of a step in which a value can be looked at.
-const KEYS: &[&str] = &[
-    "condition",
-    "compute",
-    "args",
-    "loop",
-    "tool",
-    "wait",
-    "skill",
-    "agent",
-];
+fn keys() -> impl Iterator<Item = &'static str> {
+    let kinds = KINDS.iter().map(|row| row.key);
+    ["condition", "args", "loop"].into_iter().chain(kinds)
+}
 
 /// The words that steps use, gathered once: comparing every step with every
 /// other would take minutes for a file of thousands.
@@ -34,9 +29,9 @@ impl<'a> Mentions<'a> {
     pub(super) fn gather(drafts: &'a [Draft<'a>], outputs: Option<&'a Node>) -> Self {
         let mut last = HashMap::new();
         for (at, draft) in drafts.iter().enumerate() {
-            for key in KEYS {
+            for key in keys() {
                 let words = draft.map.get(key).into_iter().flat_map(words);
-                last.extend(words.map(|word| ((*key, word), at)));
+                last.extend(words.map(|word| ((key, word), at)));
             }
         }
         Self {
@@ -55,7 +50,7 @@ impl<'a> Mentions<'a> {
     /// Whether anything behind the step at `at` mentions its value.
     pub(super) fn is_seen(&self, draft: &Draft<'_>, at: usize) -> bool {
         draft.names().any(|name| self.outputs.contains(name))
-            || KEYS.iter().any(|key| self.is_looked_at(draft, at, key))
+            || keys().any(|key| self.is_looked_at(draft, at, key))
     }
 
     /// Whether a step is the fix or the retry of an auto-heal block (S3.21):

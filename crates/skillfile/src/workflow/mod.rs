@@ -4,6 +4,7 @@
 mod advice;
 mod graph;
 mod inputs;
+mod kinds;
 mod mentions;
 mod scope;
 mod steps;
@@ -29,8 +30,9 @@ use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping};
 
 use graph::Graph;
+pub(crate) use kinds::{KINDS, KindRow};
 use steps::Draft;
-pub(crate) use steps::{ACTIONS, BUILT_IN, on_error};
+pub(crate) use steps::{BUILT_IN, on_error};
 
 /// Reads a YAML file. One that was never meant to be a workflow is only
 /// remarked upon.

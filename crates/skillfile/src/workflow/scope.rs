@@ -6,6 +6,7 @@ use deft_model::{Input, Policy, nearest};
 use deft_template::{Condition, NameUse};
 
 use super::graph::Graph;
+use super::kinds::{Content, KINDS};
 use super::steps::{self, BUILT_IN, Draft};
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions::each_template;
@@ -73,11 +74,11 @@ pub(super) struct Scope<'a> {
 impl Scope<'_> {
     fn check_step(&self, at: usize, draft: &Draft<'_>, sink: &mut Sink) {
         let var = draft.step.repeat.as_ref().map(|repeat| repeat.var.as_str());
-        for key in ["tool", "skill", "agent", "args", "wait"] {
-            if let Some(node) = draft.map.get(key) {
-                self.check_node(node, Some(at), var, sink);
-                self.check_printed(node, Some(at), sink);
-            }
+        let rows = |content| KINDS.iter().filter(move |row| row.content == content);
+        let templates = rows(Content::Templates).map(|row| row.key).chain(["args"]);
+        for node in templates.filter_map(|key| draft.map.get(key)) {
+            self.check_node(node, Some(at), var, sink);
+            self.check_printed(node, Some(at), sink);
         }
         if let Some(node) = draft.map.get("loop") {
             self.check_node(node, Some(at), None, sink);
@@ -85,7 +86,7 @@ impl Scope<'_> {
         if let Some(node) = draft.map.get("condition") {
             self.check_condition(node, (Some(at), var), &[], sink);
         }
-        if let Some(node) = draft.map.get("compute") {
+        for node in rows(Content::Python).filter_map(|row| draft.map.get(row.key)) {
             self.check_compute(node, at, var, sink);
         }
         let mut own = vec!["result"];

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use deft_model::{Loop, OnError, Step, StepKind, nearest};
+use deft_model::{Loop, OnError, Step, nearest};
 use deft_template::has_markup;
 use serde_json::Value;
 
-use super::wait;
-use crate::compute;
+use super::kinds;
 use crate::diagnostic::{Severity, Sink};
 use crate::expressions;
 use crate::fields::STEP;
@@ -27,9 +26,6 @@ pub(crate) const BUILT_IN: &[&str] = &[
     "execution_id",
     "workspace_uri",
 ];
-
-/// The keys that say what a step does.
-pub(crate) const ACTIONS: &[&str] = &["tool", "compute", "agent", "skill", "wait"];
 
 /// A step together with the mapping it was read from, for places.
 pub(crate) struct Draft<'a> {
@@ -133,7 +129,7 @@ fn draft<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Option<Draft<'a>> {
         return None;
     };
     check_name(&id, fields.span("id"), sink);
-    let kind = kind(&id, fields, place, sink);
+    let kind = kinds::read(&id, fields, place, sink);
     let output = fields.filled_text("output", sink);
     if let Some(output) = &output {
         check_name(output, fields.span("output"), sink);
@@ -184,112 +180,6 @@ fn check_name(name: &str, span: Span, sink: &mut Sink) {
             format!("`{name}` cannot be used in templates"),
         )
         .help("use letters, digits and `_`, such as `get_issue`");
-    }
-}
-
-fn kind(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option<StepKind> {
-    let given: Vec<&str> = ACTIONS
-        .iter()
-        .copied()
-        .filter(|key| fields.map.get(key).is_some())
-        .collect();
-    match given.as_slice() {
-        [one] => build(one, id, fields, sink),
-        [] => {
-            sink.report(
-                Rule::StepAction,
-                place,
-                format!("the step `{id}` does nothing"),
-            )
-            .help("add one of `tool`, `compute`, `agent`, `skill` and `wait`");
-            None
-        }
-        [first, second, ..] => {
-            let span = fields
-                .map
-                .entry(second)
-                .map_or(place, |entry| entry.key_span);
-            let message = format!("the step `{id}` has both `{first}` and `{second}`");
-            sink.report(Rule::StepAction, span, message)
-                .help("make two steps of it");
-            None
-        }
-    }
-}
-
-fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
-    if key == "wait" {
-        check_companions(key, fields, sink);
-        return wait::read(fields, sink).map(StepKind::Wait);
-    }
-    if key == "compute"
-        && let Some(node) = fields.node(key).filter(|node| node.as_mapping().is_some())
-    {
-        let message = "`compute` takes a block of Python, not a mapping";
-        sink.report(Rule::WrongType, node.span, message)
-            .help("write `compute: |` and the code on the next lines, such as `result = {…}`");
-        return None;
-    }
-    let Some(text) = fields.filled_text(key, sink) else {
-        let entry = fields.map.entry(key);
-        if let Some(entry) = entry.filter(|entry| entry.value.as_scalar().is_some()) {
-            let message = format!("`{key}` of the step `{id}` is empty");
-            sink.report(Rule::StepAction, entry.key_span, message);
-        }
-        return None;
-    };
-    check_companions(key, fields, sink);
-    let args = || fields.mapping_value("args");
-    Some(match key {
-        "tool" => StepKind::Tool {
-            tool: text,
-            args: args(),
-        },
-        "skill" => StepKind::Skill {
-            skill: text,
-            args: args(),
-        },
-        "compute" => {
-            if let Some(node) = fields.node("compute") {
-                compute::check(node, fields.file, sink);
-            }
-            StepKind::Compute { code: text }
-        }
-        _ => StepKind::Agent {
-            instructions: text,
-            tools: fields.texts("tools", sink),
-            max_steps: fields.positive("max_steps", sink),
-        },
-    })
-}
-
-/// Keys that mean something only beside another one.
-fn check_companions(action: &str, fields: &Fields<'_>, sink: &mut Sink) {
-    let useless = |key: &str| match key {
-        "args" => !matches!(action, "tool" | "skill"),
-        "tools" | "max_steps" => action != "agent",
-        "timeout" | "cache" | "effects" | "heal" | "max_heals" => action == "wait",
-        "loop_var" | "loop_concurrency" => fields.node("loop").is_none(),
-        _ => false,
-    };
-    for entry in fields
-        .map
-        .entries
-        .iter()
-        .filter(|entry| useless(&entry.key))
-    {
-        let message = match entry.key.as_str() {
-            "loop_var" | "loop_concurrency" => {
-                format!("`{}` without `loop` does nothing", entry.key)
-            }
-            key => format!("`{key}` does nothing in `{action}` steps"),
-        };
-        sink.report(Rule::InvalidValue, entry.key_span, message);
-    }
-    if let Some(node) = fields.node("args")
-        && node.as_mapping().is_none()
-    {
-        fields.wrong::<()>("args", node, "a mapping", sink);
     }
 }
 

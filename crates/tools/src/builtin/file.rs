@@ -111,7 +111,15 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
     });
     let readable = |options: &Options| !options.file.folders.is_empty();
     let writable = |options: &Options| !options.file.folders.is_empty() && options.file.write;
-    BuiltinTool::new(definition, handler).only_if(if writes { writable } else { readable })
+    let tool = BuiltinTool::new(definition, handler);
+    if writes {
+        tool.only_if(
+            writable,
+            "list folders in `tools.file.folders` and set `tools.file.write = true`",
+        )
+    } else {
+        tool.only_if(readable, "list folders in `tools.file.folders`")
+    }
 }
 
 fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {

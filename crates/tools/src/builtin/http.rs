@@ -48,7 +48,10 @@ pub(super) fn tool(settings: &Settings) -> BuiltinTool {
         async move { request(&settings, &client, &arguments, &context).await }
     });
     BuiltinTool::new(definition, run)
-        .only_if(|options| !options.http.allow.is_empty())
+        .only_if(
+            |options| !options.http.allow.is_empty(),
+            "list hosts in `tools.http.allow`",
+        )
         .with_effects(|arguments| Some(effects(&method(arguments))))
 }
 

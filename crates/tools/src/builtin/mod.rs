@@ -1,6 +1,7 @@
 //! Tools that deft brings along, and the way to add more.
 //!
-//! A built-in tool is a definition and a handler. Handlers get arguments that
+//! A built-in tool is a definition and a handler, and its file says everything about it: name, words,
+//! schema, effects, what the options must say, whether people read its arguments. Handlers get arguments that
 //! have been checked and hold real secrets; they return a value or a failure,
 //! and know nothing of runs, retries or the store.
 
@@ -80,6 +81,17 @@ pub struct Definition {
     pub destructive: bool,
     /// Whether its annotations say what it does.
     pub annotated: bool,
+    /// How secrets in its arguments reach it.
+    pub secrets: SecretUse,
+}
+
+/// How secrets in the arguments of a tool reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretUse {
+    /// Their values are put in.
+    Revealed,
+    /// They are only named: people read the arguments.
+    Named,
 }
 
 impl Definition {
@@ -93,6 +105,7 @@ impl Definition {
             checked: true,
             destructive: false,
             annotated: true,
+            secrets: SecretUse::Revealed,
         }
     }
 
@@ -111,6 +124,13 @@ impl Definition {
         self
     }
 
+    /// The same for a tool whose arguments people read.
+    #[must_use]
+    pub fn for_people(mut self) -> Self {
+        self.secrets = SecretUse::Named;
+        self
+    }
+
     /// The same for a tool that mends and checks its arguments itself, and better.
     #[must_use]
     pub fn unchecked(mut self) -> Self {
@@ -124,10 +144,18 @@ pub(crate) struct BuiltinTool {
     info: ToolInfo,
     checker: Arc<Checker>,
     pub(crate) handler: Handler,
-    /// Whether the options in force let it do anything at all.
-    available: fn(&Options) -> bool,
+    secrets: SecretUse,
+    requirement: Option<Requirement>,
     /// What repeating this very call would do, where that depends on the arguments.
     pub(crate) effects_of: fn(&Object) -> Option<Effects>,
+}
+
+/// What the options must say before a tool can do anything.
+#[derive(Clone, Copy)]
+struct Requirement {
+    is_met: fn(&Options) -> bool,
+    /// How a person sets it.
+    remedy: &'static str,
 }
 
 impl BuiltinTool {
@@ -159,13 +187,15 @@ impl BuiltinTool {
                 Checker::lenient(schema)
             }),
             handler,
-            available: |_| true,
+            secrets: definition.secrets,
+            requirement: None,
             effects_of: |_| None,
         }
     }
 
-    pub(crate) fn only_if(mut self, available: fn(&Options) -> bool) -> Self {
-        self.available = available;
+    /// The same for a tool that is switched off until the options say something.
+    pub(crate) fn only_if(mut self, is_met: fn(&Options) -> bool, remedy: &'static str) -> Self {
+        self.requirement = Some(Requirement { is_met, remedy });
         self
     }
 
@@ -183,7 +213,21 @@ impl BuiltinTool {
     }
 
     pub(crate) fn is_available(&self, options: &Options) -> bool {
-        (self.available)(options)
+        self.requirement.is_none_or(|needs| (needs.is_met)(options))
+    }
+
+    pub(crate) fn secrets(&self) -> SecretUse {
+        self.secrets
+    }
+
+    /// Why a tool that is not available cannot be called.
+    pub(crate) fn switched_off(&self) -> Failure {
+        let message = format!("the tool `{}` is switched off", self.name());
+        let failure = Failure::new(FailureClass::NotFound, message);
+        match self.requirement {
+            Some(needs) => failure.hint(needs.remedy).blocked(),
+            None => failure.blocked(),
+        }
     }
 
     pub(crate) fn entry(self: &Arc<Self>) -> Entry {

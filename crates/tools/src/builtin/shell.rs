@@ -60,7 +60,10 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
             run(command, &argv[0], &options, &arguments, context).await
         }
     });
-    BuiltinTool::new(definition, run).only_if(|options| options.shell.enabled)
+    BuiltinTool::new(definition, run).only_if(
+        |options| options.shell.enabled,
+        "set `tools.shell.enabled = true`",
+    )
 }
 
 /// The command for a program and its arguments. With a list of programs, only the file that an

@@ -70,7 +70,8 @@ fn log(environment: Environment) -> BuiltinTool {
                 "fields": {"type": "object"}
             }
         }),
-    );
+    )
+    .for_people();
     BuiltinTool::new(
         definition,
         handler(move |arguments: Object, context: Context| {
@@ -110,7 +111,8 @@ fn notify(environment: Environment) -> BuiltinTool {
                 "target": {"type": "string"}
             }
         }),
-    );
+    )
+    .for_people();
     BuiltinTool::new(
         definition,
         handler(move |arguments: Object, context: Context| {

@@ -44,7 +44,10 @@ pub(crate) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
             send(&client, &arguments, &context).await
         }
     });
-    BuiltinTool::new(definition, run).only_if(|options| options.telegram.token.is_some())
+    BuiltinTool::new(definition, run).only_if(
+        |options| options.telegram.token.is_some(),
+        "set `telegram.token` to `env:NAME` or `file:PATH`",
+    )
 }
 
 async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<Value, Failure> {

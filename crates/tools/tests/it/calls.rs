@@ -296,6 +296,9 @@ async fn the_catalog_has_the_shape_of_the_seeds() {
             .tool("a", json!({"description": "First"})),
     );
     let router = world.router();
+    // A fixed list, so that a new tool changes nothing here.
+    let own = ["get_tool_catalog", "log", "notify", "shell.run", "time.now"];
+    router.retain(|name| own.contains(&name));
     let catalog = value(&router, "get_tool_catalog", json!({})).await;
     assert_eq!(catalog["success"], true);
     let groups = catalog["data"]["catalog"].as_object().unwrap();

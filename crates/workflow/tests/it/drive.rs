@@ -363,9 +363,7 @@ impl Driver {
             Call::Compute => format!("compute over {}", scope()),
             Call::Condition => format!("condition over {}", scope()),
             Call::Expect { of } => format!("expect of {of:?} over {}", scope()).to_lowercase(),
-            Call::Agent { instructions } => format!("agent {instructions:?}"),
-            Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
-            Call::Wait { until } => format!("wait until {until}"),
+            other => crate::show::call(other),
         }
     }
 

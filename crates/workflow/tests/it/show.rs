@@ -150,15 +150,14 @@ fn line(start: Timestamp, event: &Event) -> String {
     clip(format!("{kind} {text}").trim_end())
 }
 
-fn call(call: &Call) -> String {
+pub(crate) fn call(call: &Call) -> String {
     match call {
         Call::Tool { tool, args } => format!("{tool} {}", Value::Object(args.clone())),
-        Call::Compute => "compute".to_owned(),
-        Call::Condition => "condition".to_owned(),
         Call::Expect { of } => format!("expect of {of:?}").to_lowercase(),
         Call::Agent { instructions } => format!("agent {instructions:?}"),
         Call::Skill { skill, args } => format!("skill {skill} {}", Value::Object(args.clone())),
         Call::Wait { until } => format!("wait until {until}"),
+        other => other.key().to_owned(),
     }
 }
 

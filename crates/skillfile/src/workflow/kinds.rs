@@ -1,0 +1,247 @@
+//! The table of the kinds of steps, as files have them.
+//!
+//! The reader of steps, the rule that a step has one kind, the check of names, the JSON Schema and the
+//! reference in `docs/skill-format.md` all read [`KINDS`]. A key that only some kinds have is listed
+//! in their rows and described in `fields/steps.rs`.
+
+use deft_model::StepKind;
+
+use super::wait;
+use crate::compute;
+use crate::diagnostic::Sink;
+use crate::fields::{Field, Kind};
+use crate::read::Fields;
+use crate::rules::Rule;
+use crate::span::Span;
+
+/// A kind of step.
+pub(crate) struct KindRow {
+    /// The key that says it, as in [`StepKind::key`].
+    pub key: &'static str,
+    /// What the key takes.
+    pub takes: Kind,
+    /// One line for the reference and the schema.
+    pub help: &'static str,
+    /// How the value of the key names other values.
+    pub content: Content,
+    /// Keys that do nothing beside kinds that do not list them.
+    pub own_keys: &'static [&'static str],
+    /// Keys of other steps that do nothing here.
+    pub idle_keys: &'static [&'static str],
+    /// Makes the kind of what the step says.
+    read: Reader,
+}
+
+type Reader = fn(&KindRow, &str, &Fields<'_>, &mut Sink) -> Option<StepKind>;
+
+/// How a text names other values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// In the templates in it.
+    Templates,
+    /// As names of Python.
+    Python,
+}
+
+/// Every kind of step, in the order of the reference.
+pub(crate) const KINDS: &[KindRow] = &[
+    KindRow {
+        key: "tool",
+        takes: Kind::Filled,
+        help: "calls a tool",
+        content: Content::Templates,
+        own_keys: &["args"],
+        idle_keys: &[],
+        read: tool,
+    },
+    KindRow {
+        key: "compute",
+        takes: Kind::Filled,
+        help: "runs a block of Python; `result` is the value",
+        content: Content::Python,
+        own_keys: &[],
+        idle_keys: &[],
+        read: python,
+    },
+    KindRow {
+        key: "agent",
+        takes: Kind::Filled,
+        help: "lets a model follow instructions",
+        content: Content::Templates,
+        own_keys: &["tools", "max_steps"],
+        idle_keys: &[],
+        read: agent,
+    },
+    KindRow {
+        key: "skill",
+        takes: Kind::Filled,
+        help: "runs another skill",
+        content: Content::Templates,
+        own_keys: &["args"],
+        idle_keys: &[],
+        read: skill,
+    },
+    KindRow {
+        key: "wait",
+        takes: Kind::Wait,
+        help: "lets time pass: `30s`, `2h`, `90d`, or `until` an instant; the run is parked and survives restarts",
+        content: Content::Templates,
+        own_keys: &[],
+        idle_keys: &["timeout", "cache", "effects", "heal", "max_heals"],
+        read: pause,
+    },
+];
+
+impl KindRow {
+    /// The field of a step that says it.
+    pub(crate) const fn field(&self) -> Field {
+        Field {
+            name: self.key,
+            kind: self.takes,
+            required: false,
+            doc: self.help,
+        }
+    }
+
+    /// Whether a key does nothing in steps of this kind.
+    fn ignores(&self, key: &str) -> bool {
+        let owned = KINDS.iter().any(|row| row.own_keys.contains(&key));
+        self.idle_keys.contains(&key) || owned && !self.own_keys.contains(&key)
+    }
+}
+
+/// Reads what a step does.
+pub(super) fn read(
+    id: &str,
+    fields: &Fields<'_>,
+    place: Span,
+    sink: &mut Sink,
+) -> Option<StepKind> {
+    let given = |row: &&KindRow| fields.map.get(row.key).is_some();
+    let given: Vec<&KindRow> = KINDS.iter().filter(given).collect();
+    match given.as_slice() {
+        [one] => (one.read)(one, id, fields, sink),
+        [] => {
+            let message = format!("the step `{id}` does nothing");
+            sink.report(Rule::StepAction, place, message)
+                .help(format!("add one of {}", listed()));
+            None
+        }
+        [first, second, ..] => {
+            let entry = fields.map.entry(second.key);
+            let span = entry.map_or(place, |entry| entry.key_span);
+            let (first, second) = (first.key, second.key);
+            let message = format!("the step `{id}` has both `{first}` and `{second}`");
+            sink.report(Rule::StepAction, span, message)
+                .help("make two steps of it");
+            None
+        }
+    }
+}
+
+/// All keys of kinds, for a sentence.
+fn listed() -> String {
+    let keys: Vec<String> = KINDS.iter().map(|row| format!("`{}`", row.key)).collect();
+    match keys.split_last() {
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn tool(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
+    let tool = filled(row, id, fields, sink)?;
+    let args = fields.mapping_value("args");
+    Some(StepKind::Tool { tool, args })
+}
+
+fn skill(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
+    let skill = filled(row, id, fields, sink)?;
+    let args = fields.mapping_value("args");
+    Some(StepKind::Skill { skill, args })
+}
+
+fn agent(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
+    Some(StepKind::Agent {
+        instructions: filled(row, id, fields, sink)?,
+        tools: fields.texts("tools", sink),
+        max_steps: fields.positive("max_steps", sink),
+    })
+}
+
+fn python(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
+    let node = fields.node(row.key)?;
+    if node.as_mapping().is_some() {
+        let message = "`compute` takes a block of Python, not a mapping";
+        sink.report(Rule::WrongType, node.span, message)
+            .help("write `compute: |` and the code on the next lines, such as `result = {…}`");
+        return None;
+    }
+    let code = filled(row, id, fields, sink)?;
+    compute::check(node, fields.file, sink);
+    Some(StepKind::Compute { code })
+}
+
+fn pause(row: &KindRow, _: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
+    check_keys(row, fields, sink);
+    wait::read(fields, sink).map(StepKind::Wait)
+}
+
+/// The text of the key of a kind, and whether the keys beside it fit.
+fn filled(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
+    let Some(text) = fields.filled_text(row.key, sink) else {
+        let entry = fields.map.entry(row.key);
+        if let Some(entry) = entry.filter(|entry| entry.value.as_scalar().is_some()) {
+            let message = format!("`{}` of the step `{id}` is empty", row.key);
+            sink.report(Rule::StepAction, entry.key_span, message);
+        }
+        return None;
+    };
+    check_keys(row, fields, sink);
+    Some(text)
+}
+
+/// Keys that mean something only beside another one.
+fn check_keys(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) {
+    let looped = fields.node("loop").is_some();
+    for entry in &fields.map.entries {
+        let key = entry.key.as_str();
+        let message = match key {
+            "loop_var" | "loop_concurrency" if !looped => {
+                format!("`{key}` without `loop` does nothing")
+            }
+            _ if row.ignores(key) => format!("`{key}` does nothing in `{}` steps", row.key),
+            _ => continue,
+        };
+        sink.report(Rule::InvalidValue, entry.key_span, message);
+    }
+    if let Some(node) = fields.node("args")
+        && node.as_mapping().is_none()
+    {
+        fields.wrong::<()>("args", node, "a mapping", sink);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Severity;
+    use crate::yaml;
+
+    /// S3.3: every row reads into the kind of its key, which writes only keys that the row lists.
+    #[test]
+    fn rows_and_kinds_agree() {
+        for row in KINDS {
+            let text = format!("{}: '30'", row.key);
+            let root = yaml::parse(&text, 0).unwrap().unwrap();
+            let fields = Fields {
+                map: root.as_mapping().unwrap(),
+                file: &text,
+                severity: Severity::Error,
+            };
+            let kind = read("it", &fields, Span::NONE, &mut Sink::default()).unwrap();
+            let keys: Vec<&str> = kind.entries().iter().map(|(key, _)| *key).collect();
+            let listed: Vec<&str> = [row.key].iter().chain(row.own_keys).copied().collect();
+            assert_eq!(keys, listed);
+        }
+    }
+}

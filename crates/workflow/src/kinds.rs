@@ -1,0 +1,195 @@
+//! How each kind of step runs: compiled, rendered into a [`Call`], previewed.
+//!
+//! The only file of the interpreter that a new kind changes, beside the [`Call`] that it becomes.
+
+use deft_model::{Failure, StepKind, Wait};
+use deft_template::{EvalError, SyntaxError, Template};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::call::Call;
+use crate::dry::DryCheck;
+use crate::machine::Machine;
+use crate::scope::NameScope;
+use crate::tree::Tree;
+
+/// What a step does, its templates compiled.
+#[derive(Debug)]
+pub(crate) enum CompiledStep {
+    Tool { tool: Template, args: Tree },
+    Compute,
+    Agent { instructions: Instructions },
+    Skill { skill: Template, args: Tree },
+    Wait { until: bool, text: Template },
+}
+
+/// What a model is told.
+#[derive(Debug)]
+pub(crate) enum Instructions {
+    /// The text of a skill, in which braces mean nothing.
+    Plain(String),
+    /// The `agent` of a step.
+    Template(Template),
+}
+
+/// What repeating a step would do, as far as its kind says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnEffects {
+    /// Nothing, whatever the step says. What a nested skill does is up to its own steps.
+    None,
+    /// What its tool says, unless the step does.
+    AsTool,
+    /// It must not be repeated, unless the step says otherwise.
+    Unknown,
+}
+
+/// Where the value of a step comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueSource {
+    /// A tool, a model or another skill: others wrote it.
+    Outside,
+    /// Python of the skill, from the values that it reads.
+    Code,
+    /// The machine itself.
+    Machine,
+}
+
+/// Why a step did not become a call.
+pub(crate) enum Unrendered {
+    /// A template of this key cannot be evaluated.
+    Template(&'static str, EvalError),
+    /// Its values make no call.
+    Failed(Failure),
+}
+
+impl CompiledStep {
+    /// Compiles what a step says. In the text of a skill (`plain`) braces mean nothing.
+    pub(crate) fn compile(kind: &StepKind, plain: bool) -> Result<Self, SyntaxError> {
+        Ok(match kind {
+            StepKind::Tool { tool, args } => Self::Tool {
+                tool: Template::parse(tool)?,
+                args: Tree::compile(args)?,
+            },
+            StepKind::Compute { .. } => Self::Compute,
+            StepKind::Agent { instructions, .. } => Self::Agent {
+                instructions: if plain {
+                    Instructions::Plain(instructions.clone())
+                } else {
+                    Instructions::Template(Template::parse(instructions)?)
+                },
+            },
+            StepKind::Skill { skill, args } => Self::Skill {
+                skill: Template::parse(skill)?,
+                args: Tree::compile(args)?,
+            },
+            StepKind::Wait(Wait::For(text)) => Self::Wait {
+                until: false,
+                text: Template::parse(text)?,
+            },
+            StepKind::Wait(Wait::Until(text)) => Self::Wait {
+                until: true,
+                text: Template::parse(text)?,
+            },
+        })
+    }
+
+    pub(crate) fn own_effects(&self) -> OwnEffects {
+        match self {
+            Self::Compute | Self::Skill { .. } | Self::Wait { .. } => OwnEffects::None,
+            Self::Tool { .. } => OwnEffects::AsTool,
+            Self::Agent { .. } => OwnEffects::Unknown,
+        }
+    }
+
+    pub(crate) fn value_source(&self) -> ValueSource {
+        match self {
+            Self::Tool { .. } | Self::Agent { .. } | Self::Skill { .. } => ValueSource::Outside,
+            Self::Compute => ValueSource::Code,
+            Self::Wait { .. } => ValueSource::Machine,
+        }
+    }
+
+    /// The tool that it calls.
+    pub(crate) fn tool(&self) -> Option<&Template> {
+        let Self::Tool { tool, .. } = self else {
+            return None;
+        };
+        Some(tool)
+    }
+
+    /// The skill that it runs.
+    pub(crate) fn skill(&self) -> Option<&Template> {
+        let Self::Skill { skill, .. } = self else {
+            return None;
+        };
+        Some(skill)
+    }
+
+    /// What it calls by name, and with which arguments.
+    pub(crate) fn target(&self) -> Option<(&Template, &Tree)> {
+        match self {
+            Self::Tool { tool: name, args } | Self::Skill { skill: name, args } => {
+                Some((name, args))
+            }
+            Self::Compute | Self::Agent { .. } | Self::Wait { .. } => None,
+        }
+    }
+
+    /// Its name and its arguments in a dry run.
+    pub(crate) fn preview(&self, check: &mut DryCheck<'_>) -> (Option<String>, Option<Value>) {
+        match self {
+            Self::Tool { tool: name, args } | Self::Skill { skill: name, args } => {
+                let name = check.text("name", name);
+                (Some(name), Some(check.tree("args", args)))
+            }
+            Self::Compute => (None, None),
+            Self::Wait { until, text } => {
+                let key = if *until { "until" } else { "for" };
+                (None, Some(json!({ key: check.template("wait", text) })))
+            }
+            Self::Agent { instructions } => {
+                let text = match instructions {
+                    Instructions::Plain(text) => text.clone(),
+                    Instructions::Template(text) => check.text("args", text),
+                };
+                (None, Some(Value::String(text)))
+            }
+        }
+    }
+}
+
+impl Machine {
+    /// Renders a step into the call that it makes.
+    pub(crate) fn render(
+        &self,
+        now: Timestamp,
+        work: &CompiledStep,
+        view: &NameScope<'_>,
+    ) -> Result<Call, Unrendered> {
+        let failed = |key| move |error| Unrendered::Template(key, error);
+        Ok(match work {
+            CompiledStep::Tool { tool, args } => Call::Tool {
+                tool: tool.render_text(view).map_err(failed("tool"))?,
+                args: args.render_object(view).map_err(failed("args"))?,
+            },
+            CompiledStep::Compute => Call::Compute,
+            CompiledStep::Agent { instructions } => Call::Agent {
+                instructions: match instructions {
+                    Instructions::Plain(text) => text.clone(),
+                    Instructions::Template(text) => text
+                        .render_framed(view, &deft_agent::prompt::frame_value)
+                        .map_err(failed("agent"))?,
+                },
+            },
+            CompiledStep::Skill { skill, args } => Call::Skill {
+                skill: skill.render_text(view).map_err(failed("skill"))?,
+                args: args.render_object(view).map_err(failed("args"))?,
+            },
+            CompiledStep::Wait { until, text } => Call::Wait {
+                until: self
+                    .wait_until(now, view, (*until, text))
+                    .map_err(Unrendered::Failed)?,
+            },
+        })
+    }
+}
