@@ -248,7 +248,7 @@ mod tests {
 
     type Reply = oneshot::Receiver<Result<usize, Error>>;
 
-    /// WriteRequest that adds a row, or fails before or after it has done so.
+    /// A request that adds a row, or fails before or after it has done so.
     fn adds(row: i64, fails: Option<bool>) -> (Box<dyn Entry>, Reply) {
         let (reply, answer) = oneshot::channel();
         let work = move |db: &Connection| {
