@@ -3,7 +3,7 @@
 #![no_main]
 
 use deft_command::{
-    Problem, Routed, cast_by_schema, check, extract, fill, from_json, route, split,
+    Problem, Route, cast_by_schema, check, extract, fill, from_json, route, split,
 };
 use deft_model::Flag;
 use libfuzzer_sys::fuzz_target;
@@ -33,10 +33,10 @@ fuzz_target!(|text: &str| {
     }
 });
 
-fn follow(text: &str, routed: Result<Routed, Vec<Problem>>, table: &[Flag]) {
+fn follow(text: &str, routed: Result<Route, Vec<Problem>>, table: &[Flag]) {
     match routed {
-        Ok(Routed::Command(command)) => drop(check(table, command.flags)),
-        Ok(Routed::GetSkill { .. }) => {}
+        Ok(Route::Command(command)) => drop(check(table, command.flags)),
+        Ok(Route::GetSkill { .. }) => {}
         Err(problems) => problems.iter().for_each(|problem| in_text(text, problem)),
     }
 }

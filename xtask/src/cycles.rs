@@ -11,12 +11,15 @@ use crate::source::{Source, product_sources};
 /// large fails as well.
 const KNOWN: &[(&str, usize)] = &[
     ("agent", 4),
-    ("cli", 10),
+    ("channels", 2),
+    ("cli", 4),
+    ("config", 3),
     ("engine", 30),
     ("llm", 12),
     ("model", 3),
     ("registry", 10),
     ("schedule", 4),
+    ("service", 6),
     ("skillfile", 10),
     ("tools", 10),
     ("workflow", 12),

@@ -22,9 +22,12 @@ const WRITERS: &[(&str, &str)] = &[
 
 /// Files that open files themselves, and why; all others ask `crates/registry/src/file.rs`.
 const READERS: &[(&str, &str)] = &[
-    ("crates/cli/src/zone.rs", "`/etc/timezone` is the system's"),
     (
-        "crates/cli/src/commands/up/footprint.rs",
+        "crates/config/src/zone.rs",
+        "`/etc/timezone` is the system's",
+    ),
+    (
+        "crates/service/src/daemon/footprint.rs",
         "`/proc/self/maps` of this process",
     ),
     (
@@ -41,7 +44,7 @@ const READERS: &[(&str, &str)] = &[
         "the index of the log, through a handle that is never closed",
     ),
     (
-        "crates/cli/src/config/edit.rs",
+        "crates/config/src/settings/edit.rs",
         "the folder of the home, as a lock",
     ),
 ];

@@ -16,6 +16,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("model", "needs_yes", "only its own test calls it"),
     ("registry", "help_with", "need not be public"),
     ("schedule", "CATCH_UP", "need not be public"),
+    ("service", "lent_at", "need not be public"),
     ("store", "RULES", "need not be public"),
     ("tools", "may_destroy", "need not be public"),
     ("tools", "usual_variables", "need not be public"),

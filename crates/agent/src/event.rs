@@ -7,7 +7,7 @@ use deft_model::{Effects, Failure, ModelReply, Object, Usd};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Covers, Dispatch, Offer, Setup};
+use crate::{Coverage, Dispatch, Offer, Setup};
 
 /// Which agent of a step: empty for the step's own, `3.1` for the one that call 1 of turn 3 sent
 /// out, `3.1/2.0` for one below that.
@@ -73,13 +73,13 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Address::is_root")]
     pub agent: Address,
     /// What happened.
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What happened. Turns count from 1, calls of a turn from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum EventKind {
     /// It began.
     Began(Box<Setup>),
     /// A call of another agent could not become one.
@@ -102,7 +102,7 @@ pub enum What {
         model: String,
         /// Its commands, where it writes commands: found once, here.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        commands: Vec<Written>,
+        commands: Vec<WrittenCommand>,
         /// What it cost, if that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<Usd>,
@@ -149,7 +149,7 @@ pub enum What {
         skill: Option<String>,
         /// What a yes is for beside the call itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        covers: Option<Covers>,
+        covers: Option<Coverage>,
     },
     /// The question was answered.
     Answered {
@@ -182,7 +182,7 @@ pub enum What {
         skill: Option<String>,
         /// What a person agreed to with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        covers: Option<Covers>,
+        covers: Option<Coverage>,
     },
     /// An agent is about to be sent out.
     Dispatched {
@@ -234,7 +234,7 @@ pub enum What {
         text: String,
     },
     /// It is over.
-    Finished(Finished),
+    Finished(AgentEnd),
     /// It failed and goes on where it was: the model is asked again, or the call that could not be
     /// made is made. So do the agents below whose failures ended it. What has ended stays ended.
     Reopened,
@@ -242,7 +242,7 @@ pub enum What {
 
 /// A command as a model wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct WrittenCommand {
     /// The command.
     pub line: String,
     /// Why it cannot be read.
@@ -274,7 +274,7 @@ pub enum Interpretation {
 
 /// How an agent ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
+pub struct AgentEnd {
     /// What it says at the end.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,

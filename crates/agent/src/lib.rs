@@ -1,21 +1,21 @@
 //! The agent as a value: replies of models and results of calls in, questions and calls out.
 //!
 //! A [`Machine`] is driven like the interpreter of workflows: [`Machine::advance`] says what follows
-//! from its state, those events are stored, the [`Action`]s performed, and what came of them is
+//! from its state, those events are stored, the [`Request`]s performed, and what came of them is
 //! handed back as events. Replaying the events gives the same machine and calls nobody.
 //!
 //! Not here: I/O, clocks, async, a store, which tools and skills there are (a trait), models and
 //! their wires, money.
 
-mod action;
 mod classify;
 mod event;
 mod machine;
 pub mod prompt;
+mod request;
 mod setup;
 
-pub use action::{Action, Consent, Covers, Facts, Resolved, Wanted};
-pub use classify::{Classified, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
-pub use event::{Address, Event, Finished, Interpretation, What, Written};
-pub use machine::{CATALOG_TOOL, Diverged, MOST_OFFERED, Machine, PAGE_TOOLS, RESULT_TAG, Reply};
-pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup, Shelved};
+pub use classify::{Classification, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
+pub use event::{Address, AgentEnd, Event, EventKind, Interpretation, WrittenCommand};
+pub use machine::{CATALOG_TOOL, Divergence, MOST_OFFERED, Machine, PAGE_TOOLS, RESULT_TAG, Reply};
+pub use request::{Consent, Coverage, Facts, Request, RequestedCall, Resolution};
+pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};

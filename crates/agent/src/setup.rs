@@ -31,7 +31,7 @@ pub struct Setup {
     pub tools: Vec<Offer>,
     /// What it may call too, once it has looked it up. The model is told the names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shelf: Vec<Shelved>,
+    pub shelf: Vec<ShelfTool>,
     /// Skills that its commands may name; none means all that the host shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
@@ -71,7 +71,7 @@ pub struct Offer {
 
 /// A tool that an agent may use and is not offered yet, because hardly any message needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shelved {
+pub struct ShelfTool {
     /// What the model calls it.
     pub name: String,
     /// Its name in the router.

@@ -1,69 +1,24 @@
-//! Why a command could not be carried out, sorted by who must act.
+//! What the shell sees of a failure: an exit code, and the mistakes of the command line.
 
-use std::fmt::Display;
-use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use deft_wire::FailureKind;
 
 use crate::terminal::{Stream, Styled};
 
-/// A command that could not be carried out.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    /// A stable word for programs.
-    pub code: &'static str,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// The exit code.
-    pub exit: u8,
-}
+pub(crate) use deft_wire::Failure;
 
-/// Everything that is done returns one of these.
-pub(crate) type Done<T = ExitCode> = Result<T, Failure>;
+/// The result of everything that a command does.
+pub(crate) type Done<T = ExitCode> = deft_wire::Done<T>;
 
-impl Failure {
-    /// Bad input: the caller must change something.
-    pub(crate) fn input(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            hint: None,
-            exit: 2,
-        }
-    }
-
-    /// The same with a remedy.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// The same with a remedy, if anybody knows one.
-    pub(crate) fn maybe_hint(mut self, hint: Option<String>) -> Self {
-        self.hint = hint;
-        self
-    }
-
-    /// Something about a file or folder.
-    pub(crate) fn file(path: &Path, what: &str, problem: &dyn Display) -> Self {
-        let problem = problem.to_string();
-        let message = format!("cannot {what} `{}`: {problem}", path.display());
-        let refused = ["Permission denied", "Read-only file system"];
-        let refused = refused.iter().any(|words| problem.starts_with(words));
-        let hint = "mend who may use it (`ls -ld`), or choose another home with `--home DIR`";
-        Self::input("file", message).maybe_hint(refused.then(|| hint.to_owned()))
-    }
-
-    /// The document that `--json` prints.
-    pub(crate) fn document(&self) -> Value {
-        json!({
-            "ok": false,
-            "error": {"code": self.code, "message": self.message, "hint": self.hint},
-        })
-    }
+/// The exit code of a kind of failure. A fault of deft itself is told apart from a mistake of its user.
+pub(crate) fn exit_code(kind: FailureKind) -> ExitCode {
+    ExitCode::from(match kind {
+        FailureKind::Input => 2,
+        FailureKind::Unsuccessful => 1,
+        FailureKind::Interrupted => 130,
+        FailureKind::Internal => 70,
+    })
 }
 
 /// Prints what clap has to say: help and version are no failures.
@@ -72,7 +27,7 @@ pub(crate) fn usage(problem: &clap::Error, hint: Option<String>) -> ExitCode {
     if problem.use_stderr() && wants_json {
         let mut failure = explain(problem);
         failure.hint = hint.or(failure.hint);
-        let document = failure.document();
+        let document = serde_json::json!(failure.document());
         // A closed stdout leaves no way to report that it is closed.
         drop(Stream::Out.write_json(&format!("{document:#}\n")));
     } else {
@@ -90,7 +45,7 @@ fn print_usage(problem: &clap::Error) -> std::io::Result<()> {
     } else {
         (Stream::Out, problem.render())
     };
-    if stream.is_terminal() && crate::env::get(crate::env::NO_COLOR).is_none() {
+    if stream.is_terminal() && deft_config::env::get(deft_config::env::NO_COLOR).is_none() {
         return stream.write(Styled::from_renderer(&rendered.ansi().to_string()));
     }
     stream.write(rendered.to_string())
@@ -112,26 +67,4 @@ fn explain(problem: &clap::Error) -> Failure {
     let tip = parts.find_map(|part| part.strip_prefix("tip: ")).map(words);
     let hint = tip.unwrap_or_else(|| "`deft --help` lists the commands".to_owned());
     Failure::input("usage", message.strip_prefix("error: ").unwrap_or(&message)).hint(hint)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{Error, ErrorKind};
-
-    use super::*;
-
-    #[test]
-    fn who_may_not_write_is_told_what_to_do() {
-        let file = |problem: Error| Failure::file(Path::new("/home/x"), "open", &problem);
-        for kind in [libc_error(13), libc_error(30)] {
-            let failure = file(kind);
-            assert!(failure.hint.is_some(), "{}", failure.message);
-        }
-        assert_eq!(file(Error::from(ErrorKind::NotFound)).hint, None);
-    }
-
-    /// `EACCES` is 13 and `EROFS` is 30 wherever deft runs.
-    fn libc_error(code: i32) -> Error {
-        Error::from_raw_os_error(code)
-    }
 }

@@ -1,27 +1,18 @@
 //! The `deft` binary: arguments in, text or JSON out, an exit code.
 
-mod app;
 mod args;
-mod channels;
 mod commands;
-mod config;
-mod doorbell;
-mod env;
 mod failure;
-mod health;
-mod home;
 mod logging;
-mod markdown;
 mod output;
 mod pages;
 mod progress;
 mod prompt;
 mod report;
-mod secrets;
-mod talk;
+#[cfg(test)]
+mod talk_fake;
 mod terminal;
 mod view;
-mod zone;
 
 use std::process::ExitCode;
 

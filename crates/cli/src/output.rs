@@ -9,9 +9,9 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthChar;
 
 use crate::args::{ColorWhen, Global};
-use crate::env;
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, exit_code};
 use crate::terminal::{Stream, Styled};
+use deft_config::env;
 use deft_model::visible;
 
 /// How to print.
@@ -74,10 +74,22 @@ impl Output {
         }
     }
 
+    /// Notes each warning.
+    pub(crate) fn warn(&self, warnings: Vec<String>) {
+        for warning in warnings {
+            self.note(&format!("warning: {warning}"));
+        }
+    }
+
+    /// The same, if something went wrong.
+    pub(crate) fn complain_if(&self, text: Option<String>) {
+        text.into_iter().for_each(|text| self.complain(&text));
+    }
+
     /// Says why the command could not be carried out.
     pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
         if self.json {
-            drop(self.document(&failure.document()));
+            drop(self.document(&serde_json::json!(failure.document())));
         } else {
             let paint = |code, text| Styled::paint(code, text, self.styles_stderr());
             let mut text = paint("1;31", "error").with(format!(": {}", failure.message));
@@ -87,7 +99,7 @@ impl Output {
             }
             say(text);
         }
-        ExitCode::from(failure.exit)
+        exit_code(failure.kind)
     }
 
     /// Whether stdout takes colours.

@@ -1,6 +1,6 @@
 //! Skills as JSON, in the shape that scripts rely on.
 
-use deft_model::{Action, Body, Input, Section, Skill, Step};
+use deft_model::{Body, Input, Section, Skill, Step, StepKind};
 use deft_registry::Loaded;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
 use jiff::Timestamp;
@@ -104,7 +104,7 @@ pub(crate) fn zone(skill: &Skill, moment: &Moment) -> TimeZone {
 fn body(skill: &Skill) -> Value {
     match &skill.body {
         Body::Call {
-            action: Action::Tool { tool, args },
+            kind: StepKind::Tool { tool, args },
             ..
         } => json!({"tool": tool, "args": args}),
         Body::Call { .. } => Value::Null,
@@ -173,7 +173,7 @@ fn input(input: &Input) -> Value {
 fn step(step: &Step) -> Value {
     json!({
         "id": step.id,
-        "type": step.action.kind(),
+        "type": step.kind.key(),
         "condition": step.condition,
         "depends_on": step.depends_on,
         "parallel_group": step.parallel_group,

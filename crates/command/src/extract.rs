@@ -16,7 +16,7 @@ use crate::split::{Line, split};
 
 /// A reply, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extracted {
+pub struct Extraction {
     /// The blocks, in order; [`lines`](Self::lines) are their commands.
     pub blocks: Vec<Block>,
     /// The reply without them.
@@ -35,8 +35,8 @@ pub struct Block {
 }
 
 /// The `cmd` blocks of a reply, and the rest of it.
-pub fn extract(reply: &str) -> Extracted {
-    let mut out = Extracted::default();
+pub fn extract(reply: &str) -> Extraction {
+    let mut out = Extraction::default();
     // How many quotations, paragraphs and blocks are open; lists do not count.
     let mut depth = 0_usize;
     let mut open: Option<Block> = None;
@@ -74,7 +74,7 @@ fn is_cmd(tag: &Tag<'_>) -> bool {
     matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(info)) if info.trim().eq_ignore_ascii_case("cmd"))
 }
 
-impl Extracted {
+impl Extraction {
     /// The commands of all blocks, in order. Places count from the start of a block.
     ///
     /// Behind a quote that is never closed nothing counts, in later blocks neither: a quoted text

@@ -10,7 +10,7 @@
 use deft_model::{Flag, FlagValue, Object};
 use serde_json::Value;
 
-use crate::problem::{Problem, ProblemKind, Stray};
+use crate::problem::{Problem, ProblemKind, StrayReason};
 use crate::split::Word;
 
 /// The flags that the words behind a skill's name give. An empty table describes nothing, so
@@ -20,7 +20,7 @@ pub fn parse_flags(words: &[Word], table: &[Flag]) -> Result<Object, Vec<Problem
         table,
         flags: Object::new(),
         problems: Vec::new(),
-        place: Place::First,
+        place: Destination::First,
     };
     for word in words {
         parser.word(word);
@@ -65,7 +65,7 @@ pub(crate) fn is_end(word: &Word) -> bool {
 }
 
 /// Where the next value goes.
-enum Place {
+enum Destination {
     /// No flag was given yet.
     First,
     /// To a flag that takes as many as there are.
@@ -73,7 +73,7 @@ enum Place {
     /// To a flag that takes one.
     One(String),
     /// Nowhere.
-    Full(Stray),
+    Full(StrayReason),
     /// To a flag that was refused, with which its values go.
     Refused,
 }
@@ -82,16 +82,16 @@ struct Parser<'t> {
     table: &'t [Flag],
     flags: Object,
     problems: Vec<Problem>,
-    place: Place,
+    place: Destination,
 }
 
 impl Parser<'_> {
     fn word(&mut self, word: &Word) {
-        let behind_the_end = matches!(self.place, Place::Full(Stray::Ended));
+        let behind_the_end = matches!(self.place, Destination::Full(StrayReason::Ended));
         if behind_the_end || is_value(word) {
             self.value(word);
         } else if is_end(word) {
-            self.place = Place::Full(Stray::Ended);
+            self.place = Destination::Full(StrayReason::Ended);
         } else if let Some(flag) = word.text.strip_prefix("--") {
             match flag.split_once('=') {
                 Some((name, value)) => self.flag(word, name, Some(value)),
@@ -124,19 +124,19 @@ impl Parser<'_> {
             (FlagValue::Presence, Some(value)) => self.assign_presence(word, name, value),
             (FlagValue::Presence, None) => {
                 self.flags.insert(name.clone(), Value::Bool(true));
-                self.place = Place::Full(Stray::TakesNone(name));
+                self.place = Destination::Full(StrayReason::TakesNone(name));
             }
             (_, Some(value)) => {
                 self.add(&name, Some(value));
-                self.place = Place::Full(Stray::Assigned(name));
+                self.place = Destination::Full(StrayReason::Assigned(name));
             }
             (FlagValue::OneOf(_), None) => {
                 self.add(&name, None);
-                self.place = Place::One(name);
+                self.place = Destination::One(name);
             }
             (FlagValue::Any | FlagValue::Date | FlagValue::SomeOf(_), None) => {
                 self.add(&name, None);
-                self.place = Place::Many(name);
+                self.place = Destination::Many(name);
             }
         }
     }
@@ -158,24 +158,24 @@ impl Parser<'_> {
             return self.refuse(word, kind);
         };
         self.flags.insert(name.clone(), Value::Bool(on));
-        self.place = Place::Full(Stray::Assigned(name));
+        self.place = Destination::Full(StrayReason::Assigned(name));
     }
 
     fn value(&mut self, word: &Word) {
         let stray = match &self.place {
-            Place::Many(name) => {
+            Destination::Many(name) => {
                 let name = name.clone();
                 return self.add(&name, Some(&word.text));
             }
-            Place::One(name) => {
+            Destination::One(name) => {
                 let name = name.clone();
                 self.add(&name, Some(&word.text));
-                self.place = Place::Full(Stray::TakesOne(name));
+                self.place = Destination::Full(StrayReason::TakesOne(name));
                 return;
             }
-            Place::Refused => return,
-            Place::First => Stray::First(self.first_flag()),
-            Place::Full(stray) => stray.clone(),
+            Destination::Refused => return,
+            Destination::First => StrayReason::First(self.first_flag()),
+            Destination::Full(stray) => stray.clone(),
         };
         let text = word.text.clone();
         let kind = ProblemKind::StrayPositional { word: text, stray };
@@ -197,7 +197,7 @@ impl Parser<'_> {
 
     fn refuse(&mut self, word: &Word, kind: ProblemKind) {
         self.problems.push(Problem::at(kind, word.span.clone()));
-        self.place = Place::Refused;
+        self.place = Destination::Refused;
     }
 
     /// A flag to name in a hint: one that must be given, or else the first that takes values.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::flags::{is_flag_name, truth};
 use crate::problem::{Problem, ProblemKind};
 use crate::quote::{join, quote};
-use crate::route::{Routed, route};
+use crate::route::{Route, route};
 use crate::split::split;
 use crate::validate::text;
 
@@ -20,7 +20,7 @@ use crate::validate::text;
 pub fn from_json(
     call: &Value,
     table: impl FnOnce(&str) -> Result<Vec<Flag>, Problem>,
-) -> Result<Routed, Vec<Problem>> {
+) -> Result<Route, Vec<Problem>> {
     let line = write_down(call).map_err(|problem| vec![problem])?;
     match split(&line).into_iter().next() {
         Some(Ok(line)) => route(&line, table),

@@ -25,15 +25,15 @@ mod split;
 mod validate;
 
 pub use check::check;
-pub use extract::{Block, Extracted, extract};
+pub use extract::{Block, Extraction, extract};
 pub use flags::parse_flags;
 pub use handler::reads_only;
 pub use json::from_json;
 pub use placeholders::{fill, fill_flags, fill_page};
-pub use problem::{Problem, ProblemKind, Stray};
+pub use problem::{Problem, ProblemKind, StrayReason};
 pub use quote::{join, quote};
 pub use result::{CommandResult, CommandStatus};
-pub use route::{Command, Routed, route};
+pub use route::{Command, Route, route};
 pub use schema::cast_by_schema;
 pub use split::{Line, Word, split};
 pub use validate::{apply_defaults, cast_date, cast_integer, require, validate_enum};

@@ -83,7 +83,7 @@ pub enum ProblemKind {
         /// The word.
         word: String,
         /// Why no flag takes it.
-        stray: Stray,
+        stray: StrayReason,
     },
     /// One dash: the seeds have no short flags.
     ShortFlag {
@@ -146,7 +146,7 @@ pub enum ProblemKind {
 
 /// Why no flag takes a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stray {
+pub enum StrayReason {
     /// No flag stands before it; one that could.
     First(Option<String>),
     /// The flag before it takes no value.

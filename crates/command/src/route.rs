@@ -26,7 +26,7 @@ pub struct Command {
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Routed {
+pub enum Route {
     /// `get_skill`, with what stands behind it, or nothing for all domains.
     GetSkill {
         /// A domain, a skill, a domain with `.all`, or a tag behind `tag:`.
@@ -41,13 +41,13 @@ pub enum Routed {
 pub fn route(
     line: &Line,
     table: impl FnOnce(&str) -> Result<Vec<Flag>, Problem>,
-) -> Result<Routed, Vec<Problem>> {
+) -> Result<Route, Vec<Problem>> {
     let Some((first, rest)) = line.words.split_first() else {
         return Err(vec![ProblemKind::Empty.into()]);
     };
     if let Some(topic) = get_skill(first, rest) {
         return topic
-            .map(|topic| Routed::GetSkill { topic })
+            .map(|topic| Route::GetSkill { topic })
             .map_err(|problem| vec![problem]);
     }
     if first.text.trim().is_empty() || first.text.starts_with('-') {
@@ -69,7 +69,7 @@ pub fn route(
         })?;
         command.flags = parse_flags(rest, &table)?;
     }
-    Ok(Routed::Command(command))
+    Ok(Route::Command(command))
 }
 
 /// `--help` anywhere before `--`: who asks for the page wants nothing to happen (S2.71).

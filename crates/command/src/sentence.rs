@@ -7,7 +7,7 @@ use std::fmt;
 
 use deft_model::nearest;
 
-use crate::problem::{ProblemKind, Stray};
+use crate::problem::{ProblemKind, StrayReason};
 
 impl ProblemKind {
     pub(crate) fn hint(&self) -> Option<String> {
@@ -132,7 +132,7 @@ impl fmt::Display for ProblemKind {
     }
 }
 
-impl Stray {
+impl StrayReason {
     fn hint(&self, word: &str) -> String {
         match self {
             Self::First(flag) => {

@@ -8,7 +8,7 @@ use deft_store::{
     Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
     Then, Write,
 };
-use deft_workflow::{Event, Machine, Prepared, Started};
+use deft_workflow::{Event, Machine, RunPreparation, RunStart};
 use jiff::Timestamp;
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
@@ -256,7 +256,7 @@ impl Engine {
             let secrets = draft
                 .secrets
                 .unwrap_or_else(|| Arc::new(RunSecrets::none()));
-            let begun = draft.machine.take_actions();
+            let begun = draft.machine.take_asks();
             let deadline = inner.deadline(&draft.pinned, inner.now());
             let patience = inner.patience(&draft.pinned, &run);
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
@@ -303,7 +303,7 @@ impl Inner {
     fn draft(&self, fire: &Fire, pinned: Pinned, inputs: Object, patient: bool) -> Draft {
         let now = self.now();
         let id = new_run_id();
-        let started = Started {
+        let started = RunStart {
             skill: pinned.skill.id.to_string(),
             revision: pinned.revision.clone(),
             execution_id: id.to_string(),
@@ -379,7 +379,7 @@ impl Inner {
         if reused.is_empty() && !told {
             return Vec::new();
         }
-        let prepared = Event::Prepared(Prepared {
+        let prepared = Event::Prepared(RunPreparation {
             workspace_uri: self.workspace(fire),
             nonce: nonce.to_owned(),
             reused,

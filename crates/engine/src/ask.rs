@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use deft_model::{Object, RunId};
 use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
-use deft_workflow::{Action, Answer, OPTIONS, Operation, Path};
+use deft_workflow::{Answer, Ask, OPTIONS, Operation, Path};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
@@ -71,7 +71,9 @@ pub struct Attention {
     pub asker: Option<Arc<dyn Asker>>,
     /// Confirmations are answered with yes, and the record says by what.
     pub assume_yes: Option<String>,
-    /// Somebody comes back for runs that wait, so that long waits give the lease back.
+    /// Whether a long wait gives the lease back and leaves the run to be claimed later. Hosts that
+    /// stay and claim due runs set it: the pool of `deft up`, `deft tick` and the Telegram bot.
+    /// `deft run` and the chat at the terminal do not: their process waits itself.
     pub parks: bool,
     /// Hears the answers of the run's agent while they are written.
     pub hear: Option<crate::agent::Hear>,
@@ -95,8 +97,8 @@ fn approval_id(run: &RunId, path: &Path, nth: u32) -> String {
 
 /// The question that an action asks, if it asks one. `nth` is how often the run has ended before,
 /// so that a resumed run asks anew.
-pub(crate) fn question(run: &RunId, nth: u32, action: &Action) -> Option<Question> {
-    let Action::Ask {
+pub(crate) fn question(run: &RunId, nth: u32, action: &Ask) -> Option<Question> {
+    let Ask::Question {
         path,
         message,
         default,

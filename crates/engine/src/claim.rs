@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
-use deft_workflow::{Action, Call, Event, Machine, Next, Path, Plan, Prepared, Started};
+use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
 use jiff::Timestamp;
 
 use crate::drive::{Driven, Driver};
@@ -212,29 +212,29 @@ fn cut_off(
     now: Timestamp,
     blocked: &HashSet<Path>,
     recorded: &mut Vec<Event>,
-) -> Vec<Action> {
+) -> Vec<Ask> {
     let mut again = Vec::new();
     for action in machine.outstanding() {
         match action {
             // Its own machine knows what was under way.
-            Action::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
+            Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
                 again.push(action);
             }
-            Action::Call { path, attempt, .. } => {
+            Ask::Call { path, attempt, .. } => {
                 let event = machine.interrupted(&path, attempt, now);
                 if machine.apply(now, &event).is_ok() {
                     recorded.push(event);
                 }
             }
             // Whoever waits for a tool is claimed when it may be back.
-            Action::Sleep { path, .. } if blocked.contains(&path) => {
+            Ask::Sleep { path, .. } if blocked.contains(&path) => {
                 let event = Event::Woken { path };
                 if machine.apply(now, &event).is_ok() {
                     recorded.push(event);
                 }
             }
             // A remedy is made to be repeated; a wait and a question change nothing.
-            Action::Heal { .. } | Action::Sleep { .. } | Action::Ask { .. } => again.push(action),
+            Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => again.push(action),
         }
     }
     again
@@ -245,7 +245,7 @@ fn blocked_waits(events: &[(Timestamp, Event)]) -> HashSet<Path> {
     let mut waiting = HashSet::new();
     for (_, event) in events {
         match event {
-            Event::Ended(ended) if matches!(ended.next, Next::Wait { .. }) => {
+            Event::Ended(ended) if matches!(ended.next, Next::Postponed { .. }) => {
                 waiting.insert(ended.path.clone());
             }
             Event::Woken { path } => {
@@ -348,14 +348,14 @@ impl Inner {
                 _ => {}
             }
         }
-        let prepared = prepared.unwrap_or_else(|| Prepared {
+        let prepared = prepared.unwrap_or_else(|| RunPreparation {
             workspace_uri: self.options.workspace_uri.clone(),
             nonce: admit::nonce(),
             reused: Vec::new(),
             check_failed: None,
             authority: None,
         });
-        let started = Event::Started(Started {
+        let started = Event::Started(RunStart {
             skill: claimed.run.skill.clone(),
             revision: claimed.run.revision.clone(),
             execution_id: claimed.run.id.to_string(),

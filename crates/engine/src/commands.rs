@@ -12,8 +12,8 @@
 use std::sync::Arc;
 
 use deft_command::{
-    CommandResult, Line, Problem, ProblemKind, Routed, cast_by_schema, check, fill_flags,
-    fill_page, from_json, reads_only, require, route,
+    CommandResult, Line, Problem, ProblemKind, Route, cast_by_schema, check, fill_flags, fill_page,
+    from_json, reads_only, require, route,
 };
 use deft_model::{
     Body, Choice, Effects, Flag, FlagValue, Handler, Input, InputType, Object, Skill, nearest_name,
@@ -109,13 +109,13 @@ impl<'a> Commands<'a> {
         }
     }
 
-    fn routed(&self, routed: Result<Routed, Vec<Problem>>) -> Resolution {
+    fn routed(&self, routed: Result<Route, Vec<Problem>>) -> Resolution {
         match routed? {
-            Routed::GetSkill { topic } => Ok(Command::Page { topic }),
-            Routed::Command(command) if command.help => Ok(Command::Page {
+            Route::GetSkill { topic } => Ok(Command::Page { topic }),
+            Route::Command(command) if command.help => Ok(Command::Page {
                 topic: command.skill_name,
             }),
-            Routed::Command(command) => match self.skills.find(&command.skill_name) {
+            Route::Command(command) => match self.skills.find(&command.skill_name) {
                 Some(skill) => self.resolved(skill, command.flags),
                 None => Err(vec![self.unknown(&command.skill_name)]),
             },

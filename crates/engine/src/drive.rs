@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use deft_model::{Authority, Effects, Exhausted, Failure, Object, RunId};
 use deft_store::{Finish, Lease, RunRow, SkillRow, Then, Write};
-use deft_workflow::{Action, Call, Event, Facts, Machine, Path, Permit};
+use deft_workflow::{Ask, Call, Event, Facts, Machine, Path, Permit};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -64,7 +64,7 @@ pub(crate) struct Driver {
     tasks: FuturesUnordered<BoxFuture<'static, Done>>,
     /// Agents by their steps, and what they want done next.
     agents: HashMap<Path, Thinking>,
-    thoughts: Vec<(Path, deft_agent::Action)>,
+    thoughts: Vec<(Path, deft_agent::Request)>,
     /// The step of an agent has ended, so that something may follow.
     agent_ended: bool,
     /// What the skill wants when its budget is spent, once it is.
@@ -185,7 +185,7 @@ impl Driver {
     /// Drives to the end, or to a wait that is worth giving the lease back for.
     ///
     /// `begun` are actions whose intent is stored already.
-    pub(crate) async fn drive(mut self, begun: Vec<Action>) -> Result<Driven, Error> {
+    pub(crate) async fn drive(mut self, begun: Vec<Ask>) -> Result<Driven, Error> {
         if self.machine.has_authority() {
             self.engine.read_grants_again().await;
         }
@@ -206,13 +206,13 @@ impl Driver {
         })
     }
 
-    async fn turns(&mut self, mut actions: Vec<Action>) -> Result<Turned, Error> {
+    async fn turns(&mut self, mut actions: Vec<Ask>) -> Result<Turned, Error> {
         loop {
             let now = self.engine.now();
             let facts = RouterFacts(&self.engine);
             let decided = self.machine.advance(now, &facts);
             self.journal.extend(now, decided);
-            let fresh = self.machine.take_actions();
+            let fresh = self.machine.take_asks();
             if let Some(finished) = self.machine.finished() {
                 let ending = Ending {
                     run: &self.run,
@@ -246,7 +246,7 @@ impl Driver {
                 continue;
             }
             if self.expire() {
-                let stopping = |action: &mut Action| self.machine.is_stopping(path(action));
+                let stopping = |action: &mut Ask| self.machine.is_stopping(path(action));
                 let cut_off = actions.extract_if(.., stopping).collect();
                 self.refuse(cut_off);
                 self.refuse_thoughts();
@@ -273,7 +273,7 @@ impl Driver {
     }
 
     /// A question is stored together with the event that asks it.
-    fn note_questions(&mut self, now: Timestamp, actions: &[Action]) {
+    fn note_questions(&mut self, now: Timestamp, actions: &[Ask]) {
         let questions = actions.iter().filter_map(|action| self.question(action));
         let asked: Vec<Write> = questions
             .map(|question| Write::Ask(ask::approval(&question, now)))
@@ -282,13 +282,13 @@ impl Driver {
         self.note_thoughts(now);
     }
 
-    fn must_be_stored(&self, actions: &[Action]) -> bool {
+    fn must_be_stored(&self, actions: &[Ask]) -> bool {
         let mut thoughts = self.thoughts.iter();
         actions.iter().any(must_be_stored)
             || thoughts.any(|(_, thought)| think::must_be_stored(thought))
     }
 
-    fn question(&self, action: &Action) -> Option<Question> {
+    fn question(&self, action: &Ask) -> Option<Question> {
         ask::question(&self.run.id, self.run.finish_ordinal, action)
     }
 
@@ -303,13 +303,13 @@ impl Driver {
         Ok(())
     }
 
-    fn perform(&mut self, action: Action) {
+    fn perform(&mut self, action: Ask) {
         let mut performer = self.performer.clone();
         performer.halt = self.performer.halt.child_token();
         let halt = performer.halt.clone();
         self.halts.insert(path(&action).clone(), halt);
         let action = match action {
-            Action::Call {
+            Ask::Call {
                 path,
                 attempt,
                 call,
@@ -324,7 +324,7 @@ impl Driver {
             other => other,
         };
         let task = match action {
-            Action::Call {
+            Ask::Call {
                 path,
                 attempt,
                 call,
@@ -348,19 +348,19 @@ impl Driver {
                 };
                 performer.call(request).boxed()
             }
-            Action::Heal { path, heal, key } => {
+            Ask::Heal { path, heal, key } => {
                 self.calling += 1;
                 let authority = self.machine.authority(&path);
                 performer.heal(path, heal, key, authority).boxed()
             }
-            Action::Sleep { path, until } => {
+            Ask::Sleep { path, until } => {
                 self.sleeping.push(until);
                 if self.machine.waits_until(&path).is_some() {
                     self.begin_wait(until);
                 }
                 performer.sleep(path, until).boxed()
             }
-            Action::Ask { .. } => match self.question(&action) {
+            Ask::Question { .. } => match self.question(&action) {
                 Some(question) => self.ask(question),
                 None => return,
             },
@@ -471,20 +471,20 @@ impl Driver {
 
 /// An intent must be stored before a call whose repetition would do harm, and a question before
 /// anybody can answer it.
-fn must_be_stored(action: &Action) -> bool {
+fn must_be_stored(action: &Ask) -> bool {
     match action {
-        Action::Call { effects, .. } => *effects != Effects::None,
-        Action::Heal { .. } | Action::Ask { .. } => true,
-        Action::Sleep { .. } => false,
+        Ask::Call { effects, .. } => *effects != Effects::None,
+        Ask::Heal { .. } | Ask::Question { .. } => true,
+        Ask::Sleep { .. } => false,
     }
 }
 
 /// What an action is for.
-fn path(action: &Action) -> &Path {
+fn path(action: &Ask) -> &Path {
     match action {
-        Action::Call { path, .. }
-        | Action::Heal { path, .. }
-        | Action::Sleep { path, .. }
-        | Action::Ask { path, .. } => path,
+        Ask::Call { path, .. }
+        | Ask::Heal { path, .. }
+        | Ask::Sleep { path, .. }
+        | Ask::Question { path, .. } => path,
     }
 }

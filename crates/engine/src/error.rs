@@ -6,7 +6,6 @@ use deft_workflow::InputProblem;
 
 /// The engine could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// No such skill.
     #[error("there is no skill `{name}`")]

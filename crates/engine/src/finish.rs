@@ -8,7 +8,7 @@ use deft_schedule::LATE;
 use deft_store::{
     Aftermath, Appended, Batch, Finish, Lease, NewFact, RunRow, SkillChange, SkillRow, Then, Write,
 };
-use deft_workflow::{Event, Finished, Machine, RunError};
+use deft_workflow::{Event, Machine, RunEnd, RunError};
 use jiff::Timestamp;
 
 use crate::aftermath::{self, Ended, KnownOutage, Terms};
@@ -26,7 +26,7 @@ use crate::{Error, reply, session_log};
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
 
 /// What is stored of the end of a run.
-pub(crate) fn row(finished: &Finished, at: Timestamp) -> Finish {
+pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
     Finish {
         outcome: finished.outcome,
         outputs: Some(finished.outputs.to_string()),
@@ -58,7 +58,7 @@ pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> R
 pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
     let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
     let took = started.map_or(0, |started| at.as_millisecond() - started.as_millisecond());
-    let finished = Finished {
+    let finished = RunEnd {
         outcome: Outcome::Cancelled,
         outputs: serde_json::Value::Null,
         error: Some(RunError {
@@ -74,7 +74,7 @@ pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Ve
 pub(crate) struct Ending<'a> {
     pub(crate) run: &'a RunRow,
     pub(crate) lease: &'a Lease,
-    pub(crate) finished: &'a Finished,
+    pub(crate) finished: &'a RunEnd,
     /// Whether the run itself has told people something.
     pub(crate) told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
@@ -284,7 +284,7 @@ impl Inner {
     }
 
     /// Tells what came of a run, after it is stored.
-    pub(crate) fn log_session(&self, run: &RunRow, finished: &Finished, at: Timestamp) {
+    pub(crate) fn log_session(&self, run: &RunRow, finished: &RunEnd, at: Timestamp) {
         let Some(folder) = &self.options.sessions else {
             return;
         };
@@ -309,7 +309,7 @@ impl Inner {
     }
 }
 
-pub(crate) fn failure(finished: &Finished) -> Option<&Failure> {
+pub(crate) fn failure(finished: &RunEnd) -> Option<&Failure> {
     finished.error.as_ref().map(|error| &error.failure)
 }
 

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deft_model::{Action, Body, Failure, Outage, Tier};
+use deft_model::{Body, Failure, Outage, StepKind, Tier};
 use deft_store::{ConversationFilter, NewNotice, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -133,8 +133,8 @@ impl Engine {
                 Body::Steps(workflow) => workflow.steps.as_slice(),
                 _ => &[],
             };
-            let asks = |action: &Action| matches!(action, Action::Agent { .. });
-            tier(skill) == Tier::Agent || steps.iter().any(|step| asks(&step.action))
+            let asks = |action: &StepKind| matches!(action, StepKind::Agent { .. });
+            tier(skill) == Tier::Agent || steps.iter().any(|step| asks(&step.kind))
         });
         if thinks {
             return Ok(true);

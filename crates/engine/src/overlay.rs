@@ -238,8 +238,8 @@ pub(crate) fn fields(skill: &Skill) -> Object {
         _ => Object::new(),
     };
     // Said also where it is the usual one, so that no change has to add it.
-    let owner = skill.policy.agent_id.as_str();
-    fields.insert("agent_id".to_owned(), owner.into());
+    let agent = skill.policy.agent_id.as_str();
+    fields.insert("agent_id".to_owned(), agent.into());
     fields
 }
 

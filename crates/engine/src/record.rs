@@ -197,7 +197,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use deft_store::StoredEvent;
-    use deft_workflow::Started;
+    use deft_workflow::RunStart;
 
     use super::*;
     use crate::claim::decode_events;
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn numbers_come_back_as_they_were() {
         let inputs = json!({ "a": 31.245_270_191_439_438, "b": 0.1, "c": 1e300, "d": u64::MAX });
-        let event = Event::Started(Started {
+        let event = Event::Started(RunStart {
             skill: "s".to_owned(),
             revision: "r".to_owned(),
             execution_id: "run_1".to_owned(),

@@ -9,7 +9,7 @@
 
 use deft_model::{Failure, RunId, RunStatus};
 use deft_store::{NoticeFilter, RunRow, Write};
-use deft_workflow::Finished;
+use deft_workflow::RunEnd;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub fn answer_text(text: &str, failure: Option<&Failure>) -> String {
 }
 
 /// The answer of a run that ends, if it goes anywhere.
-pub(crate) fn answer(run: &RunRow, finished: &Finished, at: Timestamp) -> Option<Write> {
+pub(crate) fn answer(run: &RunRow, finished: &RunEnd, at: Timestamp) -> Option<Write> {
     let to = answer_to(run)?;
     let text = answer_text(&text_of(&finished.outputs), finish::failure(finished));
     Some(Write::Notice {

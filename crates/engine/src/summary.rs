@@ -3,7 +3,7 @@
 //!
 //! Not here: who is told, and when.
 
-use deft_workflow::Finished;
+use deft_workflow::RunEnd;
 use serde_json::Value;
 
 /// The longest summary that is kept of a run.
@@ -19,7 +19,7 @@ const DONE: &str = "done";
 const TEXTS: [&str; 6] = ["text", "message", "summary", "answer", "result", "stdout"];
 
 /// Why a run failed, or what it returned.
-pub(crate) fn summary(finished: &Finished) -> String {
+pub(crate) fn summary(finished: &RunEnd) -> String {
     let text = match &finished.error {
         Some(error) => error.failure.message.clone(),
         None => words(&finished.outputs).unwrap_or_else(|| DONE.to_owned()),
@@ -109,7 +109,7 @@ mod tests {
             ),
         ];
         for (outputs, said) in cases {
-            let finished = Finished {
+            let finished = RunEnd {
                 outcome: Outcome::Success,
                 outputs: outputs.clone(),
                 error: None,

@@ -1,7 +1,7 @@
 //! What can be known of the tools of a skill before it runs.
 
 use deft_agent::{Address, Machine as Agent};
-use deft_model::{Action, Failure, FailureClass, OnError, Outage};
+use deft_model::{Failure, FailureClass, OnError, Outage, StepKind};
 use deft_tools::Found;
 use deft_workflow::Path;
 
@@ -41,8 +41,8 @@ impl Inner {
             .plan
             .steps()
             .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
-        sure.filter_map(|step| match &step.action {
-            Action::Tool { tool, .. } if !tool.contains("{{") => Some((&step.id, tool)),
+        sure.filter_map(|step| match &step.kind {
+            StepKind::Tool { tool, .. } if !tool.contains("{{") => Some((&step.id, tool)),
             _ => None,
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {

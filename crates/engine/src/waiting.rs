@@ -2,7 +2,7 @@
 //!
 //! A run that waits in silence is as good as lost to whoever trusts it overnight.
 
-use deft_model::{Action, Failure, RunStatus, Tier};
+use deft_model::{Failure, RunStatus, StepKind, Tier};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
 use deft_tools::{Found, Health, ServerState};
 use jiff::Timestamp;
@@ -72,13 +72,13 @@ impl Inner {
         if skill.tier() == Tier::Agent && !self.has_model(&skill.policy.agent_id) {
             return false;
         }
-        let mut tools = pinned.plan.steps().flat_map(|step| match &step.action {
-            Action::Tool { tool, .. } if !tool.contains("{{") => std::slice::from_ref(tool),
-            Action::Agent { tools, .. } => tools,
-            Action::Tool { .. }
-            | Action::Compute { .. }
-            | Action::Skill { .. }
-            | Action::Wait(_) => &[],
+        let mut tools = pinned.plan.steps().flat_map(|step| match &step.kind {
+            StepKind::Tool { tool, .. } if !tool.contains("{{") => std::slice::from_ref(tool),
+            StepKind::Agent { tools, .. } => tools,
+            StepKind::Tool { .. }
+            | StepKind::Compute { .. }
+            | StepKind::Skill { .. }
+            | StepKind::Wait(_) => &[],
         });
         tools.all(|tool| match self.parts.router.find(tool) {
             Found::Tool(info) => info.builtin || answers(servers, &info.server),

@@ -48,7 +48,7 @@ pub use scatter::scatter;
 pub use skill::{
     Body, Dialect, DomainIndex, OpenSpec, Role, Section, SiblingFile, Skill, Tier, Workflow,
 };
-pub use step::{Action, Confirmation, Input, InputType, Loop, OnError, Step, Wait};
+pub use step::{Confirmation, Input, InputType, Loop, OnError, Step, StepKind, Wait};
 pub use text::Text;
 pub use trigger::{SkillEvent, Timing, Trigger};
 pub use visible::{visible, visible_after, visible_json};

@@ -156,7 +156,7 @@ pub struct Budget {
 pub struct Policy {
     /// Whether triggers may fire it at all.
     pub enabled: bool,
-    /// Who owns it (X6).
+    /// The agent that it belongs to and runs as (X6).
     pub agent_id: String,
     /// The most turns a model may take (S0.5).
     pub max_steps: u32,

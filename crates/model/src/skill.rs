@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::choice::choice;
 use crate::{
-    Action, Confirmation, Digest, Input, Object, OnError, Policy, SkillId, Step, Text, Timing,
+    Confirmation, Digest, Input, Object, OnError, Policy, SkillId, Step, StepKind, Text, Timing,
     Trigger,
 };
 
@@ -111,7 +111,7 @@ pub enum Body {
         /// The id of the only step of its plan.
         step: String,
         /// The call.
-        action: Action,
+        kind: StepKind,
         /// What a failure means.
         on_error: OnError,
         /// The longest an attempt may take.

@@ -15,7 +15,7 @@ pub struct Step {
     /// A line for people.
     pub description: Option<String>,
     /// What it does.
-    pub action: Action,
+    pub kind: StepKind,
     /// A second name under which its value is visible.
     pub output: Option<String>,
     /// A Python expression; false skips the step.
@@ -44,11 +44,11 @@ pub struct Step {
 
 impl Step {
     /// A step that only does something, with defaults for all the rest.
-    pub fn new(id: impl Into<String>, action: Action) -> Self {
+    pub fn new(id: impl Into<String>, kind: StepKind) -> Self {
         Self {
             id: id.into(),
             description: None,
-            action,
+            kind,
             output: None,
             condition: None,
             on_error: OnError::Fail,
@@ -67,7 +67,7 @@ impl Step {
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum StepKind {
     /// Calls a tool.
     Tool {
         /// Its name, a template allowed.
@@ -109,9 +109,9 @@ pub enum Wait {
     Until(String),
 }
 
-impl Action {
+impl StepKind {
     /// The word for this kind of step, as events and files spell it.
-    pub fn kind(&self) -> &'static str {
+    pub fn key(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "tool",
             Self::Compute { .. } => "compute",

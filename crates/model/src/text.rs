@@ -14,10 +14,10 @@ const PACK_FROM_BYTES: usize = 1024;
 /// Thousands of skills are loaded and few are read, so long texts are kept
 /// packed and unpacked for each reader.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Text(Held);
+pub struct Text(Storage);
 
 #[derive(Clone, PartialEq, Eq)]
-enum Held {
+enum Storage {
     Plain(Arc<str>),
     Packed(Arc<[u8]>),
 }
@@ -31,10 +31,10 @@ impl Text {
     /// The text itself.
     pub fn read(&self) -> Cow<'_, str> {
         match &self.0 {
-            Held::Plain(text) => Cow::Borrowed(text),
+            Storage::Plain(text) => Cow::Borrowed(text),
             // What was packed here unpacks to what it was; the fallback only
             // spares callers an error that cannot happen.
-            Held::Packed(bytes) => {
+            Storage::Packed(bytes) => {
                 let unpacked = decompress_size_prepended(bytes).unwrap_or_default();
                 Cow::Owned(String::from_utf8(unpacked).unwrap_or_default())
             }
@@ -45,9 +45,11 @@ impl Text {
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
         if text.len() < PACK_FROM_BYTES {
-            return Self(Held::Plain(text.into()));
+            return Self(Storage::Plain(text.into()));
         }
-        Self(Held::Packed(compress_prepend_size(text.as_bytes()).into()))
+        Self(Storage::Packed(
+            compress_prepend_size(text.as_bytes()).into(),
+        ))
     }
 }
 
@@ -79,6 +81,6 @@ mod tests {
     fn long_texts_are_packed() {
         let text = Text::from("the same again ".repeat(1000).as_str());
         assert_eq!(text, text.clone());
-        assert!(matches!(&text.0, super::Held::Packed(bytes) if bytes.len() < 1000));
+        assert!(matches!(&text.0, super::Storage::Packed(bytes) if bytes.len() < 1000));
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use deft_model::{Action, Body, Handler, Skill, Step, nearest, nearest_name};
+use deft_model::{Body, Handler, Skill, Step, StepKind, nearest, nearest_name};
 use deft_template::has_markup;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ pub fn skills_run_by(skill: &Skill) -> Vec<String> {
         _ => &[],
     };
     for step in steps {
-        if let Action::Skill { skill, .. } = &step.action
+        if let StepKind::Skill { skill, .. } = &step.kind
             && !has_markup(skill)
         {
             run.push(skill.trim().to_owned());
@@ -89,7 +89,7 @@ impl Check<'_> {
                     self.step(step);
                 }
             }
-            Body::Call { step, action, .. } => self.step(&Step::new(step, action.clone())),
+            Body::Call { step, kind, .. } => self.step(&Step::new(step, kind.clone())),
             Body::Manual {
                 handler: Some(handler),
                 ..
@@ -110,23 +110,23 @@ impl Check<'_> {
     }
 
     fn step(&mut self, step: &Step) {
-        match &step.action {
-            Action::Tool { tool, args } if !has_markup(tool) => {
+        match &step.kind {
+            StepKind::Tool { tool, args } if !has_markup(tool) => {
                 self.tool(tool, self.key(step, "tool"));
                 self.arguments(step, tool, args);
             }
-            Action::Skill { skill, .. } if !has_markup(skill) => {
+            StepKind::Skill { skill, .. } if !has_markup(skill) => {
                 self.known_skill(skill.trim(), self.key(step, "skill"));
             }
-            Action::Agent { tools, .. } => {
+            StepKind::Agent { tools, .. } => {
                 for tool in tools {
                     self.tool(tool, self.key(step, "tools"));
                 }
             }
-            Action::Tool { .. }
-            | Action::Skill { .. }
-            | Action::Compute { .. }
-            | Action::Wait(_) => {}
+            StepKind::Tool { .. }
+            | StepKind::Skill { .. }
+            | StepKind::Compute { .. }
+            | StepKind::Wait(_) => {}
         }
         for heal in &step.heal {
             self.tool(&heal.tool, self.key(step, "heal"));
@@ -223,8 +223,8 @@ impl Check<'_> {
     fn key(&self, step: &Step, key: &str) -> Span {
         match self.map(&step.id).and_then(|map| map.get(key)) {
             Some(node) => node.span,
-            None => match &step.action {
-                Action::Tool { tool, .. } => self.place(tool),
+            None => match &step.kind {
+                StepKind::Tool { tool, .. } => self.place(tool),
                 _ => Span::NONE,
             },
         }

@@ -1,6 +1,6 @@
 //! The execution plan of a record: compiled tool calls (S0.3).
 
-use deft_model::{Action, Body, OnError, Step, Text, Workflow, nearest};
+use deft_model::{Body, OnError, Step, StepKind, Text, Workflow, nearest};
 use deft_template::{NameUse, has_markup};
 
 use crate::diagnostic::{Severity, Sink};
@@ -25,7 +25,7 @@ pub(crate) fn body(
 ) -> Body {
     let mut plan = plan(fields, sink);
     for step in &plan {
-        if let Action::Tool { tool, .. } = &step.action
+        if let StepKind::Tool { tool, .. } = &step.kind
             && !tools.contains(tool)
         {
             tools.push(tool.clone());
@@ -36,7 +36,7 @@ pub(crate) fn body(
     {
         return Body::Call {
             step: step.id,
-            action: step.action,
+            kind: step.kind,
             on_error: step.on_error,
             timeout: step.timeout,
             instructions,
@@ -105,7 +105,7 @@ fn plan_step(fields: &Fields<'_>, id: &str, sink: &mut Sink) -> Option<Step> {
     Some(Step {
         on_error,
         timeout,
-        ..Step::new(id, Action::Tool { tool, args })
+        ..Step::new(id, StepKind::Tool { tool, args })
     })
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use deft_model::{Authority, Effects, Object};
 use deft_skillfile::{Document, Moment, Place, Profile, parse};
-use deft_workflow::{Action, Event, Facts, Machine, Permit, Plan, Rules, Started};
+use deft_workflow::{Ask, Event, Facts, Machine, Permit, Plan, Rules, RunStart};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use jiff::{Timestamp, tz::TimeZone};
@@ -66,7 +66,7 @@ fn chain(count: usize) -> String {
 }
 
 fn started() -> Event {
-    Event::Started(Started {
+    Event::Started(RunStart {
         skill: "bench".to_owned(),
         revision: "rev".to_owned(),
         execution_id: "run_0198c7a0".to_owned(),
@@ -89,12 +89,12 @@ fn drive(plan: &Arc<Plan>, rules: &Arc<Rules>) -> Vec<Event> {
         if machine.finished().is_some() {
             return log;
         }
-        for action in machine.take_actions() {
-            let Action::Call { path, attempt, .. } = action else {
+        for action in machine.take_asks() {
+            let Ask::Call { path, attempt, .. } = action else {
                 panic!("only calls here");
             };
             let result = Ok(json!({ "text": "ok", "n": 1 }));
-            let event = machine.settle(&path, attempt, result, now, 3, false);
+            let event = machine.end_call(&path, attempt, result, now, 3, false);
             machine.apply(now, &event).unwrap();
             log.push(event);
         }

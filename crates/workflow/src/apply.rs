@@ -10,18 +10,18 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Answer, Call, Event, Started};
-use crate::machine::{Diverged, Machine};
+use crate::event::{Answer, Call, Event, RunStart};
+use crate::machine::{Divergence, Machine};
 use crate::progress::misplaced;
 use crate::size::size;
-use crate::state::{At, Fatal, FatalKind, Frame, Origin, Phase, Question, Try, TryState};
+use crate::state::{Fatal, FatalKind, Frame, Origin, Phase, Position, Question, Try, TryState};
 
 impl Machine {
     /// Folds an event into the state.
-    pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Diverged> {
+    pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Divergence> {
         match event {
             Event::Prepared(_) if self.origin.is_some() => {
-                Err(Diverged("the run is prepared after it began".to_owned()))
+                Err(Divergence("the run is prepared after it began".to_owned()))
             }
             // Whoever begins the run has read it.
             Event::Prepared(_) => Ok(()),
@@ -98,9 +98,9 @@ impl Machine {
         }
     }
 
-    fn started(&mut self, at: Timestamp, started: &Started) -> Result<(), Diverged> {
+    fn started(&mut self, at: Timestamp, started: &RunStart) -> Result<(), Divergence> {
         if self.origin.is_some() {
-            return Err(Diverged("the run begins twice".to_owned()));
+            return Err(Divergence("the run begins twice".to_owned()));
         }
         self.origin = Some(Origin {
             started: started.clone(),
@@ -116,7 +116,7 @@ impl Machine {
         path: &Path,
         value: Option<&Value>,
         error: Option<&Failure>,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         self.results = self.results.saturating_add(value.map_or(0, size));
         let state = self.state(at);
@@ -133,7 +133,7 @@ impl Machine {
 
     /// What an agent does is its own machine's business; here it only has to be at work. Its step
     /// may be between two tries.
-    fn thought(&mut self, path: &Path) -> Result<(), Diverged> {
+    fn thought(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.tried(at)?.state.is_over() {
             return Err(misplaced(path, "goes on after it has ended"));
@@ -141,7 +141,7 @@ impl Machine {
         Ok(())
     }
 
-    fn skipped(&mut self, path: &Path) -> Result<(), Diverged> {
+    fn skipped(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if at.item.is_none() {
             let at = self.locate_pending(path)?;
@@ -156,7 +156,7 @@ impl Machine {
         self.item_over(at)
     }
 
-    fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Diverged> {
+    fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         if self.frames[at.frame].plan.steps[at.step].list.is_none() {
             return Err(misplaced(path, "is no loop"));
@@ -170,7 +170,7 @@ impl Machine {
         Ok(())
     }
 
-    fn asked(&mut self, now: Timestamp, path: &Path, question: Question) -> Result<(), Diverged> {
+    fn asked(&mut self, now: Timestamp, path: &Path, question: Question) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         self.open(at);
         self.pause(now, at.frame);
@@ -188,7 +188,7 @@ impl Machine {
         path: &Path,
         answer: Answer,
         by: &str,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.state(at).phase != Phase::Asking {
             return Err(misplaced(path, "was not asked about"));
@@ -215,10 +215,10 @@ impl Machine {
         revision: &str,
         inputs: &Object,
         until: Option<Timestamp>,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let plan = self.nested.get(revision);
-        let plan = plan.ok_or_else(|| Diverged(format!("revision `{revision}` is missing")))?;
+        let plan = plan.ok_or_else(|| Divergence(format!("revision `{revision}` is missing")))?;
         let mut frame = Frame::new(Arc::clone(plan), inputs);
         let tried = self.tried(at)?;
         let since = match &tried.state {
@@ -248,7 +248,7 @@ impl Machine {
         values: &[Value],
         error: Option<&Failure>,
         ms: u64,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let state = self.state(at);
         state.ms = ms;
@@ -261,7 +261,7 @@ impl Machine {
         self.over(at, phase)
     }
 
-    fn stop(&mut self, now: Timestamp, failure: &Failure) -> Result<(), Diverged> {
+    fn stop(&mut self, now: Timestamp, failure: &Failure) -> Result<(), Divergence> {
         self.stopped.get_or_insert_with(|| failure.clone());
         for frame in 0..self.frames.len() {
             self.stop_frame(now, frame, failure)?;
@@ -275,7 +275,7 @@ impl Machine {
         now: Timestamp,
         frame: usize,
         failure: &Failure,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         for step in 0..self.frames[frame].steps.len() {
             self.stop_step(now, frame, step, failure)?;
         }
@@ -290,9 +290,9 @@ impl Machine {
         frame: usize,
         step: usize,
         failure: &Failure,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let item = None;
-        let at = At { frame, step, item };
+        let at = Position { frame, step, item };
         if self.state(at).phase == Phase::Asking {
             self.unpause(now, frame);
             return self.over(at, Phase::Refused);
@@ -300,7 +300,7 @@ impl Machine {
         let looped = self.state(at).items.is_some();
         for item in 0..self.state(at).tries.len() {
             let this = looped.then_some(item);
-            let is_wait = self.is_wait(At { item: this, ..at });
+            let is_wait = self.is_wait(Position { item: this, ..at });
             if is_wait {
                 self.unpause(now, frame);
             }
@@ -313,7 +313,12 @@ impl Machine {
             };
             if waits {
                 let item = looped.then_some(item);
-                self.failed(now, At { frame, step, item }, failure, FatalKind::Error)?;
+                self.failed(
+                    now,
+                    Position { frame, step, item },
+                    failure,
+                    FatalKind::Error,
+                )?;
             }
         }
         if looped {
@@ -323,7 +328,7 @@ impl Machine {
     }
 
     /// The place of a step that has not begun.
-    fn locate_pending(&mut self, path: &Path) -> Result<At, Diverged> {
+    fn locate_pending(&mut self, path: &Path) -> Result<Position, Divergence> {
         let at = self.locate(path)?;
         if at.item.is_some() || self.state(at).phase != Phase::Pending {
             return Err(misplaced(path, "has begun already"));

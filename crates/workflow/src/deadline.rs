@@ -11,10 +11,10 @@ use jiff::Timestamp;
 
 use crate::Path;
 use crate::event::Event;
-use crate::machine::{Diverged, Machine};
+use crate::machine::{Divergence, Machine};
 use crate::plan::Plan;
 use crate::progress::misplaced;
-use crate::state::{At, Limit, TryState};
+use crate::state::{Limit, Position, TryState};
 
 impl Machine {
     /// The event that begins the skill which a step asked for, and the plan for it.
@@ -31,7 +31,7 @@ impl Machine {
     }
 
     /// Until when a nested skill that begins now may go on.
-    pub(crate) fn allowed(&self, at: At, plan: &Plan, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn allowed(&self, at: Position, plan: &Plan, now: Timestamp) -> Option<Timestamp> {
         let begun = match self.try_state(at) {
             Some(TryState::Calling { at, .. }) => *at,
             _ => now,
@@ -136,7 +136,7 @@ impl Machine {
         now: Timestamp,
         path: &Path,
         failure: &Failure,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let Some(TryState::Inside { frame, .. }) = self.try_state(at) else {
             return Err(misplaced(path, "does not run a skill"));

@@ -10,13 +10,13 @@ use deft_template::{EvalError, EvalKind};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::event::{Answer, Begun, Call, Event, Operation};
+use crate::event::{Answer, Call, CallIntent, Event, Operation};
 use crate::machine::{Facts, Machine, Todo};
-use crate::order::Waits;
-use crate::plan::{Planned, Prose, Work};
+use crate::order::Prerequisites;
+use crate::plan::{CompiledStep, Instructions, PlannedStep};
 use crate::progress::{elapsed, tolerated};
-use crate::scope::View;
-use crate::state::{At, Phase, Try, TryState};
+use crate::scope::NameScope;
+use crate::state::{Phase, Position, Try, TryState};
 
 impl Machine {
     pub(crate) fn decide(&mut self, now: Timestamp, facts: &dyn Facts) -> Option<Event> {
@@ -41,8 +41,8 @@ impl Machine {
     fn is_ready(&self, frame: usize, step: usize) -> bool {
         let frame = &self.frames[frame];
         let free = match frame.plan.steps[step].waits {
-            Waits::Leading(count) => frame.leading >= count,
-            Waits::For(_) => frame.steps[step].waits == 0,
+            Prerequisites::Leading(count) => frame.leading >= count,
+            Prerequisites::For(_) => frame.steps[step].waits == 0,
         };
         free && frame.steps[step].phase == Phase::Pending && !frame.left
     }
@@ -58,7 +58,7 @@ impl Machine {
             return None;
         }
         let item = None;
-        let at = At { frame, step, item };
+        let at = Position { frame, step, item };
         let planned = &self.frames[frame].plan.steps[step];
         let state = &self.frames[frame].steps[step];
         if state.answer == Some(Answer::Skip) {
@@ -80,7 +80,7 @@ impl Machine {
         }
     }
 
-    fn decide_item(&self, now: Timestamp, at: At, facts: &dyn Facts) -> Option<Event> {
+    fn decide_item(&self, now: Timestamp, at: Position, facts: &dyn Facts) -> Option<Event> {
         let frame = &self.frames[at.frame];
         let state = &frame.steps[at.step];
         let item = at.item?;
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     /// What a condition comes to, unless it is true.
-    fn judge(&self, at: At, planned: &Planned, judged: Option<bool>) -> Option<Event> {
+    fn judge(&self, at: Position, planned: &PlannedStep, judged: Option<bool>) -> Option<Event> {
         let condition = planned.condition.as_ref()?;
         let view = self.view(at.frame, Some(at))?;
         let verdict = match judged {
@@ -123,14 +123,14 @@ impl Machine {
         }
     }
 
-    pub(crate) fn skip(&self, at: At, reason: impl Into<String>) -> Event {
+    pub(crate) fn skip(&self, at: Position, reason: impl Into<String>) -> Event {
         Event::Skipped {
             path: self.path(at),
             reason: reason.into(),
         }
     }
 
-    fn list(&self, at: At, list: &crate::tree::Tree) -> Event {
+    fn list(&self, at: Position, list: &crate::tree::Tree) -> Event {
         let Some(view) = self.view(at.frame, Some(at)) else {
             return self.skip(at, "the run has not begun");
         };
@@ -140,7 +140,7 @@ impl Machine {
                 let message = format!("the loop has {} items, more than {limit}", items.len());
                 let failure = Failure::new(FailureClass::Limit, message)
                     .hint("filter the list first, or work on it in parts");
-                self.settle_failed(at, failure)
+                self.fail_before_call(at, failure)
             }
             Ok(Value::Array(items)) => self.listing(at, items),
             Ok(Value::Null) => self.listing(at, Vec::new()),
@@ -153,27 +153,27 @@ impl Machine {
                 let message = format!("the loop has {} items, more than {limit}", map.len());
                 let failure = Failure::new(FailureClass::Limit, message)
                     .hint("filter the list first, or work on it in parts");
-                self.settle_failed(at, failure)
+                self.fail_before_call(at, failure)
             }
             Ok(other) => {
                 let message = format!("`loop` needs a list or a mapping, not {}", describe(&other));
-                self.settle_failed(at, Failure::new(FailureClass::Invalid, message))
+                self.fail_before_call(at, Failure::new(FailureClass::Invalid, message))
             }
             Err(error) => self.unrendered(at, "loop", &error),
         }
     }
 
-    fn listing(&self, at: At, items: Vec<Value>) -> Event {
+    fn listing(&self, at: Position, items: Vec<Value>) -> Event {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         Event::Listed {
             path: self.path(at),
-            step_type: step.action.kind().to_owned(),
+            step_type: step.kind.key().to_owned(),
             items,
         }
     }
 
     /// Renders what a step does and states the intent to do it.
-    fn begin(&self, now: Timestamp, at: At, facts: &dyn Facts) -> Event {
+    fn begin(&self, now: Timestamp, at: Position, facts: &dyn Facts) -> Event {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
         if let Some(event) = self.verify(at).or_else(|| self.go_on(now, at)) {
@@ -182,10 +182,10 @@ impl Machine {
         let Some(view) = self.view(at.frame, Some(at)) else {
             return self.skip(at, "the run has not begun");
         };
-        if let Work::Wait { until, text } = &planned.work {
+        if let CompiledStep::Wait { until, text } = &planned.work {
             return match self.wait_until(now, &view, (*until, text)) {
                 Ok(until) => self.beginning(at, Call::Wait { until }, Effects::None),
-                Err(failure) => self.settle_failed(at, failure),
+                Err(failure) => self.fail_before_call(at, failure),
             };
         }
         let call = match render(&planned.work, &view) {
@@ -196,14 +196,14 @@ impl Machine {
         if let Call::Skill { skill, .. } = &call
             && frame.depth >= deepest
         {
-            return self.settle_failed(at, self.too_deep(at.frame, skill));
+            return self.fail_before_call(at, self.too_deep(at.frame, skill));
         }
         let tool = match &call {
             Call::Tool { tool, args } => Some((tool.as_str(), args)),
             _ => None,
         };
         if let Some(failure) = tool.and_then(|(tool, args)| self.forbidden(at, tool, args, facts)) {
-            return self.settle_failed(at, failure);
+            return self.fail_before_call(at, failure);
         }
         let effects = planned.effects(frame.plan.effects, tool, facts);
         self.beginning(at, call, effects)
@@ -211,7 +211,7 @@ impl Machine {
 
     /// A skill that has begun is not begun again: what is done in it stays done, with the inputs
     /// and the revision it had.
-    fn go_on(&self, now: Timestamp, at: At) -> Option<Event> {
+    fn go_on(&self, now: Timestamp, at: Position) -> Option<Event> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let plan = &self.frames[tried.inner?].plan;
@@ -247,10 +247,10 @@ impl Machine {
         Failure::new(FailureClass::Limit, message).hint("remove the step that closes the circle")
     }
 
-    fn beginning(&self, at: At, call: Call, effects: Effects) -> Event {
+    fn beginning(&self, at: Position, call: Call, effects: Effects) -> Event {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         let attempts = tries.get(at.item.unwrap_or(0)).map_or(0, |t| t.attempts);
-        Event::Begun(Begun {
+        Event::Begun(CallIntent {
             path: self.path(at),
             attempt: attempts + 1,
             call: Arc::new(call),
@@ -259,7 +259,7 @@ impl Machine {
     }
 
     /// A template or condition that cannot be evaluated is a failure of its step.
-    pub(crate) fn unrendered(&self, at: At, what: &str, error: &EvalError) -> Event {
+    pub(crate) fn unrendered(&self, at: Position, what: &str, error: &EvalError) -> Event {
         let path = self.path(at);
         let class = match error.kind {
             EvalKind::Limit => FailureClass::Limit,
@@ -268,13 +268,13 @@ impl Machine {
         let message = format!("{what} of `{path}`: {}", error.message);
         let mut failure = Failure::new(class, message);
         failure.hint.clone_from(&error.hint);
-        self.settle_failed(at, failure)
+        self.fail_before_call(at, failure)
     }
 
     fn decide_close(&self, now: Timestamp, frame: usize, step: usize) -> Option<Event> {
         let state = &self.frames[frame].steps[step];
         let item = None;
-        let at = At { frame, step, item };
+        let at = Position { frame, step, item };
         let all = state.begun == state.tries.len();
         let stopped = self.stopped_in(frame);
         let stuck = stopped.is_some() || state.begun >= state.head + self.width(at);
@@ -330,23 +330,23 @@ fn item_value(tried: &Try) -> Value {
     }
 }
 
-fn render(work: &Work, view: &View<'_>) -> Result<Call, (&'static str, EvalError)> {
+fn render(work: &CompiledStep, view: &NameScope<'_>) -> Result<Call, (&'static str, EvalError)> {
     Ok(match work {
-        Work::Tool { tool, args } => Call::Tool {
+        CompiledStep::Tool { tool, args } => Call::Tool {
             tool: tool.render_text(view).map_err(|e| ("tool", e))?,
             args: args.render_object(view).map_err(|e| ("args", e))?,
         },
         // A wait never comes here: `begin` takes it apart, since it needs the time.
-        Work::Compute | Work::Wait { .. } => Call::Compute,
-        Work::Agent { instructions } => Call::Agent {
+        CompiledStep::Compute | CompiledStep::Wait { .. } => Call::Compute,
+        CompiledStep::Agent { instructions } => Call::Agent {
             instructions: match instructions {
-                Prose::Plain(text) => text.clone(),
-                Prose::Template(text) => text
+                Instructions::Plain(text) => text.clone(),
+                Instructions::Template(text) => text
                     .render_framed(view, &deft_agent::prompt::frame_value)
                     .map_err(|e| ("agent", e))?,
             },
         },
-        Work::Skill { skill, args } => Call::Skill {
+        CompiledStep::Skill { skill, args } => Call::Skill {
             skill: skill.render_text(view).map_err(|e| ("skill", e))?,
             args: args.render_object(view).map_err(|e| ("args", e))?,
         },
@@ -354,12 +354,14 @@ fn render(work: &Work, view: &View<'_>) -> Result<Call, (&'static str, EvalError
 }
 
 /// What a confirmation is about; arguments that need the item are not known yet.
-pub(crate) fn operation(planned: &Planned, view: &View<'_>) -> Operation {
-    let kind = planned.step.action.kind().to_owned();
+pub(crate) fn operation(planned: &PlannedStep, view: &NameScope<'_>) -> Operation {
+    let kind = planned.step.kind.key().to_owned();
     let (name, args) = match &planned.work {
-        Work::Tool { tool, args } => (Some(tool), Some(args)),
-        Work::Skill { skill, args } => (Some(skill), Some(args)),
-        Work::Compute | Work::Agent { .. } | Work::Wait { .. } => (None, None),
+        CompiledStep::Tool { tool, args } => (Some(tool), Some(args)),
+        CompiledStep::Skill { skill, args } => (Some(skill), Some(args)),
+        CompiledStep::Compute | CompiledStep::Agent { .. } | CompiledStep::Wait { .. } => {
+            (None, None)
+        }
     };
     // Before a loop nobody knows its items, also where a template could do without.
     let known = |mentions: &dyn Fn(&str) -> bool| !planned.loop_var().is_some_and(mentions);

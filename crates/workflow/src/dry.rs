@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::machine::{Facts, Rules};
 use crate::order;
-use crate::plan::{Plan, Planned, Prose, Remedy, Work};
+use crate::plan::{CompiledStep, Instructions, Plan, PlannedStep, Remedy};
 use crate::tree::Tree;
 use crate::wait;
 
@@ -104,7 +104,8 @@ pub fn dry_run(
     facts: &dyn Facts,
     now: Timestamp,
 ) -> Vec<DryStep> {
-    let waits: Vec<order::Waits> = plan.steps.iter().map(|step| step.waits.clone()).collect();
+    let waits: Vec<order::Prerequisites> =
+        plan.steps.iter().map(|step| step.waits.clone()).collect();
     let mut scope = DryScope {
         plan,
         rules,
@@ -187,7 +188,7 @@ impl DryScope<'_> {
 
     fn step(&self, at: usize, wave: usize, facts: &dyn Facts) -> DryStep {
         let planned = &self.plan.steps[at];
-        let mut looking = Looking {
+        let mut looking = DryCheck {
             scope: self,
             at,
             unknown: Vec::new(),
@@ -210,7 +211,7 @@ impl DryScope<'_> {
         let tool = name.as_deref().map(|name| (name, &given));
         DryStep {
             id: planned.step.id.clone(),
-            kind: planned.step.action.kind(),
+            kind: planned.step.kind.key(),
             wave,
             verdict,
             condition: planned.step.condition.clone(),
@@ -242,14 +243,14 @@ fn dry_heal(remedy: &Remedy) -> DryHeal {
 }
 
 /// One step being looked at.
-struct Looking<'a> {
+struct DryCheck<'a> {
     scope: &'a DryScope<'a>,
     at: usize,
     unknown: Vec<String>,
     problems: Vec<String>,
 }
 
-impl Looking<'_> {
+impl DryCheck<'_> {
     fn verdict(&mut self, condition: Option<&Condition>) -> Verdict {
         let Some(condition) = condition else {
             return Verdict::Run;
@@ -267,7 +268,7 @@ impl Looking<'_> {
         }
     }
 
-    fn repeat(&mut self, planned: &Planned) -> Option<DryLoop> {
+    fn repeat(&mut self, planned: &PlannedStep) -> Option<DryLoop> {
         let (repeat, list) = planned.step.repeat.as_ref().zip(planned.list.as_ref())?;
         let over = self.tree("loop", list);
         Some(DryLoop {
@@ -285,24 +286,24 @@ impl Looking<'_> {
         })
     }
 
-    fn work(&mut self, work: &Work) -> (Option<String>, Option<Value>) {
+    fn work(&mut self, work: &CompiledStep) -> (Option<String>, Option<Value>) {
         match work {
-            Work::Tool { tool: name, args } | Work::Skill { skill: name, args } => {
+            CompiledStep::Tool { tool: name, args } | CompiledStep::Skill { skill: name, args } => {
                 let name = self.text("name", name);
                 (Some(name), Some(self.tree("args", args)))
             }
-            Work::Compute => (None, None),
-            Work::Wait { until, text } => {
+            CompiledStep::Compute => (None, None),
+            CompiledStep::Wait { until, text } => {
                 let (key, value) = (
                     if *until { "until" } else { "for" },
                     self.template("wait", text),
                 );
                 (None, Some(json!({ key: value })))
             }
-            Work::Agent { instructions } => {
+            CompiledStep::Agent { instructions } => {
                 let text = match instructions {
-                    Prose::Plain(text) => text.clone(),
-                    Prose::Template(text) => self.text("args", text),
+                    Instructions::Plain(text) => text.clone(),
+                    Instructions::Template(text) => self.text("args", text),
                 };
                 (None, Some(Value::String(text)))
             }
@@ -310,8 +311,8 @@ impl Looking<'_> {
     }
 
     /// When a wait that begins now would be over.
-    fn until(&mut self, work: &Work, args: Option<&Value>) -> Option<Timestamp> {
-        let Work::Wait { until, .. } = work else {
+    fn until(&mut self, work: &CompiledStep, args: Option<&Value>) -> Option<Timestamp> {
+        let CompiledStep::Wait { until, .. } = work else {
             return None;
         };
         let args = args.filter(|_| self.unknown.is_empty())?;

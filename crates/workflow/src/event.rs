@@ -18,9 +18,9 @@ use crate::Path;
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// What the run will begin with, where somebody else may have to begin it.
-    Prepared(Prepared),
+    Prepared(RunPreparation),
     /// The run began.
-    Started(Started),
+    Started(RunStart),
     /// A step of an earlier run counts for this one (`rerun --from`).
     Reused {
         /// The step.
@@ -76,9 +76,9 @@ pub enum Event {
         by: String,
     },
     /// Something outside is about to be done. Stored before it is done.
-    Begun(Begun),
+    Begun(CallIntent),
     /// It was done, or it failed.
-    Ended(Ended),
+    Ended(CallEnd),
     /// Something happened to the agent of a step that has begun and not ended.
     Agent {
         /// The step or item.
@@ -155,12 +155,12 @@ pub enum Event {
         by: String,
     },
     /// The run is over.
-    Finished(Finished),
+    Finished(RunEnd),
 }
 
 /// What a run that waits for its turn will begin with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Prepared {
+pub struct RunPreparation {
     /// The folder or project it works on.
     pub workspace_uri: String,
     /// Makes the placeholders of secrets unguessable.
@@ -178,7 +178,7 @@ pub struct Prepared {
 
 /// How a run began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Started {
+pub struct RunStart {
     /// The skill.
     pub skill: String,
     /// Its pinned revision.
@@ -249,7 +249,7 @@ pub enum Answer {
 
 /// The intent to do something outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Begun {
+pub struct CallIntent {
     /// The step or item.
     pub path: Path,
     /// 1 for the first try.
@@ -278,7 +278,7 @@ pub enum Call {
     /// The condition that a result must meet, where it needs the worker.
     Expect {
         /// Who expects it.
-        of: Whose,
+        of: ExpectLevel,
     },
     /// A model.
     Agent {
@@ -302,7 +302,7 @@ pub enum Call {
 /// Who expects something of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Whose {
+pub enum ExpectLevel {
     /// The step.
     Step,
     /// Its skill.
@@ -311,7 +311,7 @@ pub enum Whose {
 
 /// How a call ended and what follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct CallEnd {
     /// The step or item.
     pub path: Path,
     /// Which try; 0 when it failed before anything was called.
@@ -349,15 +349,17 @@ pub enum Next {
     /// The value is there, and the worker has to say whether it is as expected.
     Verify {
         /// Who expects it.
-        of: Whose,
+        of: ExpectLevel,
     },
     /// It is tried again at an instant.
     Retry {
         /// When.
         at: Timestamp,
     },
-    /// What it needs is not there; it is made when that is back, or at an instant at the latest.
-    Wait {
+    /// What it needs is missing: the call waits until that is back, or until an instant at the
+    /// latest. This does not use up a retry.
+    #[serde(rename = "wait")]
+    Postponed {
         /// When.
         at: Timestamp,
     },
@@ -381,7 +383,7 @@ impl Next {
             Self::Judged
             | Self::Verify { .. }
             | Self::Retry { .. }
-            | Self::Wait { .. }
+            | Self::Postponed { .. }
             | Self::Heal(_) => false,
         }
     }
@@ -402,7 +404,7 @@ pub struct Heal {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
+pub struct RunEnd {
     /// The outcome.
     pub outcome: Outcome,
     /// What it returns.

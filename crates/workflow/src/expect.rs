@@ -11,24 +11,24 @@ use deft_template::{Condition, EvalError, EvalKind, Lookup, Member, Scope, Synta
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::event::{Call, Whose};
+use crate::event::{Call, ExpectLevel};
 use crate::machine::Machine;
 use crate::plan::Plan;
-use crate::scope::{View, mentions};
-use crate::state::{At, Phase, TryState, Verdict};
+use crate::scope::{NameScope, mentions};
+use crate::state::{Phase, Position, TryState, Verdict};
 
 /// How many problems with a value are told at once.
 const MOST_PROBLEMS: usize = 3;
 
 /// Post-conditions made ready.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct Expectation {
     called: Vec<String>,
     that: Option<Condition>,
     schema: Option<Validator>,
 }
 
-impl Expected {
+impl Expectation {
     pub(crate) fn compile(expect: Option<&Expect>) -> Result<Self, SyntaxError> {
         let Some(expect) = expect else {
             return Ok(Self::default());
@@ -81,8 +81,8 @@ impl Expected {
         &self,
         what: &str,
         is_called: impl Fn(&str) -> bool,
-        scope: &Beside<'_>,
-    ) -> Result<(), Unmet> {
+        scope: &ExpectScope<'_>,
+    ) -> Result<(), ExpectProblem> {
         if let Some(tool) = self.called.iter().find(|tool| !is_called(tool)) {
             let message = format!("expected a successful call of `{tool}`, and there was none");
             return Err(Failure::new(FailureClass::Invalid, message).into());
@@ -99,14 +99,14 @@ impl Expected {
 
 /// Why a value cannot be called a success.
 #[derive(Debug)]
-pub(crate) enum Unmet {
+pub(crate) enum ExpectProblem {
     /// It is not as expected.
     Breach(Failure),
     /// Only the worker can say.
-    Beyond(Whose),
+    Beyond(ExpectLevel),
 }
 
-impl From<Failure> for Unmet {
+impl From<Failure> for ExpectProblem {
     fn from(failure: Failure) -> Self {
         Self::Breach(failure)
     }
@@ -114,7 +114,7 @@ impl From<Failure> for Unmet {
 
 impl Machine {
     /// `expect:` of a skill, over its outputs and by their names.
-    pub(crate) fn check_outputs(&self, index: usize, outputs: &Value) -> Result<(), Unmet> {
+    pub(crate) fn check_outputs(&self, index: usize, outputs: &Value) -> Result<(), ExpectProblem> {
         let frame = &self.frames[index];
         match &frame.verdict {
             Verdict::Met => return Ok(()),
@@ -131,17 +131,17 @@ impl Machine {
         };
         let is_called = |tool: &str| frame.called.iter().any(|other| is_same(other, tool));
         let checked = frame.plan.expect.check("the outputs", is_called, &scope);
-        checked.map_err(|unmet| unmet.of(Whose::Skill))
+        checked.map_err(|problem| problem.with_level(ExpectLevel::Skill))
     }
 
     /// `expect:` of a step, and of its skill where that is nothing but an agent: it is the agent that
     /// has to keep it, and that can be asked again. `by_agent` is what it has called.
     pub(crate) fn check_step(
         &self,
-        at: At,
+        at: Position,
         value: &Arc<Value>,
         by_agent: &[String],
-    ) -> Result<(), Unmet> {
+    ) -> Result<(), ExpectProblem> {
         self.check_value(at, value, by_agent)?;
         if self.is_agent(at) {
             self.check_answer(at, value, by_agent)?;
@@ -150,7 +150,12 @@ impl Machine {
     }
 
     /// `expect:` of a step.
-    fn check_value(&self, at: At, value: &Arc<Value>, by_agent: &[String]) -> Result<(), Unmet> {
+    fn check_value(
+        &self,
+        at: Position,
+        value: &Arc<Value>,
+        by_agent: &[String],
+    ) -> Result<(), ExpectProblem> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
         if planned.expect.is_empty() {
             return Ok(());
@@ -171,16 +176,16 @@ impl Machine {
         };
         let what = format!("the result of `{}`", self.path(at));
         let checked = planned.expect.check(&what, is_called, &scope);
-        checked.map_err(|unmet| unmet.of(Whose::Step))
+        checked.map_err(|problem| problem.with_level(ExpectLevel::Step))
     }
 
     /// `expect:` of a skill that is nothing but its agent, over what it will return.
     pub(crate) fn check_answer(
         &self,
-        at: At,
+        at: Position,
         value: &Arc<Value>,
         by_agent: &[String],
-    ) -> Result<(), Unmet> {
+    ) -> Result<(), ExpectProblem> {
         let plan = &self.frames[at.frame].plan;
         if plan.expect.is_empty() || !plan.is_kept_by_agent() {
             return Ok(());
@@ -190,14 +195,14 @@ impl Machine {
         };
         let is_called = |tool: &str| by_agent.iter().any(|other| is_same(other, tool));
         let checked = plan.expect.check("the outputs", is_called, &scope);
-        checked.map_err(|unmet| unmet.of(Whose::Skill))
+        checked.map_err(|problem| problem.with_level(ExpectLevel::Skill))
     }
 
     /// What the post-condition of a step sees: its value as `result` and by its own names.
-    pub(crate) fn step_scope(&self, at: At, value: &Arc<Value>) -> Option<Beside<'_>> {
+    pub(crate) fn step_scope(&self, at: Position, value: &Arc<Value>) -> Option<ExpectScope<'_>> {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let output = step.output.as_deref().unwrap_or("result");
-        Some(Beside {
+        Some(ExpectScope {
             view: self.view(at.frame, Some(at))?,
             value: Arc::clone(value),
             names: vec!["result", &step.id, output],
@@ -206,13 +211,13 @@ impl Machine {
     }
 
     /// What the post-condition of a skill sees of an answer that will be all it returns.
-    pub(crate) fn answer_scope(&self, at: At, value: &Arc<Value>) -> Option<Beside<'_>> {
+    pub(crate) fn answer_scope(&self, at: Position, value: &Arc<Value>) -> Option<ExpectScope<'_>> {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let (value, names) = match &step.output {
             None => (Arc::clone(value), vec!["outputs", step.id.as_str()]),
             Some(name) => (Arc::new(json!({ name: **value })), vec!["outputs"]),
         };
-        Some(Beside {
+        Some(ExpectScope {
             view: self.view(at.frame, None)?,
             value,
             names,
@@ -221,8 +226,8 @@ impl Machine {
     }
 
     /// What the post-condition of a skill sees of its outputs.
-    pub(crate) fn output_scope(&self, frame: usize, outputs: &Value) -> Option<Beside<'_>> {
-        Some(Beside {
+    pub(crate) fn output_scope(&self, frame: usize, outputs: &Value) -> Option<ExpectScope<'_>> {
+        Some(ExpectScope {
             view: self.view(frame, None)?,
             value: Arc::new(outputs.clone()),
             names: vec!["outputs"],
@@ -231,11 +236,11 @@ impl Machine {
     }
 }
 
-impl Unmet {
+impl ExpectProblem {
     /// The same, with who expects it.
-    fn of(self, whose: Whose) -> Self {
+    fn with_level(self, level: ExpectLevel) -> Self {
         match self {
-            Self::Beyond(_) => Self::Beyond(whose),
+            Self::Beyond(_) => Self::Beyond(level),
             Self::Breach(failure) => Self::Breach(failure),
         }
     }
@@ -283,13 +288,13 @@ fn check_schema(what: &str, schema: &Validator, value: &Value) -> Result<(), Fai
     Err(Failure::new(FailureClass::Invalid, message))
 }
 
-fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), Unmet> {
+fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), ExpectProblem> {
     match that.is_true(scope) {
         Ok(true) => Ok(()),
         Ok(false) => Err(untrue(that.source()).into()),
         Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
             // Whose it is, the caller knows.
-            Err(Unmet::Beyond(Whose::Step))
+            Err(ExpectProblem::Beyond(ExpectLevel::Step))
         }
         Err(error) => {
             let source = that.source().trim();
@@ -312,15 +317,15 @@ pub(crate) fn invalid(what: &str, error: &EvalError) -> Failure {
 }
 
 /// The names a post-condition sees: what it is about, then everything else.
-pub(crate) struct Beside<'a> {
-    view: View<'a>,
+pub(crate) struct ExpectScope<'a> {
+    view: NameScope<'a>,
     value: Arc<Value>,
     names: Vec<&'a str>,
     /// The fields of the value are names too.
     fields: bool,
 }
 
-impl Beside<'_> {
+impl ExpectScope<'_> {
     /// The names that a text mentions, for code that is run elsewhere.
     pub(crate) fn mentioned_in(&self, code: &str) -> Object {
         let mut map = self.view.mentioned_in(code);
@@ -336,7 +341,7 @@ impl Beside<'_> {
     }
 }
 
-impl Scope for Beside<'_> {
+impl Scope for ExpectScope<'_> {
     fn get(&self, name: &str) -> Lookup {
         let field = self.value.get(name).filter(|_| self.fields);
         match field {

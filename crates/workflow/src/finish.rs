@@ -1,6 +1,6 @@
 //! How a frame ends: its outputs, or why it failed. Its post-conditions are in `expect.rs`.
 //!
-//! It does not say what a failure means for the step around it; that is `settle.rs`.
+//! It does not say what a failure means for the step around it; that is `call_end.rs`.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use deft_template::{Lookup, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Event, Finished, RunError};
-use crate::expect::{Unmet, invalid};
+use crate::event::{Event, RunEnd, RunError};
+use crate::expect::{ExpectProblem, invalid};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::progress::elapsed;
-use crate::scope::View;
-use crate::state::{At, FatalKind, TryState, Verdict};
+use crate::scope::NameScope;
+use crate::state::{FatalKind, Position, TryState, Verdict};
 
 impl Machine {
     pub(crate) fn decide_leave(&self, now: Timestamp, index: usize) -> Option<Event> {
@@ -42,7 +42,7 @@ impl Machine {
         };
         let result = result.map_err(|(outcome, error)| self.seen_outside(index, outcome, error));
         let ms = elapsed(since, now);
-        Some(self.settle(&self.path(parent), tried.attempts, result, now, ms, false))
+        Some(self.end_call(&self.path(parent), tried.attempts, result, now, ms, false))
     }
 
     fn is_complete(&self, index: usize) -> bool {
@@ -68,9 +68,9 @@ impl Machine {
         // worker would have to be asked.
         let failure = match (self.outputs(index), self.stopped_in(index)) {
             (Ok(outputs), _) => return Ok(outputs),
-            (Err(Unmet::Breach(failure)), _) => failure,
-            (Err(Unmet::Beyond(_)), Some(stopped)) => stopped.clone(),
-            (Err(Unmet::Beyond(_)), None) => return Err(None),
+            (Err(ExpectProblem::Breach(failure)), _) => failure,
+            (Err(ExpectProblem::Beyond(_)), Some(stopped)) => stopped.clone(),
+            (Err(ExpectProblem::Beyond(_)), None) => return Err(None),
         };
         let outcome = match failure.class {
             FailureClass::Cancelled => Outcome::Cancelled,
@@ -116,7 +116,7 @@ impl Machine {
     }
 
     /// The step inside nested skills that a failure comes from.
-    fn innermost(&self, at: At) -> At {
+    fn innermost(&self, at: Position) -> Position {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         let inner = tries
             .get(at.item.unwrap_or(0))
@@ -124,7 +124,7 @@ impl Machine {
         inner.map_or(at, |fatal| self.innermost(fatal.at))
     }
 
-    fn outputs(&self, index: usize) -> Result<Value, Unmet> {
+    fn outputs(&self, index: usize) -> Result<Value, ExpectProblem> {
         let outputs = self.rendered(index)?;
         self.check_outputs(index, &outputs)?;
         Ok(outputs)
@@ -156,7 +156,7 @@ impl Machine {
             Ok(outputs) => (Outcome::Success, outputs, None),
             Err((outcome, error)) => (outcome, Value::Null, Some(error)),
         };
-        Event::Finished(Finished {
+        Event::Finished(RunEnd {
             outcome,
             outputs,
             error,
@@ -167,7 +167,7 @@ impl Machine {
 
 /// What a skill without `outputs` returns: the value of its only step, or those with a name. The
 /// plan of a record names none, so that it returns what each step gave.
-fn unnamed(plan: &Plan, view: &View<'_>) -> Value {
+fn unnamed(plan: &Plan, view: &NameScope<'_>) -> Value {
     match plan.steps.as_slice() {
         several if plan.of_record && several.len() > 1 => {
             let steps = several.iter().zip(&view.frame.steps);

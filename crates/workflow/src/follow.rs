@@ -1,6 +1,6 @@
 //! How calls begin, end and are followed by something: another try, a remedy, the end of a step.
 //!
-//! What follows was decided in `settle.rs` and is part of the event; here it only happens.
+//! What follows was decided in `call_end.rs` and is part of the event; here it only happens.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Begun, Call, Ended, Heal, Next};
-use crate::machine::{Diverged, Machine, Todo};
+use crate::event::{Call, CallEnd, CallIntent, Heal, Next};
+use crate::machine::{Divergence, Machine, Todo};
 use crate::progress::{elapsed, misplaced, tolerated};
 use crate::size::size;
-use crate::state::{At, Fatal, FatalKind, Phase, TryState};
+use crate::state::{Fatal, FatalKind, Phase, Position, TryState};
 
 impl Machine {
-    pub(crate) fn begun(&mut self, now: Timestamp, begun: &Begun) -> Result<(), Diverged> {
+    pub(crate) fn begun(&mut self, now: Timestamp, begun: &CallIntent) -> Result<(), Divergence> {
         let at = self.locate(&begun.path)?;
         let judging = matches!(*begun.call, Call::Condition);
         let verifying = matches!(*begun.call, Call::Expect { .. });
@@ -55,7 +55,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn ended(&mut self, now: Timestamp, ended: &Ended) -> Result<(), Diverged> {
+    pub(crate) fn ended(&mut self, now: Timestamp, ended: &CallEnd) -> Result<(), Divergence> {
         let at = self.locate(&ended.path)?;
         if ended.attempt == 0 {
             self.open_item(at)?;
@@ -107,7 +107,7 @@ impl Machine {
     }
 
     /// Keeps the names of tools that were called with success, for those who care.
-    fn note_called(&mut self, at: At, by_model: &[String]) {
+    fn note_called(&mut self, at: Position, by_model: &[String]) {
         let call = match self.try_state(at) {
             Some(TryState::Calling { call, .. }) => Some(Arc::clone(call)),
             _ => None,
@@ -134,7 +134,12 @@ impl Machine {
     }
 
     /// The worker has judged the condition of a step or an item.
-    fn judged(&mut self, now: Timestamp, at: At, value: Option<&Value>) -> Result<(), Diverged> {
+    fn judged(
+        &mut self,
+        now: Timestamp,
+        at: Position,
+        value: Option<&Value>,
+    ) -> Result<(), Divergence> {
         let verdict = Some(value == Some(&Value::Bool(true)));
         let tried = self.tried(at)?;
         tried.attempts = 0;
@@ -149,7 +154,7 @@ impl Machine {
 
     /// Lets a try begin once more. A step starts over with its condition and its question, whose
     /// results are kept; an item of a loop goes straight on, or ends with a run that is stopped.
-    pub(crate) fn again(&mut self, now: Timestamp, at: At) -> Result<(), Diverged> {
+    pub(crate) fn again(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
         self.tried(at)?.state = TryState::Ready;
         if at.item.is_none() {
             return self.reopen(at);
@@ -165,11 +170,11 @@ impl Machine {
     fn follow(
         &mut self,
         now: Timestamp,
-        at: At,
+        at: Position,
         failure: &Failure,
         attempt: u32,
         next: &Next,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         match next {
             Next::Done | Next::Judged | Next::Verify { .. } | Next::Tolerate => {
                 self.tried(at)?.state = TryState::Ended(Err(failure.clone()));
@@ -183,7 +188,7 @@ impl Machine {
                 }
                 self.wait(now, at, *until)
             }
-            Next::Wait { at: until } => self.wait(now, at, *until),
+            Next::Postponed { at: until } => self.wait(now, at, *until),
             Next::Heal(heal) => self.heal(at, failure, attempt, heal),
             Next::Interrupt => self.failed(now, at, failure, FatalKind::Interrupted),
             Next::Block => self.failed(now, at, failure, FatalKind::Blocked),
@@ -196,11 +201,11 @@ impl Machine {
 
     fn heal(
         &mut self,
-        at: At,
+        at: Position,
         failure: &Failure,
         attempt: u32,
         heal: &Arc<Heal>,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let tried = self.tried(at)?;
         tried.heals = heal.ordinal;
         tried.state = TryState::Healing {
@@ -217,7 +222,7 @@ impl Machine {
         Ok(())
     }
 
-    fn wait(&mut self, now: Timestamp, at: At, until: Timestamp) -> Result<(), Diverged> {
+    fn wait(&mut self, now: Timestamp, at: Position, until: Timestamp) -> Result<(), Divergence> {
         if until <= now {
             return self.again(now, at);
         }
@@ -232,7 +237,7 @@ impl Machine {
         path: &Path,
         error: Option<&Failure>,
         next: &Next,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let TryState::Healing {
             failure, attempt, ..
@@ -249,7 +254,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Diverged> {
+    pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if !matches!(self.tried(at)?.state, TryState::Waiting { .. }) {
             return Err(misplaced(path, "was not waiting"));
@@ -261,10 +266,10 @@ impl Machine {
     pub(crate) fn failed(
         &mut self,
         now: Timestamp,
-        at: At,
+        at: Position,
         failure: &Failure,
         kind: FatalKind,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let tried = self.tried(at)?;
         let harmless = match (&tried.state, &tried.held) {
             (TryState::Calling { .. }, Some(held)) => held.effects != Effects::Once,
@@ -282,7 +287,7 @@ impl Machine {
     }
 
     /// A try is over for good.
-    fn try_over(&mut self, now: Timestamp, at: At) -> Result<(), Diverged> {
+    fn try_over(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
         if at.item.is_some() {
             return self.item_over(at);
         }
@@ -306,12 +311,12 @@ impl Machine {
         self.over(at, phase)
     }
 
-    pub(crate) fn item_over(&mut self, at: At) -> Result<(), Diverged> {
+    pub(crate) fn item_over(&mut self, at: Position) -> Result<(), Divergence> {
         let state = self.state(at);
         state.going = state
             .going
             .checked_sub(1)
-            .ok_or_else(|| Diverged("an item ends that is not going on".to_owned()))?;
+            .ok_or_else(|| Divergence("an item ends that is not going on".to_owned()))?;
         state.advance_head();
         self.next_items(at);
         Ok(())

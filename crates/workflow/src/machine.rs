@@ -1,29 +1,30 @@
-//! The interpreter as a value: events in, actions out.
+//! The interpreter as a value: events in, asks out.
 //!
 //! A machine performs nothing, reads no clock and knows no store. Whoever drives it calls
 //! [`Machine::advance`] for what follows from its state, stores those events, performs the
-//! [`Action`]s, and hands back what came of them as events made by [`Machine::settle`].
+//! [`Ask`]s, and hands back what came of them as events made by [`Machine::end_call`].
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Action as StepAction, Authority, Effects, Failure, Object};
+use deft_model::{Authority, Effects, Failure, Object, StepKind};
 use deft_template::Condition;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Path;
-use crate::event::{Call, Event, Finished, Heal, Operation, Started};
-use crate::expect::Expected;
+use crate::event::{Call, Event, Heal, Operation, RunEnd, RunStart};
+use crate::expect::Expectation;
 use crate::plan::{Plan, Remedy};
-use crate::scope::View;
-use crate::state::{At, Frame, Origin, Phase, TryState};
+use crate::scope::NameScope;
+use crate::state::{Frame, Origin, Phase, Position, TryState};
 
-/// What a machine asks of the world.
+/// What the interpreter asks the world to do. [`StepKind`] is what the file says a step does;
+/// this is one attempt of it, or a remedy, a sleep or a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// Do something outside and settle it.
+pub enum Ask {
+    /// Do something outside, and report the result with [`Machine::end_call`].
     Call {
         /// The step or item.
         path: Path,
@@ -57,7 +58,7 @@ pub enum Action {
         until: Timestamp,
     },
     /// Ask a person.
-    Ask {
+    Question {
         /// The step.
         path: Path,
         /// The question.
@@ -93,7 +94,7 @@ pub enum Permit {
 /// The stored events do not fit the plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the recorded events do not fit the skill: {0}")]
-pub struct Diverged(pub(crate) String);
+pub struct Divergence(pub(crate) String);
 
 /// Settings that hold for all runs.
 #[derive(Clone, Debug)]
@@ -135,8 +136,8 @@ pub struct Machine {
     pub(crate) todo: VecDeque<Todo>,
     /// Frames that may have ended; looked at when there is nothing else to do.
     pub(crate) leaving: VecDeque<usize>,
-    /// Tries whose action has not been taken yet.
-    pub(crate) fresh: Vec<At>,
+    /// Tries whose ask has not been taken yet.
+    pub(crate) fresh: Vec<Position>,
     /// Frames whose outputs the worker has to judge, as long as nobody has taken that up.
     pub(crate) fresh_outputs: Vec<usize>,
     /// Frames that are going on and must end in time.
@@ -144,7 +145,7 @@ pub struct Machine {
     pub(crate) stopped: Option<Failure>,
     /// How many bytes all results have so far.
     pub(crate) results: usize,
-    pub(crate) finished: Option<Finished>,
+    pub(crate) finished: Option<RunEnd>,
 }
 
 /// Something to be looked at when the machine advances. Stale ones are harmless: each is checked
@@ -152,7 +153,7 @@ pub struct Machine {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Todo {
     Step { frame: usize, step: usize },
-    Item(At),
+    Item(Position),
     Close { frame: usize, step: usize },
 }
 
@@ -209,7 +210,7 @@ impl Machine {
         rules: Arc<Rules>,
         nested: HashMap<String, Arc<Plan>>,
         events: impl IntoIterator<Item = (Timestamp, &'e Event)>,
-    ) -> Result<Self, Diverged> {
+    ) -> Result<Self, Divergence> {
         let mut machine = Self::new(plan, rules);
         machine.nested = nested;
         for (at, event) in events {
@@ -221,7 +222,7 @@ impl Machine {
     }
 
     /// The event that begins a run.
-    pub fn start(&self, started: Started) -> Event {
+    pub fn start(&self, started: RunStart) -> Event {
         Event::Started(started)
     }
 
@@ -246,7 +247,7 @@ impl Machine {
     }
 
     /// How the run ended, if it has.
-    pub fn finished(&self) -> Option<&Finished> {
+    pub fn finished(&self) -> Option<&RunEnd> {
         self.finished.as_ref()
     }
 
@@ -260,20 +261,20 @@ impl Machine {
         self.stopped.as_ref()
     }
 
-    /// Actions that have come up since this was last asked.
-    pub fn take_actions(&mut self) -> Vec<Action> {
+    /// The asks that have come up since the last call.
+    pub fn take_asks(&mut self) -> Vec<Ask> {
         let fresh = std::mem::take(&mut self.fresh);
         let outputs = std::mem::take(&mut self.fresh_outputs);
         let outputs = outputs
             .into_iter()
-            .filter_map(|frame| self.output_action(frame));
-        let steps = fresh.into_iter().filter_map(|at| self.action(at));
+            .filter_map(|frame| self.output_ask(frame));
+        let steps = fresh.into_iter().filter_map(|at| self.open_ask(at));
         steps.chain(outputs).collect()
     }
 
-    /// Every action that has begun and not ended, in the order of the steps.
-    pub fn outstanding(&self) -> Vec<Action> {
-        let mut actions = Vec::new();
+    /// Every ask that has begun and not ended, in the order of the steps.
+    pub fn outstanding(&self) -> Vec<Ask> {
+        let mut asks = Vec::new();
         for (frame, state) in self.frames.iter().enumerate() {
             for (step, state) in state.steps.iter().enumerate() {
                 let looped = state.items.is_some();
@@ -283,21 +284,21 @@ impl Machine {
                     .max(usize::from(state.phase == Phase::Asking));
                 for item in 0..count {
                     let item = looped.then_some(item);
-                    actions.extend(self.action(At { frame, step, item }));
+                    asks.extend(self.open_ask(Position { frame, step, item }));
                 }
             }
-            actions.extend(self.output_action(frame));
+            asks.extend(self.output_ask(frame));
         }
-        actions
+        asks
     }
 
-    fn action(&self, at: At) -> Option<Action> {
+    fn open_ask(&self, at: Position) -> Option<Ask> {
         let frame = &self.frames[at.frame];
         let state = &frame.steps[at.step];
         let path = self.path(at);
         if state.phase == Phase::Asking {
             let asked = state.asked.as_ref()?;
-            return Some(Action::Ask {
+            return Some(Ask::Question {
                 path,
                 message: asked.message.clone(),
                 default: asked.default,
@@ -309,9 +310,9 @@ impl Machine {
         match &tried.state {
             TryState::Calling { call, .. } if matches!(**call, Call::Wait { .. }) => {
                 let until = self.waits_until(&path)?;
-                Some(Action::Sleep { path, until })
+                Some(Ask::Sleep { path, until })
             }
-            TryState::Calling { call, effects, .. } => Some(Action::Call {
+            TryState::Calling { call, effects, .. } => Some(Ask::Call {
                 key: self.key(&path),
                 path,
                 attempt: tried.attempts,
@@ -320,12 +321,12 @@ impl Machine {
                 timeout: step.timeout,
                 cache: step.cache.filter(|_| matches!(**call, Call::Tool { .. })),
             }),
-            TryState::Healing { heal, .. } => Some(Action::Heal {
+            TryState::Healing { heal, .. } => Some(Ask::Heal {
                 key: format!("{}#heal{}", self.key(&path), heal.ordinal),
                 path,
                 heal: Arc::clone(heal),
             }),
-            TryState::Waiting { until } => Some(Action::Sleep {
+            TryState::Waiting { until } => Some(Ask::Sleep {
                 path,
                 until: *until,
             }),
@@ -342,14 +343,14 @@ impl Machine {
         format!("{run}/{}", path.without_attempts())
     }
 
-    pub(crate) fn path(&self, at: At) -> Path {
+    pub(crate) fn path(&self, at: Position) -> Path {
         let frame = &self.frames[at.frame];
         Path::new(&frame.prefix, &frame.plan.steps[at.step].step.id, at.item)
     }
 
-    pub(crate) fn locate(&self, path: &Path) -> Result<At, Diverged> {
+    pub(crate) fn locate(&self, path: &Path) -> Result<Position, Divergence> {
         let (prefix, step, item) = path.parts();
-        let unknown = || Diverged(format!("there is no step `{path}`"));
+        let unknown = || Divergence(format!("there is no step `{path}`"));
         let frame = if prefix.is_empty() {
             0
         } else {
@@ -357,11 +358,11 @@ impl Machine {
         };
         let plan = &self.frames.get(frame).ok_or_else(unknown)?.plan;
         let step = *plan.ids.get(step).ok_or_else(unknown)?;
-        Ok(At { frame, step, item })
+        Ok(Position { frame, step, item })
     }
 
-    pub(crate) fn view(&self, frame: usize, at: Option<At>) -> Option<View<'_>> {
-        Some(View {
+    pub(crate) fn view(&self, frame: usize, at: Option<Position>) -> Option<NameScope<'_>> {
+        Some(NameScope {
             origin: self.origin.as_ref()?,
             frame: &self.frames[frame],
             at,
@@ -384,9 +385,9 @@ impl Machine {
         if let Call::Expect { of } = **call {
             return self.expect_code(at, of, tried.held.as_ref()?, *now);
         }
-        let source = match (&**call, &planned.step.action) {
+        let source = match (&**call, &planned.step.kind) {
             (Call::Condition, _) => planned.condition.as_ref().map(Condition::source)?,
-            (_, StepAction::Compute { code }) => code.as_str(),
+            (_, StepKind::Compute { code }) => code.as_str(),
             _ => return None,
         };
         Some(Code {
@@ -415,9 +416,9 @@ impl Machine {
         let at = self.locate(path).ok()?;
         let plan = &self.frames[at.frame].plan;
         let planned = &plan.steps[at.step];
-        let StepAction::Agent {
+        let StepKind::Agent {
             tools, max_steps, ..
-        } = &planned.step.action
+        } = &planned.step.kind
         else {
             return None;
         };
@@ -430,7 +431,8 @@ impl Machine {
             revision: plan.revision.clone(),
             tools: tools.clone(),
             max_steps: *max_steps,
-            wants_json: planned.expect.has_schema() || of_skill.is_some_and(Expected::has_schema),
+            wants_json: planned.expect.has_schema()
+                || of_skill.is_some_and(Expectation::has_schema),
             must_call: must_call
                 .flat_map(|expect| expect.called().to_vec())
                 .collect(),

@@ -3,7 +3,7 @@
 //! Texts of prompts and results stay in the journal; the public form says what happened and how
 //! long it took. Not here: deciding anything.
 
-use deft_agent::{Event, Interpretation, What};
+use deft_agent::{Event, EventKind, Interpretation};
 use deft_model::Object;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::scope::{failure, seconds};
 /// The public form of an event of an agent; some have none.
 pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object)> {
     let (kind, mut fields) = match &event.what {
-        What::Finished(_) if event.agent.is_root() => return None,
+        EventKind::Finished(_) if event.agent.is_root() => return None,
         what => public_what(what)?,
     };
     fields["step_id"] = json!(path);
@@ -24,14 +24,14 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<(&'static str, Object
     with_fields(kind, fields)
 }
 
-fn public_what(what: &What) -> Option<(&'static str, Value)> {
+fn public_what(what: &EventKind) -> Option<(&'static str, Value)> {
     Some(match what {
-        What::Began(setup) => (
+        EventKind::Began(setup) => (
             "agent_started",
             json!({ "agent": setup.agent, "model": setup.model,
                 "tools": setup.tools.iter().map(|offer| &offer.tool).collect::<Vec<_>>() }),
         ),
-        What::Replied {
+        EventKind::Replied {
             turn,
             reply,
             model,
@@ -44,11 +44,11 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
                 "usage": { "input_tokens": reply.usage.input, "output_tokens": reply.usage.output,
                     "cost_usd": cost_usd }, "duration": seconds(*ms) }),
         ),
-        What::Silent { turn, failure: why } => (
+        EventKind::Silent { turn, failure: why } => (
             "model_failed",
             json!({ "turn": turn, "error": failure(why) }),
         ),
-        What::Told {
+        EventKind::Told {
             turn,
             call,
             name,
@@ -58,7 +58,7 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
             told(*how),
             json!({ "turn": turn, "call": call, "tool": name, "reason": text }),
         ),
-        What::Question {
+        EventKind::Question {
             turn,
             call,
             tool,
@@ -70,7 +70,7 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
             json!({ "turn": turn, "call": call, "message": message, "options": OPTIONS,
                 "operation": { "kind": "tool", "name": tool, "args": args } }),
         ),
-        What::Answered {
+        EventKind::Answered {
             turn,
             call,
             yes,
@@ -81,7 +81,7 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
             json!({ "turn": turn, "call": call, "answer": if *yes { OPTIONS[0] } else { OPTIONS[1] },
                 "by": by }),
         ),
-        What::Called {
+        EventKind::Called {
             turn,
             call,
             tool,
@@ -91,7 +91,7 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
             "tool_called",
             json!({ "turn": turn, "call": call, "tool": tool, "args": args }),
         ),
-        What::Dispatched {
+        EventKind::Dispatched {
             turn,
             call,
             dispatch,
@@ -99,7 +99,7 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
             "agent_dispatched",
             json!({ "turn": turn, "call": call, "agent": dispatch.agent_id, "mission": dispatch.mission }),
         ),
-        What::Returned {
+        EventKind::Returned {
             turn,
             call,
             value,
@@ -110,16 +110,16 @@ fn public_what(what: &What) -> Option<(&'static str, Value)> {
             json!({ "turn": turn, "call": call, "success": error.is_none(), "result": value,
                 "error": error.as_ref().map(failure), "duration": seconds(*ms) }),
         ),
-        What::Finished(finished) => (
+        EventKind::Finished(finished) => (
             "agent_finished",
             json!({ "text": finished.text, "error": finished.error.as_ref().map(failure) }),
         ),
-        What::Unable { .. }
-        | What::Asked { .. }
-        | What::Offered { .. }
-        | What::Reminded { .. }
-        | What::Rejected { .. }
-        | What::Reopened => return None,
+        EventKind::Unable { .. }
+        | EventKind::Asked { .. }
+        | EventKind::Offered { .. }
+        | EventKind::Reminded { .. }
+        | EventKind::Rejected { .. }
+        | EventKind::Reopened => return None,
     })
 }
 

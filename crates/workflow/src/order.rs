@@ -10,7 +10,7 @@ use deft_model::Step;
 
 /// What a step waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
+pub(crate) enum Prerequisites {
     /// The first so many steps.
     Leading(usize),
     /// Exactly these.
@@ -19,13 +19,13 @@ pub(crate) enum Waits {
 
 /// The steps whose results a step can see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Visible {
+pub(crate) enum VisibleSteps {
     Leading(usize),
     /// One flag for each step.
     Set(Box<[bool]>),
 }
 
-impl Visible {
+impl VisibleSteps {
     pub(crate) fn contains(&self, step: usize) -> bool {
         match self {
             Self::Leading(count) => step < *count,
@@ -34,7 +34,7 @@ impl Visible {
     }
 }
 
-pub(crate) fn waits(steps: &[Step]) -> Vec<Waits> {
+pub(crate) fn waits(steps: &[Step]) -> Vec<Prerequisites> {
     let by_id: HashMap<&str, usize> = steps
         .iter()
         .enumerate()
@@ -47,12 +47,12 @@ pub(crate) fn waits(steps: &[Step]) -> Vec<Waits> {
             group_start = at;
         }
         waits.push(match &step.depends_on {
-            Some(ids) => Waits::For(
+            Some(ids) => Prerequisites::For(
                 ids.iter()
                     .filter_map(|id| by_id.get(id.as_str()).copied())
                     .collect(),
             ),
-            None => Waits::Leading(group_start),
+            None => Prerequisites::Leading(group_start),
         });
     }
     waits
@@ -66,15 +66,15 @@ fn joins(steps: &[Step], at: usize) -> bool {
 
 /// The steps in waves: those of one wave wait for earlier waves only. The loader refuses cycles;
 /// steps of a plan that has one anyway are in no wave.
-pub(crate) fn waves(waits: &[Waits]) -> Vec<Vec<usize>> {
+pub(crate) fn waves(waits: &[Prerequisites]) -> Vec<Vec<usize>> {
     let mut over = vec![false; waits.len()];
     let mut open: Vec<usize> = (0..waits.len()).collect();
     let mut leading = 0;
     let mut waves = Vec::new();
     loop {
         let is_ready = |step: &usize| match &waits[*step] {
-            Waits::Leading(count) => *count <= leading,
-            Waits::For(others) => others.iter().all(|other| over[*other]),
+            Prerequisites::Leading(count) => *count <= leading,
+            Prerequisites::For(others) => others.iter().all(|other| over[*other]),
         };
         let (ready, rest): (Vec<usize>, Vec<usize>) = open.into_iter().partition(is_ready);
         if ready.is_empty() {
@@ -90,61 +90,66 @@ pub(crate) fn waves(waits: &[Waits]) -> Vec<Vec<usize>> {
 }
 
 /// What each step can see: everything it waits for, directly or not.
-pub(crate) fn visible(waits: &[Waits]) -> Vec<Visible> {
-    let mut seen = vec![Visible::Leading(0); waits.len()];
+pub(crate) fn visible(waits: &[Prerequisites]) -> Vec<VisibleSteps> {
+    let mut seen = vec![VisibleSteps::Leading(0); waits.len()];
     // The most that the first so many steps see, where that is a leading part as well.
     let mut reach = Vec::new();
     for step in waves(waits).into_iter().flatten() {
         seen[step] = match &waits[step] {
-            Waits::Leading(count) => leading(*count, waits, &seen, &mut reach),
-            Waits::For(others) => union(others.iter().copied(), &seen),
+            Prerequisites::Leading(count) => leading(*count, waits, &seen, &mut reach),
+            Prerequisites::For(others) => union(others.iter().copied(), &seen),
         };
     }
     seen
 }
 
 /// The first steps, and what those see: a step above may have waited for one below.
-fn leading(count: usize, waits: &[Waits], seen: &[Visible], plain: &mut Vec<bool>) -> Visible {
+fn leading(
+    count: usize,
+    waits: &[Prerequisites],
+    seen: &[VisibleSteps],
+    plain: &mut Vec<bool>,
+) -> VisibleSteps {
     while plain.len() < count {
         let step = plain.len();
         let before = step == 0 || plain[step - 1];
-        let reaches_down = matches!(&waits[step], Waits::For(_))
+        let reaches_down = matches!(&waits[step], Prerequisites::For(_))
             && (step..seen.len()).any(|other| seen[step].contains(other));
         plain.push(before && !reaches_down);
     }
     if count == 0 || plain[count - 1] {
-        Visible::Leading(count)
+        VisibleSteps::Leading(count)
     } else {
         union(0..count, seen)
     }
 }
 
-fn union(others: impl Iterator<Item = usize>, seen: &[Visible]) -> Visible {
+fn union(others: impl Iterator<Item = usize>, seen: &[VisibleSteps]) -> VisibleSteps {
     let mut flags = vec![false; seen.len()];
     for other in others {
         flags[other] = true;
         match &seen[other] {
-            Visible::Leading(count) => flags[..*count].fill(true),
-            Visible::Set(more) => {
+            VisibleSteps::Leading(count) => flags[..*count].fill(true),
+            VisibleSteps::Set(more) => {
                 for (flag, more) in flags.iter_mut().zip(more) {
                     *flag |= more;
                 }
             }
         }
     }
-    Visible::Set(flags.into_boxed_slice())
+    VisibleSteps::Set(flags.into_boxed_slice())
 }
 
 #[cfg(test)]
 mod tests {
-    use deft_model::{Action, Step};
+    use deft_model::{Step, StepKind};
 
-    use super::{Visible, Waits, visible, waits};
+    use super::{Prerequisites, VisibleSteps, visible, waits};
 
     fn step(id: &str, group: Option<&str>, depends: Option<&[&str]>) -> Step {
         let mut step = Step::new(
             id,
-            Action::Compute {
+            StepKind::Compute {
                 code: String::new(),
             },
         );
@@ -165,16 +170,16 @@ mod tests {
         ];
         let waits = waits(&steps);
         let expected = [
-            Waits::Leading(0),
-            Waits::Leading(1),
-            Waits::Leading(1),
-            Waits::For(vec![1]),
-            Waits::Leading(4),
-            Waits::For(vec![]),
+            Prerequisites::Leading(0),
+            Prerequisites::Leading(1),
+            Prerequisites::Leading(1),
+            Prerequisites::For(vec![1]),
+            Prerequisites::Leading(4),
+            Prerequisites::For(vec![]),
         ];
         assert_eq!(waits, expected);
         let visible = visible(&waits);
-        assert_eq!(visible[1], Visible::Leading(1));
+        assert_eq!(visible[1], VisibleSteps::Leading(1));
         let seen: Vec<usize> = (0..6).filter(|at| visible[3].contains(*at)).collect();
         assert_eq!(seen, [0, 1]);
         assert!(!visible[5].contains(0));

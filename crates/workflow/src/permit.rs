@@ -12,8 +12,8 @@ use crate::Path;
 use crate::decide::operation;
 use crate::event::{Answer, Event};
 use crate::machine::{Facts, Machine, Permit};
-use crate::plan::{Planned, Work};
-use crate::state::At;
+use crate::plan::{CompiledStep, PlannedStep};
+use crate::state::Position;
 
 impl Machine {
     /// The rights that a step has: those of the agent that started the run and of the agents that
@@ -51,11 +51,16 @@ impl Machine {
 
     /// The question before a step: the one that its skill declares, the one that the rights of an
     /// agent demand, or both in one. A step that may not be done fails instead.
-    pub(crate) fn ask_first(&self, at: At, planned: &Planned, facts: &dyn Facts) -> Option<Event> {
+    pub(crate) fn ask_first(
+        &self,
+        at: Position,
+        planned: &PlannedStep,
+        facts: &dyn Facts,
+    ) -> Option<Event> {
         let declared = planned.question.as_ref();
         match (declared, self.permit_step(at, planned, facts)) {
             (None, Permit::Free) => None,
-            (_, Permit::Denied(failure)) => Some(self.settle_failed(at, failure)),
+            (_, Permit::Denied(failure)) => Some(self.fail_before_call(at, failure)),
             (Some((question, default)), Permit::Free) => {
                 Some(self.ask(at, planned, Some(question), *default, None))
             }
@@ -66,8 +71,8 @@ impl Machine {
         }
     }
 
-    fn permit_step(&self, at: At, planned: &Planned, facts: &dyn Facts) -> Permit {
-        let Work::Tool { .. } = &planned.work else {
+    fn permit_step(&self, at: Position, planned: &PlannedStep, facts: &dyn Facts) -> Permit {
+        let CompiledStep::Tool { .. } = &planned.work else {
             return Permit::Free;
         };
         let (Some(authority), Some(view)) =
@@ -88,22 +93,22 @@ impl Machine {
         self.locate(path).is_ok_and(|at| self.has_agreed(at))
     }
 
-    fn has_agreed(&self, at: At) -> bool {
+    fn has_agreed(&self, at: Position) -> bool {
         self.frames[at.frame].steps[at.step].answer == Some(Answer::Yes)
     }
 
     /// Whether the question before a step was about the rights, and not only one that its skill
     /// declares.
-    fn asked_for_rights(&self, at: At, facts: &dyn Facts) -> bool {
+    fn asked_for_rights(&self, at: Position, facts: &dyn Facts) -> bool {
         let planned = &self.frames[at.frame].plan.steps[at.step];
-        let step = At { item: None, ..at };
+        let step = Position { item: None, ..at };
         matches!(self.permit_step(step, planned, facts), Permit::Ask(_))
     }
 
     /// Why a call may not be made, if it may not: it is forbidden, or no person has agreed to it.
     pub(crate) fn forbidden(
         &self,
-        at: At,
+        at: Position,
         tool: &str,
         args: &Object,
         facts: &dyn Facts,
@@ -120,8 +125,8 @@ impl Machine {
 
     fn ask(
         &self,
-        at: At,
-        planned: &Planned,
+        at: Position,
+        planned: &PlannedStep,
         question: Option<&Template>,
         default: bool,
         why: Option<String>,

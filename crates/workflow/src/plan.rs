@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{
-    Action, Authority, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step,
+    Authority, Body, Dialect, Effects, FailureClass, Handler, Input, Object, Skill, Step, StepKind,
     Wait, Workflow,
 };
 use deft_template::{Condition, SyntaxError, Template};
 use serde_json::Value;
 
-use crate::expect::Expected;
+use crate::expect::Expectation;
 use crate::machine::Facts;
-use crate::order::{self, Visible, Waits};
+use crate::order::{self, Prerequisites, VisibleSteps};
 use crate::sources::{self, Sources};
 use crate::tree::Tree;
 
@@ -26,7 +26,7 @@ pub struct Plan {
     pub(crate) skill: String,
     pub(crate) revision: String,
     pub(crate) inputs: Vec<Input>,
-    pub(crate) steps: Vec<Planned>,
+    pub(crate) steps: Vec<PlannedStep>,
     /// Where the values of the steps come from.
     pub(crate) sources: Vec<Sources>,
     pub(crate) outputs: Option<Vec<(String, Tree)>>,
@@ -44,7 +44,7 @@ pub struct Plan {
     /// The longest it may take where another skill runs it.
     pub(crate) timeout: Option<Duration>,
     pub(crate) secrets: Vec<String>,
-    pub(crate) expect: Expected,
+    pub(crate) expect: Expectation,
     /// The zone of instants without an offset; none for that of the host.
     pub(crate) timezone: Option<String>,
     /// Whether it is a record: a model wrote its arguments, and it names no outputs.
@@ -67,34 +67,34 @@ pub struct PlannedCall<'a> {
 
 /// A step made ready to run.
 #[derive(Debug)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedStep {
     pub(crate) step: Step,
-    pub(crate) waits: Waits,
-    pub(crate) visible: Visible,
+    pub(crate) waits: Prerequisites,
+    pub(crate) visible: VisibleSteps,
     pub(crate) condition: Option<Condition>,
     /// The condition looks at the item, so each item is judged on its own.
     pub(crate) condition_per_item: bool,
-    pub(crate) work: Work,
+    pub(crate) work: CompiledStep,
     pub(crate) list: Option<Tree>,
     pub(crate) question: Option<(Template, bool)>,
     pub(crate) heals: Vec<Remedy>,
     /// What must be true of its value.
-    pub(crate) expect: Expected,
+    pub(crate) expect: Expectation,
 }
 
 /// What a step does.
 #[derive(Debug)]
-pub(crate) enum Work {
+pub(crate) enum CompiledStep {
     Tool { tool: Template, args: Tree },
     Compute,
-    Agent { instructions: Prose },
+    Agent { instructions: Instructions },
     Skill { skill: Template, args: Tree },
     Wait { until: bool, text: Template },
 }
 
 /// What a model is told.
 #[derive(Debug)]
-pub(crate) enum Prose {
+pub(crate) enum Instructions {
     /// The text of a skill, in which braces mean nothing.
     Plain(String),
     /// The `agent` of a step.
@@ -129,7 +129,9 @@ impl Plan {
         let plain = !matches!(skill.body, Body::Steps(_));
         let mut steps = Vec::with_capacity(workflow.steps.len());
         for ((step, waits), visible) in workflow.steps.iter().zip(waits).zip(visible) {
-            steps.push(Planned::compile(step, waits, visible, &workflow, plain)?);
+            steps.push(PlannedStep::compile(
+                step, waits, visible, &workflow, plain,
+            )?);
         }
         let outputs = match skill.body {
             Body::Steps(_) if !workflow.outputs.is_empty() => {
@@ -153,7 +155,7 @@ impl Plan {
             max_heals: skill.policy.max_heals,
             timeout: skill.policy.timeout,
             secrets: skill.policy.secrets.clone(),
-            expect: Expected::compile(skill.policy.expect.as_ref())?,
+            expect: Expectation::compile(skill.policy.expect.as_ref())?,
             timezone: skill.policy.timezone.clone(),
             of_record: skill.dialect == Dialect::Record,
             takes_anything: matches!(skill.body, Body::Manual { .. }),
@@ -193,14 +195,14 @@ impl Plan {
 
     /// True when a step runs Python, so that a worker is worth warming.
     pub fn has_compute(&self) -> bool {
-        let compute = |step: &Step| matches!(step.action, Action::Compute { .. });
+        let compute = |step: &Step| matches!(step.kind, StepKind::Compute { .. });
         let mut expects = self.steps.iter().map(|planned| &planned.expect);
-        self.steps().any(compute) || self.expect.is_beyond() || expects.any(Expected::is_beyond)
+        self.steps().any(compute) || self.expect.is_beyond() || expects.any(Expectation::is_beyond)
     }
 
     /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
     pub(crate) fn is_agent_alone(&self) -> bool {
-        let agent = |planned: &Planned| matches!(planned.work, Work::Agent { .. });
+        let agent = |planned: &PlannedStep| matches!(planned.work, CompiledStep::Agent { .. });
         let alone = self.steps.first().filter(|_| self.steps.len() == 1);
         alone.is_some_and(|only| agent(only) && only.list.is_none()) && self.outputs.is_none()
     }
@@ -215,12 +217,14 @@ impl Plan {
     pub fn calls(&self) -> Vec<PlannedCall<'_>> {
         let steps = self.steps.iter().filter_map(|planned| {
             let step = &planned.step;
-            match (&planned.work, &step.action) {
-                (Work::Tool { tool, .. }, Action::Tool { args, .. }) => Some(PlannedCall {
-                    step: Some(&step.id),
-                    tool: tool.is_literal().then(|| tool.source()),
-                    args: step.repeat.is_none().then_some(args),
-                }),
+            match (&planned.work, &step.kind) {
+                (CompiledStep::Tool { tool, .. }, StepKind::Tool { args, .. }) => {
+                    Some(PlannedCall {
+                        step: Some(&step.id),
+                        tool: tool.is_literal().then(|| tool.source()),
+                        args: step.repeat.is_none().then_some(args),
+                    })
+                }
                 _ => None,
             }
         });
@@ -236,7 +240,7 @@ impl Plan {
     /// The skills that its steps run, as far as they are known before it runs.
     pub fn skills(&self) -> impl Iterator<Item = Option<&str>> {
         self.steps.iter().filter_map(|planned| match &planned.work {
-            Work::Skill { skill, .. } => Some(skill.is_literal().then(|| skill.source())),
+            CompiledStep::Skill { skill, .. } => Some(skill.is_literal().then(|| skill.source())),
             _ => None,
         })
     }
@@ -244,11 +248,11 @@ impl Plan {
     /// Tools that are called by name or offered to agents, remedies included, each once.
     pub fn tools(&self) -> Vec<&str> {
         let called = self.steps.iter().filter_map(|planned| match &planned.work {
-            Work::Tool { tool, .. } if tool.is_literal() => Some(tool.source()),
+            CompiledStep::Tool { tool, .. } if tool.is_literal() => Some(tool.source()),
             _ => None,
         });
-        let offered = self.steps().flat_map(|step| match &step.action {
-            Action::Agent { tools, .. } => tools.as_slice(),
+        let offered = self.steps().flat_map(|step| match &step.kind {
+            StepKind::Agent { tools, .. } => tools.as_slice(),
             _ => &[],
         });
         let offered = offered.map(String::as_str);
@@ -268,11 +272,11 @@ impl Plan {
     }
 }
 
-impl Planned {
+impl PlannedStep {
     fn compile(
         step: &Step,
-        waits: Waits,
-        visible: Visible,
+        waits: Prerequisites,
+        visible: VisibleSteps,
         workflow: &Workflow,
         plain: bool,
     ) -> Result<Self, SyntaxError> {
@@ -294,8 +298,8 @@ impl Planned {
             .map(|asked| Ok((Template::parse(&asked.message)?, asked.default)))
             .transpose()?;
         Ok(Self {
-            expect: Expected::compile(step.expect.as_ref())?,
-            work: Work::compile(&step.action, plain)?,
+            expect: Expectation::compile(step.expect.as_ref())?,
+            work: CompiledStep::compile(&step.kind, plain)?,
             list: step
                 .repeat
                 .as_ref()
@@ -322,13 +326,15 @@ impl Planned {
         let said = self.step.effects.or(of_skill);
         match (&self.work, said) {
             // What a nested skill does is up to its own steps.
-            (Work::Compute | Work::Skill { .. } | Work::Wait { .. }, _) => Effects::None,
+            (CompiledStep::Compute | CompiledStep::Skill { .. } | CompiledStep::Wait { .. }, _) => {
+                Effects::None
+            }
             (_, Some(effects)) => effects,
-            (Work::Tool { .. }, None) => {
+            (CompiledStep::Tool { .. }, None) => {
                 let known = tool.and_then(|(tool, args)| facts.effects(tool, args));
                 known.unwrap_or(Effects::Once)
             }
-            (Work::Agent { .. }, None) => Effects::Once,
+            (CompiledStep::Agent { .. }, None) => Effects::Once,
         }
     }
 
@@ -337,30 +343,30 @@ impl Planned {
     }
 }
 
-impl Work {
-    fn compile(action: &Action, plain: bool) -> Result<Self, SyntaxError> {
-        Ok(match action {
-            Action::Tool { tool, args } => Self::Tool {
+impl CompiledStep {
+    fn compile(kind: &StepKind, plain: bool) -> Result<Self, SyntaxError> {
+        Ok(match kind {
+            StepKind::Tool { tool, args } => Self::Tool {
                 tool: Template::parse(tool)?,
                 args: Tree::compile(args)?,
             },
-            Action::Compute { .. } => Self::Compute,
-            Action::Agent { instructions, .. } => Self::Agent {
+            StepKind::Compute { .. } => Self::Compute,
+            StepKind::Agent { instructions, .. } => Self::Agent {
                 instructions: if plain {
-                    Prose::Plain(instructions.clone())
+                    Instructions::Plain(instructions.clone())
                 } else {
-                    Prose::Template(Template::parse(instructions)?)
+                    Instructions::Template(Template::parse(instructions)?)
                 },
             },
-            Action::Skill { skill, args } => Self::Skill {
+            StepKind::Skill { skill, args } => Self::Skill {
                 skill: Template::parse(skill)?,
                 args: Tree::compile(args)?,
             },
-            Action::Wait(Wait::For(text)) => Self::Wait {
+            StepKind::Wait(Wait::For(text)) => Self::Wait {
                 until: false,
                 text: Template::parse(text)?,
             },
-            Action::Wait(Wait::Until(text)) => Self::Wait {
+            StepKind::Wait(Wait::Until(text)) => Self::Wait {
                 until: true,
                 text: Template::parse(text)?,
             },
@@ -377,19 +383,19 @@ fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
             ..Workflow::default()
         })
     };
-    let single = |id: &str, action: Action| only(Step::new(id, action));
+    let single = |id: &str, kind: StepKind| only(Step::new(id, kind));
     match &skill.body {
         Body::Steps(workflow) => Cow::Borrowed(workflow),
         Body::Call {
             step,
-            action,
+            kind,
             on_error,
             timeout,
             ..
         } => only(Step {
             on_error: *on_error,
             timeout: *timeout,
-            ..Step::new(step, action.clone())
+            ..Step::new(step, kind.clone())
         }),
         Body::Manual {
             handler: Some(handler),
@@ -397,7 +403,7 @@ fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
         } => single("run", command(handler)),
         Body::Instructions(text) | Body::Manual { text, .. } => single(
             "agent",
-            Action::Agent {
+            StepKind::Agent {
                 instructions: text.read().into_owned(),
                 tools: skill.required_tools.clone(),
                 max_steps: Some(skill.policy.max_steps),
@@ -406,11 +412,11 @@ fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
     }
 }
 
-fn command(handler: &str) -> Action {
+fn command(handler: &str) -> StepKind {
     let args = Value::String("{{ inputs }}".to_owned());
     match Handler::from_text(handler) {
-        Handler::Skill(skill) => Action::Skill { skill, args },
-        Handler::Tool(tool) | Handler::BuiltIn(tool) => Action::Tool { tool, args },
+        Handler::Skill(skill) => StepKind::Skill { skill, args },
+        Handler::Tool(tool) | Handler::BuiltIn(tool) => StepKind::Tool { tool, args },
     }
 }
 
@@ -444,20 +450,20 @@ fn providers(steps: &[Step]) -> HashMap<String, Vec<usize>> {
     providers
 }
 
-fn barriers(steps: &[Planned]) -> Vec<Vec<usize>> {
+fn barriers(steps: &[PlannedStep]) -> Vec<Vec<usize>> {
     let mut barriers = vec![Vec::new(); steps.len() + 1];
     for (at, planned) in steps.iter().enumerate() {
-        if let Waits::Leading(count) = planned.waits {
+        if let Prerequisites::Leading(count) = planned.waits {
             barriers[count].push(at);
         }
     }
     barriers
 }
 
-fn dependents(steps: &[Planned]) -> Vec<Vec<usize>> {
+fn dependents(steps: &[PlannedStep]) -> Vec<Vec<usize>> {
     let mut dependents = vec![Vec::new(); steps.len()];
     for (at, planned) in steps.iter().enumerate() {
-        if let Waits::For(others) = &planned.waits {
+        if let Prerequisites::For(others) = &planned.waits {
             for other in others {
                 dependents[*other].push(at);
             }

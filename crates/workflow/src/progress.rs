@@ -8,8 +8,8 @@ use deft_model::Failure;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::machine::{Diverged, Machine, Todo};
-use crate::state::{At, Fatal, Frame, Phase, StepState, Try};
+use crate::machine::{Divergence, Machine, Todo};
+use crate::state::{Fatal, Frame, Phase, Position, StepState, Try};
 use crate::{Path, order};
 
 impl Machine {
@@ -22,7 +22,7 @@ impl Machine {
         let plan = Arc::clone(&frame.plan);
         self.frames.push(frame);
         let free = plan.steps.iter().enumerate().filter(
-            |(_, planned)| matches!(&planned.waits, order::Waits::For(others) if others.is_empty()),
+            |(_, planned)| matches!(&planned.waits, order::Prerequisites::For(others) if others.is_empty()),
         );
         let first = plan.barriers[0].iter().copied();
         for step in first.chain(free.map(|(step, _)| step)) {
@@ -33,7 +33,7 @@ impl Machine {
     }
 
     /// A step has begun.
-    pub(crate) fn open(&mut self, at: At) {
+    pub(crate) fn open(&mut self, at: Position) {
         let frame = &mut self.frames[at.frame];
         let state = &mut frame.steps[at.step];
         if state.phase == Phase::Pending {
@@ -43,7 +43,7 @@ impl Machine {
     }
 
     /// An item has begun, and with it its step.
-    pub(crate) fn open_item(&mut self, at: At) -> Result<(), Diverged> {
+    pub(crate) fn open_item(&mut self, at: Position) -> Result<(), Divergence> {
         self.open(at);
         if at.item.is_none() || self.tried(at)?.is_opened() {
             return Ok(());
@@ -55,11 +55,11 @@ impl Machine {
     }
 
     /// Takes a step back to before it began, to be looked at again.
-    pub(crate) fn reopen(&mut self, at: At) -> Result<(), Diverged> {
+    pub(crate) fn reopen(&mut self, at: Position) -> Result<(), Divergence> {
         let frame = &mut self.frames[at.frame];
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
-            return Err(Diverged(
+            return Err(Divergence(
                 "a step that is not going on is begun again".to_owned(),
             ));
         }
@@ -71,12 +71,12 @@ impl Machine {
     }
 
     /// A step has ended: those that waited for it may begin, unless it failed for good.
-    pub(crate) fn over(&mut self, at: At, phase: Phase) -> Result<(), Diverged> {
+    pub(crate) fn over(&mut self, at: Position, phase: Phase) -> Result<(), Divergence> {
         let index = at.frame;
         let frame = &mut self.frames[index];
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
-            return Err(Diverged("a step ends that is not going on".to_owned()));
+            return Err(Divergence("a step ends that is not going on".to_owned()));
         }
         state.phase = phase;
         frame.open -= 1;
@@ -89,7 +89,7 @@ impl Machine {
         Ok(())
     }
 
-    fn set_free(&mut self, at: At) {
+    fn set_free(&mut self, at: Position) {
         let index = at.frame;
         let frame = &mut self.frames[index];
         for &step in &frame.plan.dependents[at.step] {
@@ -122,47 +122,48 @@ impl Machine {
     }
 
     /// Looks at the items of a loop that may begin now.
-    pub(crate) fn next_items(&mut self, at: At) {
+    pub(crate) fn next_items(&mut self, at: Position) {
         let (frame, step) = (at.frame, at.step);
         let width = self.width(at);
         let state = self.state(at);
         let end = state.tries.len().min(state.head + width);
         for item in state.begun..end {
             let item = Some(item);
-            self.todo.push_back(Todo::Item(At { frame, step, item }));
+            self.todo
+                .push_back(Todo::Item(Position { frame, step, item }));
         }
         self.todo.push_back(Todo::Close { frame, step });
     }
 
     /// How many items of a loop may be worked on at once.
-    pub(crate) fn width(&self, at: At) -> usize {
+    pub(crate) fn width(&self, at: Position) -> usize {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let width = step.repeat.as_ref().and_then(|repeat| repeat.concurrency);
         width.map_or(1, |width| width.max(1) as usize)
     }
 
-    pub(crate) fn state(&mut self, at: At) -> &mut StepState {
+    pub(crate) fn state(&mut self, at: Position) -> &mut StepState {
         &mut self.frames[at.frame].steps[at.step]
     }
 
-    pub(crate) fn tried(&mut self, at: At) -> Result<&mut Try, Diverged> {
+    pub(crate) fn tried(&mut self, at: Position) -> Result<&mut Try, Divergence> {
         let state = self.state(at);
         if at.item.is_none() && state.tries.is_empty() {
             state.tries.push(Try::default());
         }
         if at.item.is_some() != state.items.is_some() {
-            return Err(Diverged("a loop and its items do not fit".to_owned()));
+            return Err(Divergence("a loop and its items do not fit".to_owned()));
         }
         state
             .tries
             .get_mut(at.item.unwrap_or(0))
-            .ok_or_else(|| Diverged("there is no such item".to_owned()))
+            .ok_or_else(|| Divergence("there is no such item".to_owned()))
     }
 }
 
 /// The events say something about a step that cannot be said in its state.
-pub(crate) fn misplaced(path: &Path, what: &str) -> Diverged {
-    Diverged(format!("`{path}` {what}"))
+pub(crate) fn misplaced(path: &Path, what: &str) -> Divergence {
+    Divergence(format!("`{path}` {what}"))
 }
 
 /// The value of a step whose failure is tolerated, as the seeds' detect steps expect it.

@@ -6,7 +6,7 @@
 use deft_model::{Object, Outcome};
 use serde_json::{Value, json};
 
-use crate::event::{Answer, Begun, Call, Ended, Event, Finished, Next, Started};
+use crate::event::{Answer, Call, CallEnd, CallIntent, Event, Next, RunEnd, RunStart};
 use crate::scope::{failure, seconds};
 
 /// The public form of an event: its `type` and the fields that belong to it.
@@ -116,7 +116,7 @@ pub(crate) fn with_fields(kind: &'static str, fields: Value) -> Option<(&'static
     }
 }
 
-fn started_fields(started: &Started) -> Value {
+fn started_fields(started: &RunStart) -> Value {
     let mut fields = json!({ "skill": started.skill, "inputs": started.inputs,
         "revision": started.revision });
     // Most skills have no check: what they would say of it is left out.
@@ -127,7 +127,7 @@ fn started_fields(started: &Started) -> Value {
 }
 
 /// Retries of a step are not new steps.
-fn step_started(begun: &Begun) -> Option<(&'static str, Object)> {
+fn step_started(begun: &CallIntent) -> Option<(&'static str, Object)> {
     let (_, _, item) = begun.path.parts();
     if matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
         return None;
@@ -154,11 +154,11 @@ fn step_started(begun: &Begun) -> Option<(&'static str, Object)> {
     with_fields(kind, fields)
 }
 
-fn step_ended(ended: &Ended) -> Option<(&'static str, Object)> {
+fn step_ended(ended: &CallEnd) -> Option<(&'static str, Object)> {
     let (_, _, item) = ended.path.parts();
     let error = ended.error.as_ref().map(failure);
     match &ended.next {
-        Next::Retry { at } | Next::Wait { at } => with_fields(
+        Next::Retry { at } | Next::Postponed { at } => with_fields(
             "step_retrying",
             json!({ "step_id": ended.path, "attempt": ended.attempt, "error": error,
                 "retry_at": at.to_string() }),
@@ -187,7 +187,7 @@ fn step_ended(ended: &Ended) -> Option<(&'static str, Object)> {
     }
 }
 
-fn finish(finished: &Finished) -> (&'static str, Value) {
+fn finish(finished: &RunEnd) -> (&'static str, Value) {
     let duration = seconds(finished.ms);
     let error = finished.error.as_ref();
     let message = error.map(|error| error.failure.message.clone());

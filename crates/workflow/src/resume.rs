@@ -6,10 +6,10 @@
 use jiff::Timestamp;
 
 use crate::Path;
-use crate::machine::{Diverged, Machine, Todo};
-use crate::order::Waits;
+use crate::machine::{Divergence, Machine, Todo};
+use crate::order::Prerequisites;
 use crate::progress::misplaced;
-use crate::state::{At, Phase, TryState, Verdict};
+use crate::state::{Phase, Position, TryState, Verdict};
 
 impl Machine {
     pub(crate) fn resumed(&mut self, now: Timestamp) {
@@ -31,7 +31,7 @@ impl Machine {
         path: &Path,
         attempt: u32,
         until: Option<Timestamp>,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let tried = self.tried(at)?;
         let inner = tried.inner.filter(|_| tried.state == TryState::Ready);
@@ -63,7 +63,7 @@ impl Machine {
         self.frames[frame].asked = 0;
         for step in 0..self.frames[frame].steps.len() {
             let item = None;
-            let at = At { frame, step, item };
+            let at = Position { frame, step, item };
             match self.state(at).phase {
                 // Asked again.
                 Phase::Refused | Phase::Asking => {
@@ -84,7 +84,7 @@ impl Machine {
         self.leaving.push_back(frame);
     }
 
-    fn reset_step(&mut self, now: Timestamp, at: At) {
+    fn reset_step(&mut self, now: Timestamp, at: Position) {
         let state = self.state(at);
         let looped = state.items.is_some();
         state.value = None;
@@ -101,7 +101,7 @@ impl Machine {
                 _ => continue,
             }
             let item = looped.then_some(item);
-            inside.extend(tried.inner.map(|frame| (At { item, ..at }, frame)));
+            inside.extend(tried.inner.map(|frame| (Position { item, ..at }, frame)));
         }
         if !looped && inside.is_empty() && state.phase == Phase::Failed {
             state.phase = Phase::Pending;
@@ -117,7 +117,7 @@ impl Machine {
     }
 
     /// A nested skill goes on where it ended.
-    fn go_on_inside(&mut self, now: Timestamp, at: At, frame: usize) {
+    fn go_on_inside(&mut self, now: Timestamp, at: Position, frame: usize) {
         let since = self.state(at).started_at.unwrap_or_default();
         if let Ok(tried) = self.tried(at) {
             tried.state = TryState::Inside { frame, since };
@@ -126,7 +126,7 @@ impl Machine {
         self.reset_frame(now, frame);
     }
 
-    fn reset_loop(&mut self, at: At) {
+    fn reset_loop(&mut self, at: Position) {
         let state = self.state(at);
         let begun = state.tries.iter().take(state.begun);
         state.going = begun.filter(|tried| !tried.state.is_over()).count();
@@ -137,7 +137,7 @@ impl Machine {
             .collect();
         for item in again {
             let item = Some(item);
-            self.todo.push_back(Todo::Item(At { item, ..at }));
+            self.todo.push_back(Todo::Item(Position { item, ..at }));
         }
         self.next_items(at);
     }
@@ -154,7 +154,7 @@ impl Machine {
         let open = frame.steps.iter().filter(|step| step.phase.is_open());
         frame.open = open.count();
         for (step, planned) in frame.plan.steps.iter().enumerate() {
-            if let Waits::For(others) = &planned.waits {
+            if let Prerequisites::For(others) = &planned.waits {
                 frame.steps[step].waits = others.iter().filter(|other| !over[**other]).count();
             }
             if frame.steps[step].phase == Phase::Pending {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use deft_model::Failure;
 use serde_json::Value;
 
-use crate::event::{Call, Ended, Event, Next};
+use crate::event::{Call, CallEnd, Event, Next};
 use crate::progress::tolerated;
 use crate::scope::{rekey, rekey_text};
 use crate::{Path, Plan};
@@ -90,10 +90,10 @@ fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
     called
 }
 
-type Ending = (Option<Value>, Option<Failure>);
+type StepEnd = (Option<Value>, Option<Failure>);
 
 /// How a step ended, if this event says so.
-fn ending(event: &Event, step: &str) -> Option<Ending> {
+fn ending(event: &Event, step: &str) -> Option<StepEnd> {
     let is = |path: &Path| path.as_str() == step;
     match event {
         Event::Reused {
@@ -111,7 +111,7 @@ fn ending(event: &Event, step: &str) -> Option<Ending> {
     }
 }
 
-fn ended_well(ended: &Ended) -> Option<Ending> {
+fn ended_well(ended: &CallEnd) -> Option<StepEnd> {
     match (&ended.next, &ended.error) {
         (Next::Done, None) => Some((ended.value.as_deref().cloned(), None)),
         (Next::Tolerate, Some(failure)) => Some((Some(tolerated(failure)), Some(failure.clone()))),

@@ -9,8 +9,8 @@ use deft_model::{Failure, Object};
 use deft_template::{Lookup, Member, Scope};
 use serde_json::{Value, json};
 
-use crate::plan::Planned;
-use crate::state::{At, Frame, Origin, Phase, StepState};
+use crate::plan::PlannedStep;
+use crate::state::{Frame, Origin, Phase, Position, StepState};
 
 /// Surrounds the placeholder of a secret; neither sign occurs in ordinary text.
 const OPEN: char = '\u{F0000}';
@@ -96,14 +96,14 @@ pub fn mask(text: &str) -> Option<String> {
 }
 
 /// The names that a step, an item or the outputs can see.
-pub(crate) struct View<'a> {
+pub(crate) struct NameScope<'a> {
     pub(crate) origin: &'a Origin,
     pub(crate) frame: &'a Frame,
     /// None for the outputs, which see every step.
-    pub(crate) at: Option<At>,
+    pub(crate) at: Option<Position>,
 }
 
-impl View<'_> {
+impl NameScope<'_> {
     fn sees(&self, step: usize) -> bool {
         match self.at {
             Some(at) => self.frame.plan.steps[at.step].visible.contains(step),
@@ -257,7 +257,7 @@ const FIXED: [&str; 5] = [
     "workspace_uri",
 ];
 
-impl Scope for View<'_> {
+impl Scope for NameScope<'_> {
     fn get(&self, name: &str) -> Lookup {
         if let Some(item) = self.item(name) {
             return Lookup::Value(item);
@@ -285,7 +285,7 @@ impl Scope for View<'_> {
             "inputs" => matches!(self.input(member), Some(Lookup::Absent)),
             "outputs" => {
                 let planned = &self.frame.plan.steps;
-                let named = |planned: &Planned| planned.step.output.as_deref() == Some(member);
+                let named = |planned: &PlannedStep| planned.step.output.as_deref() == Some(member);
                 planned.iter().any(named) && matches!(self.result(member), Some(Lookup::Absent))
             }
             // `{{ a.result }}` is the value of `a`, as assistants write it in plans (S0.50).

@@ -8,10 +8,10 @@
 
 use std::collections::BTreeSet;
 
-use deft_model::{Action, Input, Step};
+use deft_model::{Input, Step, StepKind};
 
-use crate::plan::{Plan, Planned, Work};
-use crate::scope::{View, mentions};
+use crate::plan::{CompiledStep, Plan, PlannedStep};
+use crate::scope::{NameScope, mentions};
 use crate::state::Frame;
 use crate::tree::Tree;
 
@@ -39,7 +39,7 @@ impl Sources {
 }
 
 /// The sources of the values of all steps, in their order.
-pub(crate) fn sources(steps: &[Planned], inputs: &[Input]) -> Vec<Sources> {
+pub(crate) fn sources(steps: &[PlannedStep], inputs: &[Input]) -> Vec<Sources> {
     let mut known: Vec<Sources> = steps.iter().map(|_| Sources::default()).collect();
     // A step may read the result of a later one that it depends on; sources only ever grow.
     loop {
@@ -54,14 +54,17 @@ pub(crate) fn sources(steps: &[Planned], inputs: &[Input]) -> Vec<Sources> {
 }
 
 fn sources_of_step(
-    planned: &Planned,
-    steps: &[Planned],
+    planned: &PlannedStep,
+    steps: &[PlannedStep],
     inputs: &[Input],
     known: &[Sources],
 ) -> Sources {
-    match (&planned.work, &planned.step.action) {
-        (Work::Tool { .. } | Work::Agent { .. } | Work::Skill { .. }, _) => Sources::outside(),
-        (Work::Compute, Action::Compute { code, .. }) => {
+    match (&planned.work, &planned.step.kind) {
+        (
+            CompiledStep::Tool { .. } | CompiledStep::Agent { .. } | CompiledStep::Skill { .. },
+            _,
+        ) => Sources::outside(),
+        (CompiledStep::Compute, StepKind::Compute { code, .. }) => {
             let mut all = Sources::default();
             let reads = |name: &str| mentions(code, name);
             gather(&reads, steps, inputs, known, &mut all);
@@ -70,14 +73,14 @@ fn sources_of_step(
             }
             all
         }
-        (Work::Compute | Work::Wait { .. }, _) => Sources::default(),
+        (CompiledStep::Compute | CompiledStep::Wait { .. }, _) => Sources::default(),
     }
 }
 
 /// Adds the sources of all names that something reads.
 fn gather(
     reads: &dyn Fn(&str) -> bool,
-    steps: &[Planned],
+    steps: &[PlannedStep],
     inputs: &[Input],
     known: &[Sources],
     all: &mut Sources,
@@ -106,12 +109,12 @@ impl Frame {
     }
 
     /// Whether what a template of a step renders is untrusted.
-    fn renders_untrusted(&self, tree: &Tree, planned: Option<&Planned>) -> bool {
+    fn renders_untrusted(&self, tree: &Tree, planned: Option<&PlannedStep>) -> bool {
         let plan = &self.plan;
         let mut all = Sources::default();
         let reads = |name: &str| tree.mentions(name);
         gather(&reads, &plan.steps, &plan.inputs, &plan.sources, &mut all);
-        let var = planned.and_then(Planned::loop_var);
+        let var = planned.and_then(PlannedStep::loop_var);
         let list = planned.and_then(|planned| planned.list.as_ref());
         let of_item = match (var, list) {
             (Some(var), Some(list)) if reads(var) => self.renders_untrusted(list, None),
@@ -123,7 +126,7 @@ impl Frame {
     /// The inputs of a skill that a step here runs, as far as they are untrusted.
     pub(crate) fn untrusted_args(&self, step: usize, inputs: &Plan) -> BTreeSet<String> {
         let planned = &self.plan.steps[step];
-        let Work::Skill { args, .. } = &planned.work else {
+        let CompiledStep::Skill { args, .. } = &planned.work else {
             return BTreeSet::new();
         };
         let untrusted = |tree: &Tree| self.renders_untrusted(tree, Some(planned));
@@ -140,11 +143,11 @@ impl Frame {
     }
 }
 
-impl View<'_> {
+impl NameScope<'_> {
     /// Whether the value of a name, or of a member of it, was written by others.
     pub(crate) fn reads_untrusted(&self, name: &str, member: Option<&str>) -> bool {
         let planned = self.at.map(|at| &self.frame.plan.steps[at.step]);
-        if planned.and_then(Planned::loop_var) == Some(name) {
+        if planned.and_then(PlannedStep::loop_var) == Some(name) {
             let list = planned.and_then(|planned| planned.list.as_ref());
             return list.is_some_and(|list| self.frame.renders_untrusted(list, None));
         }

@@ -9,7 +9,7 @@ use deft_model::{Effects, Failure, Object};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::event::{Answer, Call, Heal, Operation, Started, Whose};
+use crate::event::{Answer, Call, ExpectLevel, Heal, Operation, RunStart};
 use crate::plan::Plan;
 
 /// The steps of the skill, or of a skill that one of its steps runs.
@@ -19,7 +19,7 @@ pub(crate) struct Frame {
     /// What the paths of its steps begin with: nothing, or `outer/`.
     pub(crate) prefix: String,
     /// The try of an outer step that it stands for.
-    pub(crate) parent: Option<At>,
+    pub(crate) parent: Option<Position>,
     pub(crate) depth: u32,
     pub(crate) inputs: Arc<Value>,
     /// Inputs whose values were written by others.
@@ -60,7 +60,7 @@ pub(crate) struct Limit {
 /// A failure that nothing tolerates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fatal {
-    pub(crate) at: At,
+    pub(crate) at: Position,
     pub(crate) failure: Failure,
     pub(crate) kind: FatalKind,
     /// The call may have happened and must not be repeated unasked.
@@ -70,7 +70,7 @@ pub(crate) struct Fatal {
 impl Fatal {
     /// Which of several failures a frame reports: the first in order, whichever came first in
     /// time. One that only waits for a tool comes last, since such a run is continued unasked.
-    pub(crate) fn rank(&self) -> (bool, At) {
+    pub(crate) fn rank(&self) -> (bool, Position) {
         (self.kind == FatalKind::Blocked, self.at)
     }
 }
@@ -85,7 +85,7 @@ pub(crate) enum FatalKind {
 
 /// The place of a try: frame, step, item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct At {
+pub(crate) struct Position {
     pub(crate) frame: usize,
     pub(crate) step: usize,
     pub(crate) item: Option<usize>,
@@ -169,7 +169,7 @@ pub(crate) struct Try {
     pub(crate) heals: u32,
     pub(crate) heals_inside: u32,
     /// What it came to, as long as the worker has not said whether that is as expected.
-    pub(crate) held: Option<Arc<Held>>,
+    pub(crate) held: Option<Arc<HeldValue>>,
     /// Why it failed the last time.
     pub(crate) failure: Option<Failure>,
     /// What the condition came to for this item.
@@ -180,8 +180,8 @@ pub(crate) struct Try {
 
 /// A value that may not be as expected.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Held {
-    pub(crate) of: Whose,
+pub(crate) struct HeldValue {
+    pub(crate) of: ExpectLevel,
     pub(crate) value: Arc<Value>,
     /// The tools that were called with success.
     pub(crate) called: Vec<String>,
@@ -259,7 +259,7 @@ impl TryState {
 /// How the run began, and what all frames share.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
-    pub(crate) started: Started,
+    pub(crate) started: RunStart,
     pub(crate) at: Timestamp,
 }
 
@@ -270,8 +270,8 @@ impl Frame {
             .iter()
             .map(|planned| StepState {
                 waits: match &planned.waits {
-                    crate::order::Waits::For(others) => others.len(),
-                    crate::order::Waits::Leading(_) => 0,
+                    crate::order::Prerequisites::For(others) => others.len(),
+                    crate::order::Prerequisites::Leading(_) => 0,
                 },
                 ..StepState::default()
             })

@@ -10,19 +10,19 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Path;
-use crate::event::{Begun, Call, Ended, Event, Next, Whose};
-use crate::expect::{Unmet, untrue};
-use crate::machine::{Action, Code, Diverged, Machine};
+use crate::call_end::MOST_CUT_OFFS;
+use crate::event::{Call, CallEnd, CallIntent, Event, ExpectLevel, Next};
+use crate::expect::{ExpectProblem, untrue};
+use crate::machine::{Ask, Code, Divergence, Machine};
 use crate::progress::misplaced;
-use crate::settle::MOST_CUT_OFFS;
-use crate::state::{At, Held, TryState, Verdict};
+use crate::state::{HeldValue, Position, TryState, Verdict};
 
 /// What a try comes to.
-pub(crate) type End = (Option<Arc<Value>>, Option<Failure>, Next);
+pub(crate) type TryEnd = (Option<Arc<Value>>, Option<Failure>, Next);
 
 impl Machine {
     /// The value that a try is verifying.
-    pub(crate) fn verifying(&self, at: At) -> Option<&Arc<Held>> {
+    pub(crate) fn verifying(&self, at: Position) -> Option<&Arc<HeldValue>> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let asked = matches!(&tried.state, TryState::Calling { call, .. }
@@ -31,11 +31,11 @@ impl Machine {
     }
 
     /// The intent to have a value judged that is kept.
-    pub(crate) fn verify(&self, at: At) -> Option<Event> {
+    pub(crate) fn verify(&self, at: Position) -> Option<Event> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let of = tried.held.as_ref()?.of;
-        Some(Event::Begun(Begun {
+        Some(Event::Begun(CallIntent {
             path: self.path(at),
             // The try is the same.
             attempt: tried.attempts,
@@ -48,18 +48,18 @@ impl Machine {
     /// not met; a worker that was cut off has said nothing.
     pub(crate) fn judge_value(
         &self,
-        at: At,
-        held: &Held,
+        at: Position,
+        held: &HeldValue,
         verdict: Result<Value, Failure>,
         now: Timestamp,
-    ) -> End {
+    ) -> TryEnd {
         let plan = &self.frames[at.frame].plan;
         let source = match held.of {
-            Whose::Step => plan.steps[at.step].expect.that(),
-            Whose::Skill => plan.expect.that(),
+            ExpectLevel::Step => plan.steps[at.step].expect.that(),
+            ExpectLevel::Skill => plan.expect.that(),
         };
         let checked = match verdict {
-            Ok(Value::Bool(true)) if held.of == Whose::Step && held.by_agent => {
+            Ok(Value::Bool(true)) if held.of == ExpectLevel::Step && held.by_agent => {
                 self.check_answer(at, &held.value, &held.called)
             }
             Ok(Value::Bool(true)) => Ok(()),
@@ -77,15 +77,15 @@ impl Machine {
     /// What a value comes to that was checked.
     pub(crate) fn concluded(
         &self,
-        at: At,
+        at: Position,
         value: &Arc<Value>,
-        checked: Result<(), Unmet>,
+        checked: Result<(), ExpectProblem>,
         now: Timestamp,
-    ) -> End {
+    ) -> TryEnd {
         match checked {
             Ok(()) => (Some(Arc::clone(value)), None, Next::Done),
-            Err(Unmet::Beyond(of)) => (Some(Arc::clone(value)), None, Next::Verify { of }),
-            Err(Unmet::Breach(breach)) => {
+            Err(ExpectProblem::Beyond(of)) => (Some(Arc::clone(value)), None, Next::Verify { of }),
+            Err(ExpectProblem::Breach(breach)) => {
                 // The call itself has happened; of an agent it is known what did.
                 let breach = if self.is_agent(at) {
                     breach
@@ -110,24 +110,24 @@ impl Machine {
     pub(crate) fn hold(
         &mut self,
         now: Timestamp,
-        at: At,
-        of: Whose,
-        ended: &Ended,
-    ) -> Result<(), Diverged> {
+        at: Position,
+        of: ExpectLevel,
+        ended: &CallEnd,
+    ) -> Result<(), Divergence> {
         let value = ended.value.clone().unwrap_or_default();
         let tried = self.tried(at)?;
         let held = match (&tried.state, &tried.held) {
-            (TryState::Calling { .. }, Some(held)) => Held {
+            (TryState::Calling { .. }, Some(held)) => HeldValue {
                 of,
                 ms: ended.ms,
-                ..Held::clone(held)
+                ..HeldValue::clone(held)
             },
             (TryState::Calling { call, effects, .. }, None) => {
                 let tool = match &**call {
                     Call::Tool { tool, .. } => Some(tool.clone()),
                     _ => None,
                 };
-                Held {
+                HeldValue {
                     of,
                     value,
                     called: tool.into_iter().chain(ended.called.clone()).collect(),
@@ -138,7 +138,7 @@ impl Machine {
                 }
             }
             // What a nested skill has done must not be repeated, and its tools are known already.
-            (TryState::Inside { .. }, _) => Held {
+            (TryState::Inside { .. }, _) => HeldValue {
                 of,
                 value,
                 called: Vec::new(),
@@ -156,18 +156,18 @@ impl Machine {
     /// What the worker needs to judge a value.
     pub(crate) fn expect_code(
         &self,
-        at: At,
-        of: Whose,
-        held: &Held,
+        at: Position,
+        of: ExpectLevel,
+        held: &HeldValue,
         now: Timestamp,
     ) -> Option<Code> {
         let plan = &self.frames[at.frame].plan;
         let (source, scope) = match of {
-            Whose::Step => (
+            ExpectLevel::Step => (
                 plan.steps[at.step].expect.that(),
                 self.step_scope(at, &held.value)?,
             ),
-            Whose::Skill => (plan.expect.that(), self.answer_scope(at, &held.value)?),
+            ExpectLevel::Skill => (plan.expect.that(), self.answer_scope(at, &held.value)?),
         };
         Some(Code {
             source: source.to_owned(),
@@ -193,10 +193,12 @@ impl Machine {
     /// The intent to have the outputs of a frame judged.
     pub(crate) fn verify_outputs(&self, index: usize) -> Event {
         let frame = &self.frames[index];
-        Event::Begun(Begun {
+        Event::Begun(CallIntent {
             path: Path::of_outputs(&frame.prefix),
             attempt: frame.asked + 1,
-            call: Arc::new(Call::Expect { of: Whose::Skill }),
+            call: Arc::new(Call::Expect {
+                of: ExpectLevel::Skill,
+            }),
             effects: Effects::None,
         })
     }
@@ -226,7 +228,7 @@ impl Machine {
             }
             Err(failure) => (Some(raised(source, failure)), Next::Fail),
         };
-        Event::Ended(Ended {
+        Event::Ended(CallEnd {
             path: Path::of_outputs(&frame.prefix),
             attempt,
             value: None,
@@ -242,8 +244,8 @@ impl Machine {
         &mut self,
         now: Timestamp,
         index: usize,
-        begun: &Begun,
-    ) -> Result<(), Diverged> {
+        begun: &CallIntent,
+    ) -> Result<(), Divergence> {
         let frame = &mut self.frames[index];
         if frame.verdict != Verdict::Open || frame.left {
             return Err(misplaced(&begun.path, "are judged already"));
@@ -254,7 +256,11 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn outputs_ended(&mut self, index: usize, ended: &Ended) -> Result<(), Diverged> {
+    pub(crate) fn outputs_ended(
+        &mut self,
+        index: usize,
+        ended: &CallEnd,
+    ) -> Result<(), Divergence> {
         let frame = &mut self.frames[index];
         let asked = matches!(frame.verdict, Verdict::Asked { .. });
         if !asked || frame.asked != ended.attempt {
@@ -269,17 +275,19 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn output_action(&self, index: usize) -> Option<Action> {
+    pub(crate) fn output_ask(&self, index: usize) -> Option<Ask> {
         let frame = &self.frames[index];
         if !matches!(frame.verdict, Verdict::Asked { .. }) || frame.left {
             return None;
         }
         let path = Path::of_outputs(&frame.prefix);
-        Some(Action::Call {
+        Some(Ask::Call {
             key: self.key(&path),
             path,
             attempt: frame.asked,
-            call: Arc::new(Call::Expect { of: Whose::Skill }),
+            call: Arc::new(Call::Expect {
+                of: ExpectLevel::Skill,
+            }),
             effects: Effects::None,
             timeout: None,
             cache: None,

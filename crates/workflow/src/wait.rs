@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 use crate::Path;
 use crate::event::{Call, Event};
 use crate::machine::Machine;
-use crate::scope::View;
-use crate::state::{At, TryState};
+use crate::scope::NameScope;
+use crate::state::{Position, TryState};
 
 impl Machine {
     /// When a wait that begins now is over.
     pub(crate) fn wait_until(
         &self,
         now: Timestamp,
-        view: &View<'_>,
+        view: &NameScope<'_>,
         (until, text): (bool, &Template),
     ) -> Result<Timestamp, Failure> {
         let value = text.render(view).map_err(|error| {
@@ -37,7 +37,7 @@ impl Machine {
         }
     }
 
-    fn zone_of(&self, view: &View<'_>) -> TimeZone {
+    fn zone_of(&self, view: &NameScope<'_>) -> TimeZone {
         let named = view.frame.plan.timezone.as_deref();
         let named = named.and_then(|name| TimeZone::get(name).ok());
         named.unwrap_or_else(|| self.rules.zone.clone())
@@ -61,11 +61,11 @@ impl Machine {
         let until = wait_of(&tried.state)?;
         let ms = crate::progress::elapsed(*since, now);
         let value = json!(until.to_string());
-        Some(self.settle(path, tried.attempts, Ok(value), now, ms, false))
+        Some(self.end_call(path, tried.attempts, Ok(value), now, ms, false))
     }
 
     /// Whether a try lets time pass, so that it ends by itself when the run is stopped.
-    pub(crate) fn is_wait(&self, at: At) -> bool {
+    pub(crate) fn is_wait(&self, at: Position) -> bool {
         self.try_state(at).and_then(wait_of).is_some()
     }
 }

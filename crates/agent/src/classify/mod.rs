@@ -45,7 +45,7 @@ pub struct Playbook {
 
 impl Playbook {
     /// The playbook that a skill is, if it is one and switched on.
-    pub fn of(skill: &Skill) -> Option<Self> {
+    pub fn from_skill(skill: &Skill) -> Option<Self> {
         let is_one = skill.role() == Some(Role::Playbook) && skill.policy.enabled;
         is_one.then(|| Self {
             id: skill.id.to_string(),
@@ -104,14 +104,14 @@ impl Match {
 
 /// The playbooks that a message calls for, the most important first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Classified {
+pub struct Classification {
     /// Those that are used.
     pub matched: Vec<Match>,
     /// Those that matched too but are beyond the limits.
     pub left_out: Vec<Match>,
 }
 
-impl Classified {
+impl Classification {
     /// The tools that the used ones bring along, each once, in order.
     pub fn tools(&self) -> Vec<&str> {
         let mut tools: Vec<&str> = Vec::new();
@@ -140,7 +140,8 @@ pub struct Classifier {
 
 /// A keyword of a playbook.
 struct Keyword {
-    owner: usize,
+    /// Its place in the list of playbooks.
+    playbook: usize,
     /// Its place in the list of the playbook.
     place: usize,
     /// The patterns that a message must have, in this order, in one sentence.
@@ -167,7 +168,7 @@ impl Classifier {
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut general: Vec<bool> = Vec::new();
         let mut keywords = Vec::new();
-        for (owner, playbook) in playbooks.iter().enumerate() {
+        for (index, playbook) in playbooks.iter().enumerate() {
             for (place, keyword) in playbook.keywords.iter().enumerate() {
                 let folded = fold(keyword);
                 let parts = folded.split(GAP).map(str::trim);
@@ -185,7 +186,7 @@ impl Classifier {
                     .collect();
                 if !parts.is_empty() {
                     keywords.push(Keyword {
-                        owner,
+                        playbook: index,
                         place,
                         parts,
                     });
@@ -214,16 +215,19 @@ impl Classifier {
     }
 
     /// Which playbooks a message calls for.
-    pub fn classify(&self, message: &str, limits: &MatchLimits) -> Classified {
+    pub fn classify(&self, message: &str, limits: &MatchLimits) -> Classification {
         let text = fold(&message[..message.floor_char_boundary(MAX_LOOKED_AT)]);
         let mut found: HashMap<usize, Vec<&str>> = HashMap::new();
-        for Keyword { owner, place, .. } in self.found(&text) {
-            let keyword = self.playbooks[*owner].keywords[*place].trim();
-            found.entry(*owner).or_default().push(keyword);
+        for Keyword {
+            playbook, place, ..
+        } in self.found(&text)
+        {
+            let keyword = self.playbooks[*playbook].keywords[*place].trim();
+            found.entry(*playbook).or_default().push(keyword);
         }
         let mut matches: Vec<Match> = found
             .into_iter()
-            .map(|(owner, keywords)| self.describe(owner, &keywords))
+            .map(|(playbook, keywords)| self.describe(playbook, &keywords))
             .collect();
         matches.sort_by(|a, b| rank(a).cmp(&rank(b)));
         divide(matches, limits)
@@ -264,8 +268,8 @@ impl Classifier {
         })
     }
 
-    fn describe(&self, owner: usize, keywords: &[&str]) -> Match {
-        let playbook = &self.playbooks[owner];
+    fn describe(&self, playbook: usize, keywords: &[&str]) -> Match {
+        let playbook = &self.playbooks[playbook];
         Match {
             id: playbook.id.clone(),
             keywords: keywords.iter().map(|&keyword| keyword.to_owned()).collect(),
@@ -312,8 +316,8 @@ fn rank(found: &Match) -> (Reverse<i64>, Reverse<usize>, &str) {
 
 /// Takes matches in their order as long as there is room. One that is too long does not keep a
 /// shorter one behind it out.
-fn divide(matches: Vec<Match>, limits: &MatchLimits) -> Classified {
-    let mut classified = Classified::default();
+fn divide(matches: Vec<Match>, limits: &MatchLimits) -> Classification {
+    let mut classified = Classification::default();
     let mut used = 0;
     for found in matches {
         let first = classified.matched.is_empty();

@@ -4,80 +4,80 @@
 use deft_model::{Failure, FailureClass, ModelReply};
 use serde_json::Value;
 
-use super::state::{Agent, Call, CallState, End, Reminder, Target, Turn, TurnState};
+use super::state::{Agent, Call, CallEnd, CallState, Reminder, Target, Turn, TurnState};
 use super::turn::wrote_commands;
-use super::{Diverged, Machine, Place};
-use crate::event::{Address, Event, What, Written};
+use super::{CallRef, Divergence, Machine};
+use crate::event::{Address, Event, EventKind, WrittenCommand};
 use crate::setup::{Offer, Setup};
 
 impl Machine {
     /// Folds an event into the state.
-    pub fn apply(&mut self, event: &Event) -> Result<(), Diverged> {
+    pub fn apply(&mut self, event: &Event) -> Result<(), Divergence> {
         let agent = &event.agent;
         match &event.what {
-            What::Began(setup) => self.begin(agent, setup),
-            What::Unable { failure } => {
+            EventKind::Began(setup) => self.begin(agent, setup),
+            EventKind::Unable { failure } => {
                 self.prepared(agent)?.state = CallState::Unable(failure.clone());
                 Ok(())
             }
-            What::Asked { turn } => self.asked(agent, *turn),
-            What::Replied {
+            EventKind::Asked { turn } => self.asked(agent, *turn),
+            EventKind::Replied {
                 turn,
                 reply,
                 commands,
                 ms,
                 ..
             } => self.has_replied(agent, *turn, reply, commands, *ms),
-            What::Silent { turn, failure } => {
+            EventKind::Silent { turn, failure } => {
                 let turn = self.turn(agent, *turn, |state| *state == TurnState::Asked)?;
                 turn.state = TurnState::Silent(failure.clone());
                 Ok(())
             }
-            What::Returned {
+            EventKind::Returned {
                 turn,
                 call,
                 value,
                 error,
                 ms,
             } => self.has_returned(agent, (*turn, *call), value.as_ref(), error.as_ref(), *ms),
-            What::Offered { turn, tools } => self.offered(agent, *turn, tools),
-            What::Reminded { turn, text } => self.reminded(agent, *turn, text),
-            What::Rejected {
+            EventKind::Offered { turn, tools } => self.offered(agent, *turn, tools),
+            EventKind::Reminded { turn, text } => self.reminded(agent, *turn, text),
+            EventKind::Rejected {
                 turn,
                 failure,
                 text,
             } => self.rejected(agent, *turn, failure, text),
-            What::Finished(finished) => {
+            EventKind::Finished(finished) => {
                 let agent = self.living(agent)?;
                 self.agents[agent].finished = Some(finished.clone());
                 Ok(())
             }
-            What::Reopened => self.reopened(agent),
-            What::Told { .. }
-            | What::Question { .. }
-            | What::Answered { .. }
-            | What::Called { .. }
-            | What::Dispatched { .. } => self.call_moves(agent, &event.what),
+            EventKind::Reopened => self.reopened(agent),
+            EventKind::Told { .. }
+            | EventKind::Question { .. }
+            | EventKind::Answered { .. }
+            | EventKind::Called { .. }
+            | EventKind::Dispatched { .. } => self.call_moves(agent, &event.what),
         }
     }
 
     /// What happens to a call before it ends.
-    fn call_moves(&mut self, agent: &Address, what: &What) -> Result<(), Diverged> {
+    fn call_moves(&mut self, agent: &Address, what: &EventKind) -> Result<(), Divergence> {
         match what {
-            What::Told {
+            EventKind::Told {
                 turn,
                 call,
                 how,
                 text,
                 ..
             } => {
-                let told = End::Told {
+                let told = CallEnd::Told {
                     how: *how,
                     text: text.clone(),
                 };
                 self.told(agent, (*turn, *call), told)
             }
-            What::Question {
+            EventKind::Question {
                 turn,
                 call,
                 tool,
@@ -97,7 +97,7 @@ impl Machine {
                 let message = message.clone();
                 self.begins(agent, (*turn, *call), target, CallState::Asking { message })
             }
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 tool,
@@ -115,7 +115,7 @@ impl Machine {
                 };
                 self.begins(agent, (*turn, *call), target, CallState::Calling)
             }
-            What::Dispatched {
+            EventKind::Dispatched {
                 turn,
                 call,
                 dispatch,
@@ -123,7 +123,7 @@ impl Machine {
                 let target = Target::Dispatch(dispatch.clone());
                 self.begins(agent, (*turn, *call), target, CallState::Preparing)
             }
-            What::Answered {
+            EventKind::Answered {
                 turn,
                 call,
                 yes,
@@ -149,7 +149,7 @@ impl Machine {
         }
     }
 
-    fn begin(&mut self, address: &Address, setup: &Setup) -> Result<(), Diverged> {
+    fn begin(&mut self, address: &Address, setup: &Setup) -> Result<(), Divergence> {
         if self.places.contains_key(address) {
             return Err(misplaced(address, "begins twice"));
         }
@@ -162,7 +162,7 @@ impl Machine {
     }
 
     /// The call whose agent is being prepared.
-    fn prepared(&mut self, address: &Address) -> Result<&mut Call, Diverged> {
+    fn prepared(&mut self, address: &Address) -> Result<&mut Call, Divergence> {
         let unknown = || misplaced(address, "was not sent out");
         let (parent, turn, call) = address.parent().ok_or_else(unknown)?;
         self.call(&parent, (turn, call), |state| {
@@ -170,7 +170,7 @@ impl Machine {
         })
     }
 
-    fn asked(&mut self, address: &Address, turn: u32) -> Result<(), Diverged> {
+    fn asked(&mut self, address: &Address, turn: u32) -> Result<(), Divergence> {
         let place = self.living(address)?;
         let agent = &mut self.agents[place];
         let open = agent
@@ -190,9 +190,9 @@ impl Machine {
         address: &Address,
         turn: u32,
         reply: &ModelReply,
-        commands: &[Written],
+        commands: &[WrittenCommand],
         ms: u64,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let asked = |state: &TurnState| *state == TurnState::Asked;
         self.turn(address, turn, asked)?.replied(reply, commands);
         let place = self.living(address)?;
@@ -200,7 +200,7 @@ impl Machine {
         Ok(())
     }
 
-    fn told(&mut self, address: &Address, at: (u32, u32), told: End) -> Result<(), Diverged> {
+    fn told(&mut self, address: &Address, at: (u32, u32), told: CallEnd) -> Result<(), Divergence> {
         let open = |state: &CallState| {
             matches!(
                 state,
@@ -218,7 +218,7 @@ impl Machine {
         value: Option<&Value>,
         error: Option<&Failure>,
         ms: u64,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let call = self.call(address, at, |state| {
             matches!(
                 state,
@@ -226,8 +226,8 @@ impl Machine {
             )
         })?;
         call.state = CallState::Over(match error {
-            Some(failure) => End::Failed(failure.clone()),
-            None => End::Value(value.cloned().unwrap_or_default()),
+            Some(failure) => CallEnd::Failed(failure.clone()),
+            None => CallEnd::Value(value.cloned().unwrap_or_default()),
         });
         let place = self.living(address)?;
         let agent = &mut self.agents[place];
@@ -235,7 +235,7 @@ impl Machine {
         Ok(())
     }
 
-    fn reminded(&mut self, address: &Address, turn: u32, text: &str) -> Result<(), Diverged> {
+    fn reminded(&mut self, address: &Address, turn: u32, text: &str) -> Result<(), Divergence> {
         let place = self.living(address)?;
         let agent = &self.agents[place];
         let required = !agent.reminded_of_calls && !self.missing(agent).is_empty();
@@ -253,7 +253,7 @@ impl Machine {
         Ok(())
     }
 
-    fn offered(&mut self, address: &Address, turn: u32, tools: &[Offer]) -> Result<(), Diverged> {
+    fn offered(&mut self, address: &Address, turn: u32, tools: &[Offer]) -> Result<(), Divergence> {
         let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
         self.turn(address, turn, replied)?;
         let place = self.living(address)?;
@@ -261,7 +261,7 @@ impl Machine {
         Ok(())
     }
 
-    fn reopened(&mut self, address: &Address) -> Result<(), Diverged> {
+    fn reopened(&mut self, address: &Address) -> Result<(), Divergence> {
         let place = self.places.get(address).copied();
         let place = place.filter(|place| self.agents[*place].failure().is_some());
         let place = place.ok_or_else(|| misplaced(address, "has not failed"))?;
@@ -300,7 +300,7 @@ impl Machine {
         at: (u32, u32),
         target: Target,
         state: CallState,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let call = self.call(address, at, can_begin)?;
         call.target = Some(target);
         call.state = state;
@@ -310,14 +310,14 @@ impl Machine {
     }
 
     fn note(&mut self, agent: usize, call: Option<usize>) {
-        let place = Place { agent, call };
+        let place = CallRef { agent, call };
         if !self.fresh.contains(&place) {
             self.fresh.push(place);
         }
     }
 
     /// The place of an agent that has not ended.
-    fn living(&self, address: &Address) -> Result<usize, Diverged> {
+    fn living(&self, address: &Address) -> Result<usize, Divergence> {
         let place = self.places.get(address).copied();
         let place = place.ok_or_else(|| misplaced(address, "has not begun"))?;
         match self.agents[place].finished {
@@ -332,7 +332,7 @@ impl Machine {
         address: &Address,
         number: u32,
         fits: impl Fn(&TurnState) -> bool,
-    ) -> Result<&mut Turn, Diverged> {
+    ) -> Result<&mut Turn, Divergence> {
         let place = self.living(address)?;
         let turns = &mut self.agents[place].turns;
         let last = turns.len() == number as usize;
@@ -345,7 +345,7 @@ impl Machine {
         address: &Address,
         (turn, call): (u32, u32),
         fits: impl Fn(&CallState) -> bool,
-    ) -> Result<&mut Call, Diverged> {
+    ) -> Result<&mut Call, Divergence> {
         let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
         let calls = &mut self.turn(address, turn, replied)?.calls;
         let call_at = calls.get_mut(call as usize);
@@ -365,10 +365,10 @@ fn can_begin(state: &CallState) -> bool {
     )
 }
 
-pub(super) fn misplaced(address: &Address, what: &str) -> Diverged {
+pub(super) fn misplaced(address: &Address, what: &str) -> Divergence {
     if address.is_root() {
-        Diverged(format!("the agent {what}"))
+        Divergence(format!("the agent {what}"))
     } else {
-        Diverged(format!("the agent `{address}` {what}"))
+        Divergence(format!("the agent `{address}` {what}"))
     }
 }

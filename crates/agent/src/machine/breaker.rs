@@ -7,7 +7,7 @@
 
 use deft_model::{Failure, FailureClass};
 
-use super::state::{Agent, End, Target, Want};
+use super::state::{Agent, CallEnd, ModelCall, Target};
 use super::words;
 
 /// The longest circle that is looked for.
@@ -15,10 +15,10 @@ const LONGEST: usize = 4;
 
 /// A call that has ended.
 #[derive(Clone, Copy)]
-pub(super) struct Made<'a> {
-    pub want: Want<'a>,
+pub(super) struct EndedCall<'a> {
+    pub want: ModelCall<'a>,
     pub target: Option<&'a Target>,
-    pub end: &'a End,
+    pub end: &'a CallEnd,
 }
 
 /// Why the agent must not go on, if it goes in circles. Looks at what has ended, latest first.
@@ -28,7 +28,7 @@ pub(super) fn tripped(agent: &Agent) -> Option<Failure> {
         0 => return None,
         repeats => repeats.max(2),
     };
-    let latest: Vec<Made<'_>> = latest(agent).take(repeats * LONGEST).collect();
+    let latest: Vec<EndedCall<'_>> = latest(agent).take(repeats * LONGEST).collect();
     let length = (1..=LONGEST).find(|length| is_circle(&latest, *length, repeats))?;
     let names: Vec<String> = latest[..length].iter().rev().map(words::call).collect();
     let message = match names.as_slice() {
@@ -43,13 +43,13 @@ pub(super) fn tripped(agent: &Agent) -> Option<Failure> {
 }
 
 /// What has ended, the latest first, back to where watching began.
-fn latest(agent: &Agent) -> impl Iterator<Item = Made<'_>> {
+fn latest(agent: &Agent) -> impl Iterator<Item = EndedCall<'_>> {
     let mode = agent.setup.mode;
     let turns = agent.turns.iter().enumerate().rev();
     let calls = turns.flat_map(move |(number, turn)| {
         let calls = turn.calls.iter().enumerate().rev();
         calls.filter_map(move |(index, call)| {
-            let ended = Made {
+            let ended = EndedCall {
                 want: turn.want(index, mode)?,
                 target: call.target.as_ref(),
                 end: call.end()?,
@@ -62,12 +62,12 @@ fn latest(agent: &Agent) -> impl Iterator<Item = Made<'_>> {
 }
 
 /// Whether the latest calls are the same few, so many times.
-fn is_circle(latest: &[Made<'_>], length: usize, repeats: usize) -> bool {
+fn is_circle(latest: &[EndedCall<'_>], length: usize, repeats: usize) -> bool {
     let all = length * repeats;
     latest.len() >= all && (length..all).all(|at| latest[at].is_like(latest[at % length]))
 }
 
-impl Made<'_> {
+impl EndedCall<'_> {
     fn is_like(self, other: Self) -> bool {
         let same = match (self.target, other.target) {
             (Some(one), Some(two)) => one == two,

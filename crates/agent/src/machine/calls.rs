@@ -8,13 +8,13 @@
 use deft_model::{CallArgs, Effects, Failure, ModelReply, StopReason, ToolCall};
 use serde_json::Value;
 
-use super::settle::returned;
+use super::results::returned;
 use super::shown::plain;
-use super::state::{Agent, Call, CallState, Target, Turn, Want};
-use super::turn::{ask, failed, of, out_of_steps, spoken};
+use super::state::{Agent, Call, CallState, ModelCall, Target, Turn};
+use super::turn::{agent_event, ask, failed, out_of_steps, spoken};
 use super::{Machine, breaker, child, commands, looked_up, ordinal, words};
-use crate::action::{Facts, Resolved, Wanted};
-use crate::event::{Event, Interpretation, What};
+use crate::event::{Event, EventKind, Interpretation};
+use crate::request::{Facts, RequestedCall, Resolution};
 use crate::setup::Dispatch;
 
 /// The calls of the last turn of an agent.
@@ -42,7 +42,7 @@ impl Machine {
             turn,
             reply,
         };
-        calls.decide(facts).map(|what| of(agent, what))
+        calls.decide(facts).map(|what| agent_event(agent, what))
     }
 
     /// What follows for agents that were sent out, and what their ends mean for the calls.
@@ -51,7 +51,7 @@ impl Machine {
         turn.calls.iter().enumerate().find_map(|(index, call)| {
             let end = |result, ms| {
                 let what = returned(ordinal(number), ordinal(index), result, ms);
-                Some(of(agent, what))
+                Some(agent_event(agent, what))
             };
             match &call.state {
                 CallState::Unable(failure) => end(Err(failure.clone()), 0),
@@ -72,7 +72,7 @@ impl Machine {
 }
 
 impl Calls<'_> {
-    fn decide(&self, facts: &dyn Facts) -> Option<What> {
+    fn decide(&self, facts: &dyn Facts) -> Option<EventKind> {
         let calls = &self.turn.calls;
         let busy = calls.iter().any(Call::is_busy);
         if let Some(failure) = calls.iter().find_map(Call::fatal) {
@@ -113,7 +113,7 @@ impl Calls<'_> {
     }
 
     /// Begins a call beside those that are running, if it may.
-    fn begin(&self, index: usize, running: &[&Call], facts: &dyn Facts) -> Option<What> {
+    fn begin(&self, index: usize, running: &[&Call], facts: &dyn Facts) -> Option<EventKind> {
         let call = &self.turn.calls[index];
         match (&call.state, &call.target) {
             (CallState::Answered { yes: false, by }, Some(Target::Tool { tool, skill, .. })) => {
@@ -123,14 +123,16 @@ impl Calls<'_> {
             (_, Some(target)) => self.go(index, target.clone(), running),
             (_, None) if let Some(opened) = self.open(index, facts) => Some(opened),
             (_, None) => match self.resolve(index, facts) {
-                Resolved::Text(text) => Some(self.told(index, Interpretation::Text, text)),
-                Resolved::Mistaken(text) => Some(self.told(index, Interpretation::Mistaken, text)),
-                Resolved::Problem(text) => Some(self.told(index, Interpretation::Problem, text)),
-                Resolved::Refused(text) => Some(self.told(index, Interpretation::Refused, text)),
-                Resolved::Described(text) => {
+                Resolution::Text(text) => Some(self.told(index, Interpretation::Text, text)),
+                Resolution::Mistaken(text) => {
+                    Some(self.told(index, Interpretation::Mistaken, text))
+                }
+                Resolution::Problem(text) => Some(self.told(index, Interpretation::Problem, text)),
+                Resolution::Refused(text) => Some(self.told(index, Interpretation::Refused, text)),
+                Resolution::Described(text) => {
                     Some(self.told(index, Interpretation::Described, text))
                 }
-                Resolved::Tool {
+                Resolution::Tool {
                     tool,
                     args,
                     effects,
@@ -156,8 +158,8 @@ impl Calls<'_> {
                         None => self.go(index, target, running),
                     }
                 }
-                Resolved::Dispatch(dispatch) => Some(self.dispatch(index, dispatch)),
-                Resolved::Blocked(failure) => {
+                Resolution::Dispatch(dispatch) => Some(self.dispatch(index, dispatch)),
+                Resolution::Blocked(failure) => {
                     running.is_empty().then(|| self.fail(failure.blocked()))
                 }
             },
@@ -165,7 +167,7 @@ impl Calls<'_> {
     }
 
     /// A tool that is still on the shelf when it is called comes off it first.
-    fn open(&self, index: usize, facts: &dyn Facts) -> Option<What> {
+    fn open(&self, index: usize, facts: &dyn Facts) -> Option<EventKind> {
         let want = self.turn.want(index, self.agent.setup.mode)?;
         looked_up::called(self.agent, want, facts)
     }
@@ -177,7 +179,7 @@ impl Calls<'_> {
         target: Target,
         question: Option<String>,
         running: &[&Call],
-    ) -> Option<What> {
+    ) -> Option<EventKind> {
         match target {
             Target::Tool {
                 tool,
@@ -185,7 +187,7 @@ impl Calls<'_> {
                 effects,
                 skill,
                 covers,
-            } if running.is_empty() => Some(What::Question {
+            } if running.is_empty() => Some(EventKind::Question {
                 turn: self.number(),
                 call: ordinal(index),
                 message: question
@@ -217,7 +219,7 @@ impl Calls<'_> {
 
     /// Makes a call, unless it has to wait for those that are running. Whether it has to never depends
     /// on which of them was quicker.
-    fn go(&self, index: usize, target: Target, running: &[&Call]) -> Option<What> {
+    fn go(&self, index: usize, target: Target, running: &[&Call]) -> Option<EventKind> {
         let joins = is_free_target(&target) && !contains(self.group(index), &target);
         if !running.is_empty() && !joins {
             return None;
@@ -230,7 +232,7 @@ impl Calls<'_> {
                 effects,
                 skill,
                 covers,
-            } => What::Called {
+            } => EventKind::Called {
                 turn,
                 call,
                 tool,
@@ -239,7 +241,7 @@ impl Calls<'_> {
                 skill,
                 covers,
             },
-            Target::Dispatch(dispatch) => What::Dispatched {
+            Target::Dispatch(dispatch) => EventKind::Dispatched {
                 turn,
                 call,
                 dispatch,
@@ -247,7 +249,7 @@ impl Calls<'_> {
         })
     }
 
-    fn dispatch(&self, index: usize, dispatch: Dispatch) -> What {
+    fn dispatch(&self, index: usize, dispatch: Dispatch) -> EventKind {
         let limits = &self.agent.setup.limits;
         let sent = |call: &&Call| matches!(call.target, Some(Target::Dispatch(_)));
         let sent = self.turn.calls.iter().filter(sent).count();
@@ -256,7 +258,7 @@ impl Calls<'_> {
         } else if sent >= limits.fan_out as usize {
             words::too_many(limits.fan_out)
         } else {
-            return What::Dispatched {
+            return EventKind::Dispatched {
                 turn: self.number(),
                 call: ordinal(index),
                 dispatch,
@@ -265,54 +267,54 @@ impl Calls<'_> {
         self.told(index, Interpretation::Refused, refusal)
     }
 
-    fn resolve(&self, index: usize, facts: &dyn Facts) -> Resolved {
+    fn resolve(&self, index: usize, facts: &dyn Facts) -> Resolution {
         let setup = &self.agent.setup;
         match self.turn.want(index, setup.mode) {
-            Some(Want::Command(written)) => match &written.problem {
-                Some(problem) => Resolved::Problem(problem.clone()),
+            Some(ModelCall::Command(written)) => match &written.problem {
+                Some(problem) => Resolution::Problem(problem.clone()),
                 None => looked_up::described(self.agent, &written.line)
                     .or_else(|| commands::allowed(setup, &written.line))
-                    .unwrap_or_else(|| facts.resolve(setup, Wanted::Command(&written.line))),
+                    .unwrap_or_else(|| facts.resolve(setup, RequestedCall::Command(&written.line))),
             },
-            Some(Want::Call(call)) => self.resolve_call(call, index, facts),
-            Some(Want::Stray(call)) => Resolved::Refused(words::no_tools(&call.name)),
+            Some(ModelCall::Call(call)) => self.resolve_call(call, index, facts),
+            Some(ModelCall::Stray(call)) => Resolution::Refused(words::no_tools(&call.name)),
             // There is a want for every call.
-            None => Resolved::Mistaken(words::no_tools("")),
+            None => Resolution::Mistaken(words::no_tools("")),
         }
     }
 
     /// Only what was offered is looked at, whatever else the host has (S0.53).
-    fn resolve_call(&self, call: &ToolCall, index: usize, facts: &dyn Facts) -> Resolved {
+    fn resolve_call(&self, call: &ToolCall, index: usize, facts: &dyn Facts) -> Resolution {
         let setup = &self.agent.setup;
         let offered = |offer: &&crate::Offer| offer.spec.name == call.name;
         let Some(offer) = setup.tools.iter().find(offered) else {
-            return Resolved::Refused(words::not_offered(setup, &call.name));
+            return Resolution::Refused(words::not_offered(setup, &call.name));
         };
         if let Some(described) = looked_up::described(self.agent, &call.name) {
             return described;
         }
         let last = index + 1 == self.turn.calls.len();
         if last && self.reply.stop == StopReason::Length {
-            return Resolved::Mistaken(words::cut_off_call(&call.name));
+            return Resolution::Mistaken(words::cut_off_call(&call.name));
         }
         match &call.args {
-            CallArgs::Invalid(raw) => Resolved::Mistaken(words::unreadable(&call.name, raw)),
-            CallArgs::Object(_) => facts.resolve(setup, Wanted::Tool(offer, call)),
+            CallArgs::Invalid(raw) => Resolution::Mistaken(words::unreadable(&call.name, raw)),
+            CallArgs::Object(_) => facts.resolve(setup, RequestedCall::Tool(offer, call)),
         }
     }
 
-    fn told(&self, index: usize, how: Interpretation, text: String) -> What {
+    fn told(&self, index: usize, how: Interpretation, text: String) -> EventKind {
         let want = self.turn.want(index, self.agent.setup.mode);
-        What::Told {
+        EventKind::Told {
             turn: self.number(),
             call: ordinal(index),
-            name: want.map(Want::name).unwrap_or_default().to_owned(),
+            name: want.map(ModelCall::name).unwrap_or_default().to_owned(),
             how,
             text,
         }
     }
 
-    fn fail(&self, failure: Failure) -> What {
+    fn fail(&self, failure: Failure) -> EventKind {
         failed(spoken(self.agent, self.reply), failure)
     }
 

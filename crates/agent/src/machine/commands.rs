@@ -3,26 +3,28 @@
 //!
 //! Not here: whether there is such a skill, its flags, its page; whoever resolves commands knows.
 
-use deft_command::{Routed, route, split};
+use deft_command::{Route, route, split};
 
 use super::words;
-use crate::action::Resolved;
+use crate::request::Resolution;
 use crate::setup::{Offer, Setup};
 
 /// What there is to say about a command without looking it up: that it names a skill outside of what
 /// the agent may use, or which ones those are. `None` when it may be looked up.
-pub(super) fn allowed(setup: &Setup, line: &str) -> Option<Resolved> {
+pub(super) fn allowed(setup: &Setup, line: &str) -> Option<Resolution> {
     let skills = setup.skills.as_deref()?;
     let name = match named(line) {
         // Which of its skills have a tag is for the resolver to say.
-        Named::Topic(topic) if topic.starts_with("tag:") || topic.starts_with('#') => return None,
-        Named::Skill(name) | Named::Topic(name) => name,
-        Named::All => return Some(Resolved::Text(words::skills(&names(setup, skills)))),
-        Named::Unreadable => return None,
+        CommandTarget::Topic(topic) if topic.starts_with("tag:") || topic.starts_with('#') => {
+            return None;
+        }
+        CommandTarget::Skill(name) | CommandTarget::Topic(name) => name,
+        CommandTarget::All => return Some(Resolution::Text(words::skills(&names(setup, skills)))),
+        CommandTarget::Unreadable => return None,
     };
     let offered = |offer: &Offer| offer.spec.name == name || offer.tool == name;
     let known = skills.contains(&name) || setup.tools.iter().any(offered);
-    (!known).then(|| Resolved::Refused(words::not_allowed(&name, &names(setup, skills))))
+    (!known).then(|| Resolution::Refused(words::not_allowed(&name, &names(setup, skills))))
 }
 
 fn names<'a>(setup: &'a Setup, skills: &'a [String]) -> Vec<&'a str> {
@@ -30,7 +32,7 @@ fn names<'a>(setup: &'a Setup, skills: &'a [String]) -> Vec<&'a str> {
     skills.iter().map(String::as_str).chain(tools).collect()
 }
 
-enum Named {
+enum CommandTarget {
     Skill(String),
     /// What `get_skill` is asked for.
     Topic(String),
@@ -40,9 +42,9 @@ enum Named {
     Unreadable,
 }
 
-fn named(line: &str) -> Named {
+fn named(line: &str) -> CommandTarget {
     let Some(Ok(line)) = split(line).into_iter().next() else {
-        return Named::Unreadable;
+        return CommandTarget::Unreadable;
     };
     // Without flags nothing but the name is read.
     let name_only = deft_command::Line {
@@ -53,9 +55,9 @@ fn named(line: &str) -> Named {
         route(&line, |_| Ok(Vec::new())),
         route(&name_only, |_| Ok(Vec::new())),
     ) {
-        (Ok(Routed::GetSkill { topic }), _) if topic.is_empty() => Named::All,
-        (Ok(Routed::GetSkill { topic }), _) => Named::Topic(topic),
-        (_, Ok(Routed::Command(command))) => Named::Skill(command.skill_name),
-        _ => Named::Unreadable,
+        (Ok(Route::GetSkill { topic }), _) if topic.is_empty() => CommandTarget::All,
+        (Ok(Route::GetSkill { topic }), _) => CommandTarget::Topic(topic),
+        (_, Ok(Route::Command(command))) => CommandTarget::Skill(command.skill_name),
+        _ => CommandTarget::Unreadable,
     }
 }

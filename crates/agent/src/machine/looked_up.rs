@@ -8,11 +8,11 @@
 
 use serde_json::Value;
 
-use super::state::{Agent, End, Target, Turn, Want};
+use super::state::{Agent, CallEnd, ModelCall, Target, Turn};
 use super::{ordinal, words};
-use crate::action::{Facts, Resolved};
-use crate::event::What;
-use crate::setup::{Offer, Shelved};
+use crate::event::EventKind;
+use crate::request::{Facts, Resolution};
+use crate::setup::{Offer, ShelfTool};
 
 /// The tool that lists tools, by its name in the router.
 pub const CATALOG_TOOL: &str = "get_tool_catalog";
@@ -21,13 +21,13 @@ pub const CATALOG_TOOL: &str = "get_tool_catalog";
 pub const MOST_OFFERED: usize = 120;
 
 /// Takes off the shelf what the searches of a turn have found.
-pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<What> {
+pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<EventKind> {
     if agent.setup.shelf.is_empty() {
         return None;
     }
     let mut names: Vec<&str> = Vec::new();
     for call in &turn.calls {
-        if let (Some(Target::Tool { tool, args, .. }), Some(End::Value(value))) =
+        if let (Some(Target::Tool { tool, args, .. }), Some(CallEnd::Value(value))) =
             (&call.target, call.end())
             && tool == CATALOG_TOOL
             // The whole catalog is an overview; offering all of it would undo the shelf.
@@ -50,21 +50,21 @@ fn listed(value: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// Takes a tool off the shelf that is called while it is there.
-pub(super) fn called(agent: &Agent, want: Want<'_>, facts: &dyn Facts) -> Option<What> {
+pub(super) fn called(agent: &Agent, want: ModelCall<'_>, facts: &dyn Facts) -> Option<EventKind> {
     let name = match want {
-        Want::Call(call) => call.name.as_str(),
-        Want::Command(written) if written.problem.is_none() => want.first_word(),
-        Want::Command(_) | Want::Stray(_) => return None,
+        ModelCall::Call(call) => call.name.as_str(),
+        ModelCall::Command(written) if written.problem.is_none() => want.first_word(),
+        ModelCall::Command(_) | ModelCall::Stray(_) => return None,
     };
-    let called = |it: &&Shelved| it.name == name || it.tool == name;
+    let called = |it: &&ShelfTool| it.name == name || it.tool == name;
     offered(agent, agent.setup.shelf.iter().filter(called), facts)
 }
 
 fn offered<'a>(
     agent: &Agent,
-    wanted: impl Iterator<Item = &'a Shelved>,
+    wanted: impl Iterator<Item = &'a ShelfTool>,
     facts: &dyn Facts,
-) -> Option<What> {
+) -> Option<EventKind> {
     let room = MOST_OFFERED.saturating_sub(agent.setup.tools.len());
     let tools = wanted.filter_map(|shelved| {
         Some(Offer {
@@ -75,11 +75,11 @@ fn offered<'a>(
     });
     let tools: Vec<Offer> = tools.take(room).collect();
     let turn = ordinal(agent.turns.len());
-    (!tools.is_empty()).then_some(What::Offered { turn, tools })
+    (!tools.is_empty()).then_some(EventKind::Offered { turn, tools })
 }
 
 /// What there is to say about a call of a tool that came off the shelf after the model was asked.
-pub(super) fn described(agent: &Agent, call: &str) -> Option<Resolved> {
+pub(super) fn described(agent: &Agent, call: &str) -> Option<Resolution> {
     let name = call.split_whitespace().next().unwrap_or_default();
     let mut offers = agent.setup.tools.iter();
     let offer = offers.find(|offer| offer.spec.name == name || offer.tool == name)?;
@@ -88,7 +88,7 @@ pub(super) fn described(agent: &Agent, call: &str) -> Option<Resolved> {
     agent
         .opened
         .contains(&this_turn)
-        .then(|| Resolved::Described(text()))
+        .then(|| Resolution::Described(text()))
 }
 
 impl Agent {

@@ -1,8 +1,8 @@
-//! The agent as a value: events in, actions out.
+//! The agent as a value: events in, requests out.
 //!
 //! A machine performs nothing, reads no clock and knows no store. Whoever drives it calls
 //! [`Machine::advance`] for what follows from its state, stores those events, performs the
-//! [`Action`]s, and hands back what came of them as events (`settle.rs`). The agents that an agent
+//! [`Request`]s, and hands back what came of them as events (`results.rs`). The agents that an agent
 //! sends out are in the same machine, each under its [`Address`].
 //!
 //! Not here: what follows from a reply (`turn.rs`) or from its calls (`calls.rs`), and how events
@@ -14,7 +14,7 @@ mod calls;
 mod commands;
 mod looked_up;
 mod reject;
-mod settle;
+mod results;
 mod shorten;
 mod shown;
 mod state;
@@ -23,22 +23,22 @@ mod turn;
 mod words;
 
 pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
-pub use settle::Reply;
+pub use results::Reply;
 pub use shown::{PAGE_TOOLS, RESULT_TAG};
 
 use std::collections::HashMap;
 
 use deft_model::{Message, ModelRequest, ToolChoice};
 
-use crate::action::{Action, Facts};
-use crate::event::{Address, Event, Finished, What};
+use crate::event::{Address, AgentEnd, Event, EventKind};
+use crate::request::{Facts, Request};
 use crate::setup::{Mode, Setup};
 use state::{Agent, CallState, Target, TurnState};
 
 /// The stored events do not fit an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the recorded events do not fit an agent: {0}")]
-pub struct Diverged(pub(crate) String);
+pub struct Divergence(pub(crate) String);
 
 /// An agent and those it sent out, as far as they have come.
 #[derive(Clone, Debug, Default)]
@@ -49,17 +49,17 @@ pub struct Machine {
     /// Calls that no longer count for the limit of the run: it was reached, and a person resumed it.
     calls_before_resume: usize,
     /// What has begun and was not taken yet.
-    fresh: Vec<Place>,
+    fresh: Vec<CallRef>,
 }
 
 /// A model call or a call of the last turn of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct CallRef {
     agent: usize,
     call: Option<usize>,
 }
 
-/// Two machines are equal when they will act alike; which actions were taken is not part of that.
+/// Two machines are equal when they will act alike; which requests were taken is not part of that.
 impl PartialEq for Machine {
     fn eq(&self, other: &Self) -> bool {
         self.agents == other.agents && self.calls_before_resume == other.calls_before_resume
@@ -73,8 +73,8 @@ impl Machine {
     }
 
     /// An agent rebuilt from its events; whoever replays has put the history back into
-    /// [`What::Began`].
-    pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, Diverged> {
+    /// [`EventKind::Began`].
+    pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, Divergence> {
         let mut machine = Self::new();
         for event in events {
             machine.apply(event)?;
@@ -107,52 +107,55 @@ impl Machine {
     pub fn retry(&mut self) -> Vec<Event> {
         let event = Event {
             agent: Address::root(),
-            what: What::Reopened,
+            what: EventKind::Reopened,
         };
         let applied = self.apply(&event).is_ok();
         applied.then_some(event).into_iter().collect()
     }
 
     /// Actions that have come up since this was last asked.
-    pub fn take_actions(&mut self) -> Vec<Action> {
+    pub fn take_requests(&mut self) -> Vec<Request> {
         let fresh = std::mem::take(&mut self.fresh);
-        fresh.into_iter().filter_map(|at| self.action(at)).collect()
+        fresh
+            .into_iter()
+            .filter_map(|at| self.request(at))
+            .collect()
     }
 
-    /// Every action that has begun and not ended, in the order of the calls.
-    pub fn outstanding(&self) -> Vec<Action> {
-        let mut actions = Vec::new();
+    /// Every request that has begun and not ended, in the order of the calls.
+    pub fn outstanding(&self) -> Vec<Request> {
+        let mut requests = Vec::new();
         if !self.agents.is_empty() {
-            self.collect(0, &mut actions);
+            self.collect(0, &mut requests);
         }
-        actions
+        requests
     }
 
-    fn collect(&self, agent: usize, actions: &mut Vec<Action>) {
+    fn collect(&self, agent: usize, requests: &mut Vec<Request>) {
         let one = &self.agents[agent];
         let Some(turn) = one.turns.last().filter(|_| one.finished.is_none()) else {
             return;
         };
-        actions.extend(self.action(Place { agent, call: None }));
+        requests.extend(self.request(CallRef { agent, call: None }));
         for (index, call) in turn.calls.iter().enumerate() {
             let below = child(one, one.turns.len(), index);
             match self.places.get(&below) {
-                Some(below) if call.state == CallState::Inside => self.collect(*below, actions),
+                Some(below) if call.state == CallState::Inside => self.collect(*below, requests),
                 _ => {
                     let call = Some(index);
-                    actions.extend(self.action(Place { agent, call }));
+                    requests.extend(self.request(CallRef { agent, call }));
                 }
             }
         }
     }
 
-    fn action(&self, at: Place) -> Option<Action> {
+    fn request(&self, at: CallRef) -> Option<Request> {
         let agent = self.agents.get(at.agent)?;
         let turn = agent.turns.last().filter(|_| agent.finished.is_none())?;
         let number = ordinal(agent.turns.len());
         let address = agent.address.clone();
         let Some(index) = at.call else {
-            return (turn.state == TurnState::Asked).then(|| Action::CallModel {
+            return (turn.state == TurnState::Asked).then(|| Request::CallModel {
                 agent: address,
                 turn: number,
                 model: agent.setup.model.clone(),
@@ -171,7 +174,7 @@ impl Machine {
                     covers,
                     ..
                 },
-            ) => Some(Action::CallTool {
+            ) => Some(Request::CallTool {
                 agent: address,
                 turn,
                 call: index,
@@ -180,15 +183,17 @@ impl Machine {
                 effects,
                 covers,
             }),
-            (CallState::Asking { message }, Target::Tool { tool, args, .. }) => Some(Action::Ask {
-                agent: address,
-                turn,
-                call: index,
-                tool,
-                args,
-                message: message.clone(),
-            }),
-            (CallState::Preparing, Target::Dispatch(dispatch)) => Some(Action::Prepare {
+            (CallState::Asking { message }, Target::Tool { tool, args, .. }) => {
+                Some(Request::Ask {
+                    agent: address,
+                    turn,
+                    call: index,
+                    tool,
+                    args,
+                    message: message.clone(),
+                })
+            }
+            (CallState::Preparing, Target::Dispatch(dispatch)) => Some(Request::Prepare {
                 agent: address.child(turn, index),
                 dispatch,
             }),
@@ -206,7 +211,7 @@ impl Machine {
     }
 
     /// How the agent of the step ended, if it has.
-    pub fn finished(&self) -> Option<&Finished> {
+    pub fn finished(&self) -> Option<&AgentEnd> {
         self.agents.first()?.finished.as_ref()
     }
 

@@ -7,9 +7,9 @@ use deft_model::{Effects, Failure};
 use serde_json::Value;
 
 use super::apply::misplaced;
-use super::state::{Agent, End, Reminder, Target};
-use super::{Diverged, Machine, ordinal, words};
-use crate::event::{Address, Event, What};
+use super::state::{Agent, CallEnd, Reminder, Target};
+use super::{Divergence, Machine, ordinal, words};
+use crate::event::{Address, Event, EventKind};
 
 impl Machine {
     /// Lets an agent go on whose answer is not what its step promises: it is told why, and is asked
@@ -21,7 +21,7 @@ impl Machine {
         };
         let event = Event {
             agent: Address::root(),
-            what: What::Rejected {
+            what: EventKind::Rejected {
                 turn: ordinal(root.turns.len()),
                 failure: failure.clone(),
                 text: words::rejected(&root.setup, failure, &self.missing(root)),
@@ -61,7 +61,7 @@ impl Machine {
         turn: u32,
         failure: &Failure,
         text: &str,
-    ) -> Result<(), Diverged> {
+    ) -> Result<(), Divergence> {
         let root = self.agents.first().filter(|_| address.is_root());
         let root = root.filter(|root| root.has_answered() && root.turns.len() == turn as usize);
         let required = match root {
@@ -86,7 +86,7 @@ impl Agent {
         self.finished.as_ref().is_some_and(|it| it.error.is_none())
     }
 
-    /// Goes on behind an answer: see [`What::Rejected`](crate::What::Rejected). Its steps count on, and
+    /// Goes on behind an answer: see [`EventKind::Rejected`](crate::What::Rejected). Its steps count on, and
     /// so do the circles it may go in.
     fn reject(&mut self, reminder: Reminder) {
         self.finished = None;
@@ -101,7 +101,7 @@ impl Agent {
     fn made(&self, turns: usize) -> impl Iterator<Item = (&Target, &Value)> {
         let calls = self.turns.iter().take(turns).flat_map(|turn| &turn.calls);
         calls.filter_map(|call| match (&call.target, call.end()) {
-            (Some(target), Some(End::Value(value))) => Some((target, value)),
+            (Some(target), Some(CallEnd::Value(value))) => Some((target, value)),
             _ => None,
         })
     }

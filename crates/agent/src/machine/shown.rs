@@ -11,7 +11,7 @@ use deft_command::{CommandResult, CommandStatus};
 use deft_model::{Choice, Failure, ProblemCode};
 use serde_json::Value;
 
-use super::state::{Call, End, Target};
+use super::state::{Call, CallEnd, Target};
 use super::words::clip;
 use crate::event::Interpretation;
 use crate::prompt::neutralise;
@@ -27,29 +27,29 @@ const MADE: &str = "[this was done before your last answer, and was not done aga
 
 /// How a call ended, as the model reads it, and whether it failed. At most so many characters of the
 /// result itself are shown.
-pub(super) fn shown(name: &str, call: &Call, end: &End, most: usize) -> (String, bool) {
+pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (String, bool) {
     match end {
-        End::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
-        End::Told {
+        CallEnd::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
+        CallEnd::Told {
             how: Interpretation::Text,
             text,
         } => (cut(text, most).join(""), false),
-        End::Told {
+        CallEnd::Told {
             how: Interpretation::Made,
             text,
         } => {
             let result = framed(name, text, false, most);
             (format!("{result}\n{MADE}"), false)
         }
-        End::Told { how, text } => (framed(name, &told(*how, text), true, most), true),
-        End::Value(value) => match command_result(call, value) {
+        CallEnd::Told { how, text } => (framed(name, &told(*how, text), true, most), true),
+        CallEnd::Value(value) => match command_result(call, value) {
             Some(result) => {
                 let failed = result.status == CommandStatus::Error;
                 (framed(name, &result.to_string(), failed, most), failed)
             }
             None => (framed(name, &plain(value), false, most), false),
         },
-        End::Failed(failure) => (framed(name, &failed(failure), true, most), true),
+        CallEnd::Failed(failure) => (framed(name, &failed(failure), true, most), true),
     }
 }
 

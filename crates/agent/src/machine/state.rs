@@ -8,8 +8,8 @@ use deft_model::{
 use serde_json::Value;
 
 use super::words;
-use crate::action::Covers;
-use crate::event::{Address, Finished, Interpretation, Written};
+use crate::event::{Address, AgentEnd, Interpretation, WrittenCommand};
+use crate::request::Coverage;
 use crate::setup::{Dispatch, Mode, Setup};
 
 /// One agent.
@@ -36,14 +36,14 @@ pub(crate) struct Agent {
     pub rejected_at: usize,
     /// How long its model and its calls took, one after the other.
     pub ms: u64,
-    pub finished: Option<Finished>,
+    pub finished: Option<AgentEnd>,
 }
 
 /// One question to the model and everything that follows from the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Turn {
     pub state: TurnState,
-    pub commands: Vec<Written>,
+    pub commands: Vec<WrittenCommand>,
     /// One for each command and tool call of the reply.
     pub calls: Vec<Call>,
     pub reminder: Option<Reminder>,
@@ -80,7 +80,7 @@ pub(crate) enum Target {
         args: Object,
         effects: Effects,
         skill: Option<String>,
-        covers: Option<Covers>,
+        covers: Option<Coverage>,
     },
     Dispatch(Dispatch),
 }
@@ -105,12 +105,12 @@ pub(crate) enum CallState {
     /// It works.
     Inside,
     /// It has ended.
-    Over(End),
+    Over(CallEnd),
 }
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum End {
+pub(crate) enum CallEnd {
     Told { how: Interpretation, text: String },
     Value(Value),
     Failed(Failure),
@@ -118,14 +118,14 @@ pub(crate) enum End {
 
 /// What a model wants done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Want<'a> {
+pub(crate) enum ModelCall<'a> {
     Call(&'a ToolCall),
     /// A tool call of a model that has no tools but commands.
     Stray(&'a ToolCall),
-    Command(&'a Written),
+    Command(&'a WrittenCommand),
 }
 
-impl<'a> Want<'a> {
+impl<'a> ModelCall<'a> {
     /// As the model said it.
     pub(crate) fn name(self) -> &'a str {
         match self {
@@ -202,14 +202,16 @@ impl Agent {
         calls.flat_map(|(want, call)| self.names(want, call).into_iter().flatten())
     }
 
-    fn names<'a>(&'a self, want: Want<'a>, call: &'a Call) -> [Option<&'a str>; 2] {
+    fn names<'a>(&'a self, want: ModelCall<'a>, call: &'a Call) -> [Option<&'a str>; 2] {
         match (call.end(), &call.target, want) {
-            (Some(End::Value(_)), Some(Target::Tool { tool, skill, .. }), _) => {
+            (Some(CallEnd::Value(_)), Some(Target::Tool { tool, skill, .. }), _) => {
                 [Some(tool), skill.as_deref()]
             }
-            (Some(End::Value(_)), _, Want::Command(_)) => [Some(want.first_word()), None],
-            (Some(End::Value(_)), _, Want::Call(call)) => [self.tool(&call.name), None],
-            (Some(End::Told { how, .. }), _, Want::Call(call)) if *how == Interpretation::Text => {
+            (Some(CallEnd::Value(_)), _, ModelCall::Command(_)) => [Some(want.first_word()), None],
+            (Some(CallEnd::Value(_)), _, ModelCall::Call(call)) => [self.tool(&call.name), None],
+            (Some(CallEnd::Told { how, .. }), _, ModelCall::Call(call))
+                if *how == Interpretation::Text =>
+            {
                 [self.tool(&call.name), None]
             }
             _ => [None, None],
@@ -222,7 +224,7 @@ impl Agent {
         offer.map(|offer| offer.tool.as_str())
     }
 
-    /// Goes on: see [`What::Reopened`](crate::What::Reopened). One that had run into a limit has a new
+    /// Goes on: see [`EventKind::Reopened`](crate::What::Reopened). One that had run into a limit has a new
     /// allowance. What has no end is taken back, so that it is begun again.
     pub(crate) fn reopen(&mut self) {
         let finished = self.finished.take();
@@ -273,20 +275,20 @@ impl Turn {
         self.reminder.as_ref()?.rejected.as_ref()
     }
 
-    pub(crate) fn replied(&mut self, reply: &ModelReply, commands: &[Written]) {
+    pub(crate) fn replied(&mut self, reply: &ModelReply, commands: &[WrittenCommand]) {
         self.calls = vec![Call::default(); commands.len() + reply.calls.len()];
         self.commands = commands.to_vec();
         self.state = TurnState::Replied(Box::new(reply.clone()));
     }
 
-    pub(crate) fn want(&self, call: usize, mode: Mode) -> Option<Want<'_>> {
+    pub(crate) fn want(&self, call: usize, mode: Mode) -> Option<ModelCall<'_>> {
         if let Some(written) = self.commands.get(call) {
-            return Some(Want::Command(written));
+            return Some(ModelCall::Command(written));
         }
         let call = self.reply()?.calls.get(call - self.commands.len())?;
         Some(match mode {
-            Mode::Tools => Want::Call(call),
-            Mode::Cmd => Want::Stray(call),
+            Mode::Tools => ModelCall::Call(call),
+            Mode::Cmd => ModelCall::Stray(call),
         })
     }
 
@@ -310,7 +312,7 @@ impl Turn {
 }
 
 impl Call {
-    pub(crate) fn end(&self) -> Option<&End> {
+    pub(crate) fn end(&self) -> Option<&CallEnd> {
         match &self.state {
             CallState::Over(end) => Some(end),
             _ => None,
@@ -338,7 +340,7 @@ impl Call {
 
     /// A failure that ends the agent: nothing was tried, or nobody knows whether it happened.
     pub(crate) fn fatal(&self) -> Option<&Failure> {
-        let Some(End::Failed(failure)) = self.end() else {
+        let Some(CallEnd::Failed(failure)) = self.end() else {
             return None;
         };
         let repeatable = match &self.target {
@@ -356,7 +358,7 @@ impl Call {
             (CallState::Calling, Some(Target::Tool { tool, effects, .. }))
                 if *effects == Effects::Once =>
             {
-                CallState::Over(End::Failed(words::cut_off(tool)))
+                CallState::Over(CallEnd::Failed(words::cut_off(tool)))
             }
             (CallState::Calling | CallState::Preparing, _) => CallState::Again,
             (CallState::Asking { .. }, _) => {

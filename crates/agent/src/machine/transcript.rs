@@ -6,19 +6,19 @@
 use deft_model::{Message, ModelReply};
 
 use super::shown::{not_made, shown};
-use super::state::{Agent, Call, End, Target, Turn, Want};
+use super::state::{Agent, Call, CallEnd, ModelCall, Target, Turn};
 use super::words::clip;
 use crate::prompt::neutralise;
 use crate::setup::Mode;
 
 /// The task, replies, results and reminders.
 pub(super) fn said(agent: &Agent) -> Vec<Message> {
-    of(agent, &agent.turns)
+    list_messages(agent, &agent.turns)
 }
 
 /// The same without a last turn that could still change.
 pub(super) fn lasting(agent: &Agent) -> Vec<Message> {
-    of(agent, settled(agent))
+    list_messages(agent, settled(agent))
 }
 
 /// What was called with success in a last turn that could still change.
@@ -26,7 +26,7 @@ pub(super) fn done_since(agent: &Agent) -> Vec<String> {
     let open = agent.turns.get(settled(agent).len());
     let calls = open.map_or(&[][..], |turn| &turn.calls);
     let done = calls.iter().enumerate().filter_map(|(index, call)| {
-        let done = matches!(call.end(), Some(End::Value(_)));
+        let done = matches!(call.end(), Some(CallEnd::Value(_)));
         open?.want(index, agent.setup.mode).filter(|_| done)
     });
     done.map(|want| clip(want.name())).collect()
@@ -41,7 +41,7 @@ fn settled(agent: &Agent) -> &[Turn] {
     }
 }
 
-fn of(agent: &Agent, turns: &[Turn]) -> Vec<Message> {
+fn list_messages(agent: &Agent, turns: &[Turn]) -> Vec<Message> {
     let mut messages = vec![Message::User {
         text: agent.setup.task.clone(),
     }];
@@ -92,13 +92,13 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             None => continue,
         };
         match want {
-            Want::Call(call) => messages.push(Message::Tool {
+            ModelCall::Call(call) => messages.push(Message::Tool {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 text,
                 failed,
             }),
-            Want::Command(_) | Want::Stray(_) => {
+            ModelCall::Command(_) | ModelCall::Stray(_) => {
                 let (line, _) = neutralise(&clip(&want.name().replace('\n', " ")));
                 commands.push(format!("command: {line}\n{text}"));
             }
@@ -111,12 +111,12 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
 }
 
 /// What the frame of a result is called: the tool as the model knows it, or the skill.
-fn label<'a>(want: Want<'a>, call: &'a Call) -> &'a str {
+fn label<'a>(want: ModelCall<'a>, call: &'a Call) -> &'a str {
     match (want, &call.target) {
-        (Want::Call(call) | Want::Stray(call), _) => &call.name,
-        (Want::Command(_), Some(Target::Tool { skill, tool, .. })) => {
+        (ModelCall::Call(call) | ModelCall::Stray(call), _) => &call.name,
+        (ModelCall::Command(_), Some(Target::Tool { skill, tool, .. })) => {
             skill.as_ref().unwrap_or(tool)
         }
-        (Want::Command(_), _) => want.first_word(),
+        (ModelCall::Command(_), _) => want.first_word(),
     }
 }

@@ -7,8 +7,8 @@ use deft_model::{Failure, FailureClass, ModelReply, StopReason};
 
 use super::state::{Agent, Turn, TurnState};
 use super::{Machine, ordinal, words};
-use crate::action::Facts;
-use crate::event::{Address, Event, Finished, What};
+use crate::event::{Address, AgentEnd, Event, EventKind};
+use crate::request::Facts;
 use crate::setup::Mode;
 
 impl Machine {
@@ -30,28 +30,28 @@ impl Machine {
                 }
             },
         };
-        Some(of(agent, what))
+        Some(agent_event(agent, what))
     }
 
     /// A reply without calls: the answer, unless something is missing and can be asked for.
-    fn answer(&self, agent: &Agent, reply: &ModelReply) -> What {
+    fn answer(&self, agent: &Agent, reply: &ModelReply) -> EventKind {
         let turn = ordinal(agent.turns.len());
         let missing = self.missing(agent);
         if agent.may_ask() && !agent.reminded_of_calls && !missing.is_empty() {
             let text = words::must_call(&agent.setup, &missing);
-            return What::Reminded { turn, text };
+            return EventKind::Reminded { turn, text };
         }
         if agent.may_ask() && wrote_commands(agent) {
             let text = words::not_run(&agent.setup);
-            return What::Reminded { turn, text };
+            return EventKind::Reminded { turn, text };
         }
         let text = spoken(agent, reply);
         if !text.is_empty() {
-            return What::Finished(Finished { text, error: None });
+            return EventKind::Finished(AgentEnd { text, error: None });
         }
         if agent.may_ask() && !agent.reminded_to_speak {
             let text = words::SPEAK.to_owned();
-            return What::Reminded { turn, text };
+            return EventKind::Reminded { turn, text };
         }
         failed(String::new(), words::no_answer(reply))
     }
@@ -87,28 +87,28 @@ fn is_below(address: &Address, above: &Address) -> bool {
 }
 
 /// The model is asked, or has been asked often enough.
-pub(super) fn ask(agent: &Agent) -> What {
+pub(super) fn ask(agent: &Agent) -> EventKind {
     if !agent.may_ask() {
         return out_of_steps(agent);
     }
     let turn = ordinal(agent.turns.len() + 1);
-    What::Asked { turn }
+    EventKind::Asked { turn }
 }
 
 /// It may not be asked again, so calls would have nobody to read their results.
-pub(super) fn out_of_steps(agent: &Agent) -> What {
+pub(super) fn out_of_steps(agent: &Agent) -> EventKind {
     let reply = agent.turns.last().and_then(Turn::reply);
     let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();
     let rejected = agent.turns.iter().rev().find_map(Turn::rejected);
     failed(text, words::out_of_steps(agent.turns.len(), rejected))
 }
 
-pub(super) fn failed(text: String, failure: Failure) -> What {
+pub(super) fn failed(text: String, failure: Failure) -> EventKind {
     let error = Some(failure);
-    What::Finished(Finished { text, error })
+    EventKind::Finished(AgentEnd { text, error })
 }
 
-pub(super) fn of(agent: &Agent, what: What) -> Event {
+pub(super) fn agent_event(agent: &Agent, what: EventKind) -> Event {
     Event {
         agent: agent.address.clone(),
         what,
@@ -116,13 +116,13 @@ pub(super) fn of(agent: &Agent, what: What) -> Event {
 }
 
 /// Asking a model changes nothing outside, so a question without an answer leaves nothing in doubt.
-fn silent(failure: &Failure) -> What {
+fn silent(failure: &Failure) -> EventKind {
     let mut failure = failure.clone();
     failure.in_doubt = false;
     failed(String::new(), failure)
 }
 
-fn refused(reply: &ModelReply) -> What {
+fn refused(reply: &ModelReply) -> EventKind {
     let said = reply.text.trim();
     let message = match said {
         "" => "the model refused to answer".to_owned(),

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use deft_model::{CallArgs, Failure, FailureClass, ModelReply, Object, StopReason, nearest_name};
 
-use super::breaker::Made;
-use super::state::{Target, Want};
+use super::breaker::EndedCall;
+use super::state::{ModelCall, Target};
 use crate::prompt::neutralise;
 use crate::setup::{Mode, Setup};
 
@@ -262,12 +262,12 @@ pub(super) fn cut_off(tool: &str) -> Failure {
 }
 
 /// A call as it is named in a message.
-pub(super) fn call(made: &Made<'_>) -> String {
+pub(super) fn call(made: &EndedCall<'_>) -> String {
     let (name, args) = match (made.target, made.want) {
         (Some(Target::Tool { tool, args, .. }), _) => (tool.as_str(), json(args)),
         (Some(Target::Dispatch(dispatch)), _) => (dispatch.agent_id.as_str(), String::new()),
-        (None, Want::Command(written)) => (written.line.as_str(), String::new()),
-        (None, Want::Call(call) | Want::Stray(call)) => match &call.args {
+        (None, ModelCall::Command(written)) => (written.line.as_str(), String::new()),
+        (None, ModelCall::Call(call) | ModelCall::Stray(call)) => match &call.args {
             CallArgs::Object(args) => (call.name.as_str(), json(args)),
             CallArgs::Invalid(raw) => (call.name.as_str(), raw.clone()),
         },

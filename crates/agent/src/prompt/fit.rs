@@ -30,7 +30,7 @@ pub(super) fn body(text: &str, cap: usize) -> (String, usize) {
 }
 
 /// Which entries there is room for.
-pub(super) struct Chosen<'a> {
+pub(super) struct Selection<'a> {
     /// Those that fit, in the order in which they were given.
     pub kept: Vec<&'a PromptEntry>,
     /// Those that do not, the best first.
@@ -39,11 +39,15 @@ pub(super) struct Chosen<'a> {
 
 /// Chooses entries: used lately, then by priority, then by name. They are shown in the order in
 /// which they came, so that the text stays the same as long as the choice does.
-pub(super) fn choose<'a>(entries: &'a [PromptEntry], recent: &[String], room: usize) -> Chosen<'a> {
+pub(super) fn choose<'a>(
+    entries: &'a [PromptEntry],
+    recent: &[String],
+    room: usize,
+) -> Selection<'a> {
     let size = |entry: &PromptEntry| entry.text.chars().count();
     let total: usize = entries.iter().map(size).sum();
     if total <= room {
-        return Chosen {
+        return Selection {
             kept: entries.iter().collect(),
             left_out: Vec::new(),
         };
@@ -66,7 +70,7 @@ pub(super) fn choose<'a>(entries: &'a [PromptEntry], recent: &[String], room: us
     let count = fitting.count();
     let mut kept = order[..count].to_vec();
     kept.sort_unstable();
-    Chosen {
+    Selection {
         kept: kept.into_iter().map(|at| &entries[at]).collect(),
         left_out: order[count..].iter().map(|&at| &entries[at]).collect(),
     }

@@ -20,9 +20,9 @@ mod usage;
 
 pub use caps::Caps;
 pub use fit::closest;
-pub use sent_out::{SentOut, line, sent_out};
+pub use sent_out::{DispatchInput, line, sent_out};
 pub use specs::{dispatch_agent, get_skill, is_read_only, use_skill};
-pub use untrusted::{Framed, TAG, frame, frame_value, neutralise};
+pub use untrusted::{FrameKind, TAG, frame, frame_value, neutralise};
 
 use std::fmt;
 
@@ -169,7 +169,7 @@ impl fmt::Display for Section {
 
 /// What did not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct Omission {
     /// Where.
     pub section: Section,
     /// The entries that are missing, by name, the next best first; empty for a text.
@@ -180,16 +180,16 @@ pub struct Cut {
 
 /// A prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Assembled {
+pub struct Prompt {
     /// Its parts, stable ones first, to be joined by an empty line.
     pub parts: Vec<PromptPart>,
     /// How long each section is, in characters, in the order of the text.
     pub sections: Vec<(Section, usize)>,
     /// What was cut.
-    pub cut: Vec<Cut>,
+    pub cut: Vec<Omission>,
 }
 
-impl Assembled {
+impl Prompt {
     /// The whole text.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.parts.iter().map(|part| part.text.as_str()).collect();
@@ -198,7 +198,7 @@ impl Assembled {
 }
 
 /// Puts a prompt together. The same input gives the same text.
-pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Assembled {
+pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Prompt {
     let mut writer = Writer::default();
     let rules = match input.mode {
         Mode::Tools => rules::TOOLS.to_owned(),
@@ -250,7 +250,7 @@ fn command_rules(input: &PromptInput<'_>) -> String {
 /// Collects sections into parts.
 #[derive(Default)]
 struct Writer {
-    assembled: Assembled,
+    assembled: Prompt,
     part: String,
 }
 
@@ -270,7 +270,7 @@ impl Writer {
     }
 
     fn cut(&mut self, section: Section, entries: Vec<String>, chars: usize) {
-        self.assembled.cut.push(Cut {
+        self.assembled.cut.push(Omission {
             section,
             entries,
             chars,

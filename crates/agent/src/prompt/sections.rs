@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use deft_model::PromptEntry;
 
-use super::fit::{self, Chosen};
-use super::untrusted::{Framed, frame};
+use super::fit::{self, Selection};
+use super::untrusted::{FrameKind, frame};
 use super::{Caps, PromptInput, Section, Writer, usage};
 use crate::Mode;
 
@@ -246,7 +246,7 @@ pub(super) fn memory(writer: &mut Writer, facts: &[String], caps: &Caps) {
     let kept = fitting.count();
     let left: Vec<String> = lines.split_off(kept);
     let mut out = String::from("What is remembered:\n");
-    out.push_str(&frame(Framed::Memory, "memory", &lines.concat()));
+    out.push_str(&frame(FrameKind::Memory, "memory", &lines.concat()));
     if !left.is_empty() {
         let chars = left.iter().map(|line| line.chars().count()).sum();
         out.push_str(&format!("\n… {}", more(left.len(), "fact", "facts")));
@@ -270,7 +270,7 @@ pub(super) fn task(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     } else {
         ("What fired:", "fire")
     };
-    let framed = frame(Framed::Document, name, &fitted);
+    let framed = frame(FrameKind::Document, name, &fitted);
     writer.add(Section::Task, &format!("{head}\n{framed}"));
 }
 
@@ -324,7 +324,7 @@ impl List<'_> {
         }
         let frame = self.head.chars().count() + self.tail.chars().count();
         let room = cap.saturating_sub(frame + self.note(entries.len() + more).chars().count());
-        let Chosen { kept, left_out } = fit::choose(entries, recent, room);
+        let Selection { kept, left_out } = fit::choose(entries, recent, room);
         let mut out = String::from(self.head);
         kept.iter().for_each(|entry| out.push_str(&entry.text));
         out.push_str(self.tail);

@@ -3,13 +3,13 @@
 use deft_model::PromptEntry;
 
 use super::sections::{self, List};
-use super::untrusted::{Framed, frame};
-use super::{Assembled, Caps, Section, Writer, fit, rules};
+use super::untrusted::{FrameKind, frame};
+use super::{Caps, Prompt, Section, Writer, fit, rules};
 use crate::Mode;
 
 /// What an agent that is sent out is told. Its mission is the task and no part of the prompt.
 #[derive(Clone, Copy, Debug)]
-pub struct SentOut<'a> {
+pub struct DispatchInput<'a> {
     /// Its own prompt, where it is an agent that is defined.
     pub own: &'a str,
     /// How the model says what it wants done.
@@ -23,7 +23,7 @@ pub struct SentOut<'a> {
 }
 
 /// Puts the prompt of an agent that is sent out together.
-pub fn sent_out(input: &SentOut<'_>, caps: &Caps) -> Assembled {
+pub fn sent_out(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
     let mut writer = Writer::default();
     let own = match input.own.trim() {
         "" => rules::SENT_OUT,
@@ -54,7 +54,7 @@ pub fn sent_out(input: &SentOut<'_>, caps: &Caps) -> Assembled {
             writer.cut(Section::Task, Vec::new(), missing);
         }
         // The sender may have copied it from anywhere.
-        let framed = frame(Framed::Document, "the agent that sent you", &context);
+        let framed = frame(FrameKind::Document, "the agent that sent you", &context);
         writer.add(Section::Task, &format!("What you should know:\n{framed}"));
     }
     sections::now(&mut writer, input.now, false);

@@ -32,7 +32,7 @@ const GUARDED: &[&str] = &[
 
 /// What a framed text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framed {
+pub enum FrameKind {
     /// A message that somebody sent, forwarded or quoted.
     Message,
     /// What came of a call.
@@ -43,7 +43,7 @@ pub enum Framed {
     Document,
 }
 
-impl Framed {
+impl FrameKind {
     fn word(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -55,7 +55,7 @@ impl Framed {
 }
 
 /// A text from outside in its frame. `source` says where it comes from and is from outside too.
-pub fn frame(kind: Framed, source: &str, text: &str) -> String {
+pub fn frame(kind: FrameKind, source: &str, text: &str) -> String {
     let (text, unseen) = neutralise(text);
     let mut out = format!(
         "<{TAG} kind=\"{}\" from=\"{}\"",
@@ -71,7 +71,7 @@ pub fn frame(kind: Framed, source: &str, text: &str) -> String {
 
 /// A value from outside inside a sentence: framed like any other text, on one line if it is one.
 pub fn frame_value(source: &str, text: &str) -> String {
-    let framed = frame(Framed::Result, source, text);
+    let framed = frame(FrameKind::Result, source, text);
     match framed.split('\n').collect::<Vec<_>>().as_slice() {
         [open, line, close] => format!("{open}{line}{close}"),
         _ => framed,

@@ -2,7 +2,7 @@
 
 use deft_agent::Mode;
 use deft_agent::prompt::{
-    Caps, Cut, PlaybookText, PromptInput, Section, SentOut, assemble, line, sent_out,
+    Caps, DispatchInput, Omission, PlaybookText, PromptInput, Section, assemble, line, sent_out,
 };
 use deft_model::{PromptEntry, ToolSpec};
 use insta::assert_snapshot;
@@ -117,7 +117,7 @@ fn an_agent_that_is_sent_out() {
         line("tasks.search", "Search and filter tasks"),
         line("email.send", "Send an\n email"),
     ];
-    let input = SentOut {
+    let input = DispatchInput {
         own: "",
         mode: Mode::Cmd,
         skills: &skills,
@@ -173,7 +173,7 @@ fn lists_lose_whole_entries_and_say_so() {
     );
     assert!(list.ends_with("</available_skills>\n… 94 more skills; use `get_skill` to find them"));
     let [
-        Cut {
+        Omission {
             section, entries, ..
         },
     ] = prompt.cut.as_slice()
@@ -227,7 +227,7 @@ fn texts_end_at_a_line() {
     assert!(prompt.text().starts_with(&expected), "{}", prompt.text());
     assert_eq!(
         prompt.cut,
-        [Cut {
+        [Omission {
             section: Section::Own,
             entries: vec![],
             chars: 2139

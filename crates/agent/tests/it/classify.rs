@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deft_agent::{Classified, Classifier, Match, MatchLimits, Playbook};
+use deft_agent::{Classification, Classifier, Match, MatchLimits, Playbook};
 use deft_model::Skill;
 use deft_skillfile::{Document, Moment, Place, Profile, parse};
 use jiff::Timestamp;
@@ -76,7 +76,7 @@ fn default_skills() -> Vec<Skill> {
 }
 
 fn defaults() -> Classifier {
-    Classifier::new(default_skills().iter().filter_map(Playbook::of)).unwrap()
+    Classifier::new(default_skills().iter().filter_map(Playbook::from_skill)).unwrap()
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn the_more_important_comes_first_and_limits_hold() {
     .unwrap();
     let classify = |count, chars| {
         let limits = MatchLimits { count, chars };
-        let Classified { matched, left_out } = classifier.classify("new mail", &limits);
+        let Classification { matched, left_out } = classifier.classify("new mail", &limits);
         let ids = |found: Vec<Match>| found.into_iter().map(|one| one.id).collect::<Vec<_>>();
         (ids(matched).join(" "), ids(left_out).join(" "))
     };
@@ -186,5 +186,8 @@ fn many_keywords_are_found_among_each_other() {
     );
     // What is pasted behind a message calls for nothing.
     let pasted = format!("{} and", "x ".repeat(20_000));
-    assert_eq!(classifier.classify(&pasted, &limits), Classified::default());
+    assert_eq!(
+        classifier.classify(&pasted, &limits),
+        Classification::default()
+    );
 }

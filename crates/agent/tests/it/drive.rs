@@ -1,9 +1,9 @@
 //! Drives a machine as the engine does. After every event the machine is compared with one that is
-//! rebuilt from the log, and its outstanding actions with those that were handed out.
+//! rebuilt from the log, and its outstanding requests with those that were handed out.
 
 use std::collections::VecDeque;
 
-use deft_agent::{Action, Address, Event, Machine, Setup, What};
+use deft_agent::{Address, Event, EventKind, Machine, Request, Setup};
 use deft_model::{Failure, Message};
 
 use crate::world::World;
@@ -16,15 +16,15 @@ pub(crate) struct Driver {
     pub setup: Setup,
     pub world: World,
     pub log: Vec<Event>,
-    pub performed: Vec<Action>,
+    pub performed: Vec<Request>,
     pub crashes: Vec<usize>,
     pub retries: usize,
     /// What is wrong with the answers, one after the other.
     pub rejections: VecDeque<Failure>,
-    /// Which of the pending actions ends next: the first, or the last.
+    /// Which of the pending requests ends next: the first, or the last.
     pub late: bool,
     pub stop: Option<(usize, Failure)>,
-    pending: Vec<Action>,
+    pending: Vec<Request>,
     said: Vec<Message>,
 }
 
@@ -56,7 +56,7 @@ impl Driver {
             if self.crash() || self.halt() {
                 continue;
             }
-            self.pending.extend(self.machine.take_actions());
+            self.pending.extend(self.machine.take_requests());
             self.check();
             if self.machine.finished().is_some() {
                 if self.succeeded()
@@ -78,9 +78,9 @@ impl Driver {
                 continue;
             }
             let next = if self.late { self.pending.len() - 1 } else { 0 };
-            let action = self.pending.remove(next);
-            let event = self.world.perform(&self.machine, &self.setup, &action);
-            self.performed.push(action);
+            let request = self.pending.remove(next);
+            let event = self.world.perform(&self.machine, &self.setup, &request);
+            self.performed.push(request);
             self.record(&event);
         }
     }
@@ -142,7 +142,7 @@ impl Driver {
 
     /// What was handed out may have happened, and nobody will say.
     fn give_up(&mut self) {
-        let fresh = self.machine.take_actions();
+        let fresh = self.machine.take_requests();
         self.performed.extend(fresh);
         self.performed.append(&mut self.pending);
     }
@@ -155,10 +155,10 @@ impl Driver {
         self.crashes.remove(at);
         self.give_up();
         self.machine = Machine::replay(&self.log).unwrap();
-        for action in self.machine.outstanding() {
-            match self.machine.cut_off(&action) {
+        for request in self.machine.outstanding() {
+            match self.machine.cut_off(&request) {
                 Some(event) => self.record(&event),
-                None => self.pending.push(action),
+                None => self.pending.push(request),
             }
         }
         true
@@ -169,7 +169,7 @@ impl Driver {
 fn store(event: &Event) -> Event {
     let text = serde_json::to_string(event).unwrap();
     let mut stored: Event = serde_json::from_str(&text).unwrap();
-    if let (What::Began(stored), What::Began(setup)) = (&mut stored.what, &event.what) {
+    if let (EventKind::Began(stored), EventKind::Began(setup)) = (&mut stored.what, &event.what) {
         stored.history = setup.history.clone();
     }
     stored

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deft_agent::prompt::{Caps, Framed, PromptInput, Section, TAG, assemble, frame, neutralise};
+use deft_agent::prompt::{Caps, FrameKind, PromptInput, Section, TAG, assemble, frame, neutralise};
 use unicode_normalization::UnicodeNormalization;
 
 fn corpus() -> Vec<(String, String)> {
@@ -53,10 +53,10 @@ fn there_are_enough_of_them() {
 fn a_frame_has_one_beginning_and_one_end() {
     for (name, text) in corpus() {
         for kind in [
-            Framed::Message,
-            Framed::Result,
-            Framed::Memory,
-            Framed::Document,
+            FrameKind::Message,
+            FrameKind::Result,
+            FrameKind::Memory,
+            FrameKind::Document,
         ] {
             let framed = frame(kind, &text, &text);
             let seen = squinted(&framed);
@@ -144,7 +144,11 @@ fn ordinary_text_passes_untouched() {
         assert_eq!(neutralise(text), (text.to_owned(), 0));
     }
     assert_eq!(
-        frame(Framed::Message, "Bob <bob@co.com>\n\"x\"", "hi\u{202e}!\n"),
+        frame(
+            FrameKind::Message,
+            "Bob <bob@co.com>\n\"x\"",
+            "hi\u{202e}!\n"
+        ),
         "<untrusted kind=\"message\" from=\"Bob 'bob@co.com' 'x'\" removed=\"1 invisible\">\nhi!\n</untrusted>"
     );
 }

@@ -6,7 +6,7 @@ pub(crate) mod chance;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use deft_agent::{Action, Event, Machine, Mode, What};
+use deft_agent::{Event, EventKind, Machine, Mode, Request};
 use deft_model::{Effects, Failure, FailureClass, Message};
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn repeated(log: &[Event]) -> Vec<String> {
     let mut repeated = Vec::new();
     for event in log {
         match &event.what {
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 effects: Effects::Once,
@@ -53,7 +53,7 @@ fn repeated(log: &[Event]) -> Vec<String> {
                     }
                 }
             }
-            What::Returned {
+            EventKind::Returned {
                 turn, call, error, ..
             } => {
                 let doubtful = error.as_ref().is_some_and(|it| it.in_doubt || it.blocked);
@@ -65,7 +65,7 @@ fn repeated(log: &[Event]) -> Vec<String> {
                 let call = format!("{} {turn}.{call}", event.agent);
                 calls.entry(call).and_modify(|call| *call = stands);
             }
-            What::Reopened => calls.values_mut().for_each(|call| match call {
+            EventKind::Reopened => calls.values_mut().for_each(|call| match call {
                 Stands::Open(times) | Stands::Doubtful(times) => *times += 1,
                 Stands::Over => {}
             }),
@@ -82,7 +82,7 @@ fn made_again(log: &[Event]) -> Vec<String> {
     let mut again = Vec::new();
     for event in log {
         match &event.what {
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 tool,
@@ -96,13 +96,13 @@ fn made_again(log: &[Event]) -> Vec<String> {
                 }
                 open.insert(format!("{} {turn}.{call}", event.agent), what);
             }
-            What::Returned {
+            EventKind::Returned {
                 turn,
                 call,
                 error: None,
                 ..
             } => made.extend(open.remove(&format!("{} {turn}.{call}", event.agent))),
-            What::Rejected { .. } => before.append(&mut made),
+            EventKind::Rejected { .. } => before.append(&mut made),
             _ => {}
         }
     }
@@ -128,8 +128,8 @@ fn is_whole(messages: &[Message]) -> bool {
 }
 
 fn requests(driver: &Driver) -> impl Iterator<Item = &[Message]> {
-    driver.performed.iter().filter_map(|action| match action {
-        Action::CallModel { request, .. } => Some(request.messages.as_slice()),
+    driver.performed.iter().filter_map(|request| match request {
+        Request::CallModel { request, .. } => Some(request.messages.as_slice()),
         _ => None,
     })
 }
@@ -169,7 +169,7 @@ proptest! {
         driver.run();
         let mut asked: HashMap<String, u32> = HashMap::new();
         for event in &driver.log {
-            if let What::Asked { .. } = event.what {
+            if let EventKind::Asked { .. } = event.what {
                 *asked.entry(event.agent.to_string()).or_default() += 1;
             }
         }
@@ -192,9 +192,9 @@ proptest! {
         driver.rejections = rejected(rejections);
         driver.run();
         let begun = driver.log.iter().filter_map(|event| match &event.what {
-            What::Called { turn, call, .. }
-            | What::Question { turn, call, .. }
-            | What::Dispatched { turn, call, .. } => Some(format!("{} {turn}.{call}", event.agent)),
+            EventKind::Called { turn, call, .. }
+            | EventKind::Question { turn, call, .. }
+            | EventKind::Dispatched { turn, call, .. } => Some(format!("{} {turn}.{call}", event.agent)),
             _ => None,
         });
         let begun: HashSet<String> = begun.collect();

@@ -29,7 +29,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use deft_agent::{Limits, Mode, Offer, Setup, Shelved};
+use deft_agent::{Limits, Mode, Offer, Setup, ShelfTool};
 use deft_model::{
     Authority, CallArgs, Choice, Effects, Failure, FailureClass, Message, ModelReply, PromptPart,
     StopReason, TokenUsage, ToolCall, ToolSpec,
@@ -179,7 +179,7 @@ impl Script {
             }
         }
         if shelved {
-            self.setup.shelf.push(Shelved {
+            self.setup.shelf.push(ShelfTool {
                 name: name.to_owned(),
                 tool: tool.to_owned(),
                 approve,

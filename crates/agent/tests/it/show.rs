@@ -1,6 +1,6 @@
 //! What happened to an agent, as text.
 
-use deft_agent::{Action, Address, Event, What};
+use deft_agent::{Address, Event, EventKind, Request};
 use deft_model::{Failure, Message, Object};
 
 use crate::drive::Driver;
@@ -11,7 +11,8 @@ pub(crate) fn run(driver: &Driver) -> String {
         out += &format!("{}\n", line(event));
     }
     let mut agents = vec![Address::root()];
-    let began = |event: &&Event| matches!(event.what, What::Began(_)) && !event.agent.is_root();
+    let began =
+        |event: &&Event| matches!(event.what, EventKind::Began(_)) && !event.agent.is_root();
     let below = driver.log.iter().filter(began);
     agents.extend(below.map(|event| event.agent.clone()));
     for agent in agents {
@@ -21,13 +22,13 @@ pub(crate) fn run(driver: &Driver) -> String {
         }
     }
     out += "\n--- requests\n";
-    for action in &driver.performed {
-        if let Action::CallModel {
+    for request in &driver.performed {
+        if let Request::CallModel {
             agent,
             turn,
             request,
             ..
-        } = action
+        } = request
         {
             let tools: Vec<&str> = request.tools.iter().map(|tool| &*tool.name).collect();
             let messages = request.messages.len();
@@ -42,10 +43,10 @@ pub(crate) fn run(driver: &Driver) -> String {
 
 fn line(event: &Event) -> String {
     let what = match &event.what {
-        What::Began(setup) => format!("began {}", setup.agent),
-        What::Unable { failure } => format!("unable: {}", failed(failure)),
-        What::Asked { turn } => format!("{turn} asked"),
-        What::Replied {
+        EventKind::Began(setup) => format!("began {}", setup.agent),
+        EventKind::Unable { failure } => format!("unable: {}", failed(failure)),
+        EventKind::Asked { turn } => format!("{turn} asked"),
+        EventKind::Replied {
             turn,
             reply,
             commands,
@@ -55,28 +56,28 @@ fn line(event: &Event) -> String {
             let calls: Vec<&str> = reply.calls.iter().map(|call| &*call.name).collect();
             format!("{turn} replied {:?} {calls:?} {commands:?}", reply.text)
         }
-        What::Silent { turn, failure } => format!("{turn} silent: {}", failed(failure)),
-        What::Told {
+        EventKind::Silent { turn, failure } => format!("{turn} silent: {}", failed(failure)),
+        EventKind::Told {
             turn,
             call,
             name,
             how,
             text,
         } => format!("{turn}.{call} told {how:?} `{name}`: {text:?}"),
-        What::Question {
+        EventKind::Question {
             turn,
             call,
             message,
             ..
         } => format!("{turn}.{call} question: {message}"),
-        What::Answered {
+        EventKind::Answered {
             turn,
             call,
             yes,
             by,
             ..
         } => format!("{turn}.{call} answered {yes} by {by}"),
-        What::Called {
+        EventKind::Called {
             turn,
             call,
             tool,
@@ -92,7 +93,7 @@ fn line(event: &Event) -> String {
                 json(args)
             )
         }
-        What::Dispatched {
+        EventKind::Dispatched {
             turn,
             call,
             dispatch,
@@ -100,7 +101,7 @@ fn line(event: &Event) -> String {
             "{turn}.{call} dispatched {}: {}",
             dispatch.agent_id, dispatch.mission
         ),
-        What::Returned {
+        EventKind::Returned {
             turn,
             call,
             value,
@@ -113,17 +114,17 @@ fn line(event: &Event) -> String {
                 format!("{turn}.{call} returned {value}, {ms} ms")
             }
         },
-        What::Offered { turn, tools } => {
+        EventKind::Offered { turn, tools } => {
             let tools: Vec<&str> = tools.iter().map(|offer| &*offer.tool).collect();
             format!("{turn} offered {tools:?}")
         }
-        What::Reminded { turn, text } => format!("{turn} reminded {text:?}"),
-        What::Rejected { turn, failure, .. } => format!("{turn} rejected {failure}"),
-        What::Finished(finished) => match &finished.error {
+        EventKind::Reminded { turn, text } => format!("{turn} reminded {text:?}"),
+        EventKind::Rejected { turn, failure, .. } => format!("{turn} rejected {failure}"),
+        EventKind::Finished(finished) => match &finished.error {
             None => format!("finished {:?}", finished.text),
             Some(failure) => format!("finished {:?}: {}", finished.text, failed(failure)),
         },
-        What::Reopened => "reopened".to_owned(),
+        EventKind::Reopened => "reopened".to_owned(),
     };
     if event.agent.is_root() {
         return what;

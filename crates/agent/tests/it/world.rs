@@ -3,9 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 
 use deft_agent::{
-    Action, Consent, Dispatch, Event, Facts, Machine, Reply, Resolved, Setup, Shelved, Wanted,
+    Consent, Dispatch, Event, Facts, Machine, Reply, Request, RequestedCall, Resolution, Setup,
+    ShelfTool,
 };
-use deft_command::{Routed, route, split};
+use deft_command::{Route, route, split};
 use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, Object, ToolSpec, Usd};
 use serde_json::Value;
 
@@ -28,13 +29,13 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// What comes of an action.
-    pub(crate) fn perform(&mut self, machine: &Machine, setup: &Setup, action: &Action) -> Event {
+    /// What comes of a request.
+    pub(crate) fn perform(&mut self, machine: &Machine, setup: &Setup, request: &Request) -> Event {
         if let Some(chance) = &mut self.chance {
-            return by_chance(chance, machine, setup, action);
+            return by_chance(chance, machine, setup, request);
         }
-        match action {
-            Action::CallModel { agent, turn, .. } => {
+        match request {
+            Request::CallModel { agent, turn, .. } => {
                 let replies = self.replies.get_mut(&agent.to_string());
                 match replies.and_then(VecDeque::pop_front) {
                     Some(Ok(reply)) => machine.replied(
@@ -52,7 +53,7 @@ impl World {
                     }
                 }
             }
-            Action::CallTool {
+            Request::CallTool {
                 agent,
                 turn,
                 call,
@@ -62,13 +63,13 @@ impl World {
                 let result = next(&mut self.results, tool).unwrap_or(Ok(Value::from("done")));
                 machine.returned(agent, *turn, *call, result, 5)
             }
-            Action::Ask {
+            Request::Ask {
                 agent, turn, call, ..
             } => {
                 let yes = self.answers.pop_front().unwrap_or(true);
                 machine.answered(agent, *turn, *call, by_ann(yes))
             }
-            Action::Prepare { agent, dispatch } => {
+            Request::Prepare { agent, dispatch } => {
                 let unable = self.unable.get_mut(&dispatch.agent_id);
                 match unable.and_then(VecDeque::pop_front) {
                     Some(failure) => machine.unable(agent, failure),
@@ -78,14 +79,14 @@ impl World {
         }
     }
 
-    fn call(&self, tool: &str, args: Object, skill: Option<String>) -> Resolved {
+    fn call(&self, tool: &str, args: Object, skill: Option<String>) -> Resolution {
         if self.gone.iter().any(|gone| gone == tool) {
             let message = format!("the server of `{tool}` is down");
-            return Resolved::Blocked(Failure::new(FailureClass::Network, message));
+            return Resolution::Blocked(Failure::new(FailureClass::Network, message));
         }
         let known = self.tools.get(tool).copied();
         let (effects, approve) = known.unwrap_or((Effects::Once, false));
-        Resolved::Tool {
+        Resolution::Tool {
             tool: tool.to_owned(),
             args,
             effects,
@@ -95,10 +96,10 @@ impl World {
     }
 }
 
-fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, action: &Action) -> Event {
-    let seed = chance.of(action);
-    match action {
-        Action::CallModel { agent, turn, .. } => match chance.reply(seed) {
+fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, request: &Request) -> Event {
+    let seed = chance.draw(request);
+    match request {
+        Request::CallModel { agent, turn, .. } => match chance.reply(seed) {
             Ok(reply) => machine.replied(
                 agent,
                 *turn,
@@ -109,13 +110,13 @@ fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, action: &Act
             ),
             Err(failure) => machine.silent(agent, *turn, failure),
         },
-        Action::CallTool {
+        Request::CallTool {
             agent, turn, call, ..
         } => machine.returned(agent, *turn, *call, chance.result(seed), 5),
-        Action::Ask {
+        Request::Ask {
             agent, turn, call, ..
         } => machine.answered(agent, *turn, *call, by_ann(chance.yes(seed))),
-        Action::Prepare { agent, dispatch } => match chance.unable(seed) {
+        Request::Prepare { agent, dispatch } => match chance.unable(seed) {
             Some(failure) => machine.unable(agent, failure),
             None => machine.began(agent, sent_out(setup, dispatch)),
         },
@@ -142,10 +143,10 @@ fn sent_out(setup: &Setup, dispatch: &Dispatch) -> Setup {
     }
 }
 
-fn dispatch(args: &Object) -> Resolved {
+fn dispatch(args: &Object) -> Resolution {
     match serde_json::from_value(Value::Object(args.clone())) {
-        Ok(dispatch) => Resolved::Dispatch(dispatch),
-        Err(error) => Resolved::Mistaken(error.to_string()),
+        Ok(dispatch) => Resolution::Dispatch(dispatch),
+        Err(error) => Resolution::Mistaken(error.to_string()),
     }
 }
 
@@ -154,42 +155,42 @@ impl Facts for World {
         0
     }
 
-    fn describe(&self, shelved: &Shelved) -> Option<ToolSpec> {
+    fn describe(&self, shelved: &ShelfTool) -> Option<ToolSpec> {
         let gone = self.gone.contains(&shelved.tool);
         (!gone).then(|| offer(&shelved.name, &shelved.tool).spec)
     }
 
-    fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved {
+    fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution {
         match wanted {
-            Wanted::Tool(offer, call) => {
+            RequestedCall::Tool(offer, call) => {
                 assert!(setup.tools.contains(offer) && offer.spec.name == call.name);
                 let CallArgs::Object(args) = &call.args else {
                     panic!("arguments that are none are not looked at");
                 };
                 match offer.tool.as_str() {
                     "dispatch" => dispatch(args),
-                    "skill" => Resolved::Text("# A skill\nFollow this.".to_owned()),
+                    "skill" => Resolution::Text("# A skill\nFollow this.".to_owned()),
                     _ if args.contains_key("wrong") => {
-                        Resolved::Mistaken("there is no parameter `wrong`".to_owned())
+                        Resolution::Mistaken("there is no parameter `wrong`".to_owned())
                     }
                     tool => self.call(tool, args.clone(), None),
                 }
             }
-            Wanted::Command(command) => {
+            RequestedCall::Command(command) => {
                 let line = split(command).remove(0).unwrap();
                 match route(&line, |_| Ok(Vec::new())) {
-                    Ok(Routed::GetSkill { topic }) => Resolved::Text(format!("# {topic}")),
-                    Ok(Routed::Command(command)) if command.help => {
-                        Resolved::Text(format!("# {}\nUsage.", command.skill_name))
+                    Ok(Route::GetSkill { topic }) => Resolution::Text(format!("# {topic}")),
+                    Ok(Route::Command(command)) if command.help => {
+                        Resolution::Text(format!("# {}\nUsage.", command.skill_name))
                     }
-                    Ok(Routed::Command(command)) if command.skill_name == "dispatch" => {
+                    Ok(Route::Command(command)) if command.skill_name == "dispatch" => {
                         dispatch(&command.flags)
                     }
-                    Ok(Routed::Command(command)) => {
+                    Ok(Route::Command(command)) => {
                         let tool = command.skill_name.replace('.', "_");
                         self.call(&tool, command.flags, Some(command.skill_name))
                     }
-                    Err(problems) => Resolved::Mistaken(problems[0].to_string()),
+                    Err(problems) => Resolution::Mistaken(problems[0].to_string()),
                 }
             }
         }

@@ -11,6 +11,9 @@ mod tools;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use deft_service::Workspace;
+
+use crate::progress::say_above;
 
 pub(crate) use chat::{Budget, BudgetSet, Chat, Conversations};
 pub(crate) use rewrite::{is_own_flag, mistaken_flag, own_flag_hint, rewrite};
@@ -35,7 +38,7 @@ pub(crate) struct Args {
 
 const EXIT_CODES: &str = "Exit codes: 0 done or skipped, 1 it ran and did not succeed, or errors were found, \
      2 usage or bad input, 4 timed out waiting, 5 stopped at an approval, \
-     6 a limit was reached, 130 interrupted.";
+     6 a limit was reached, 70 internal error, 130 interrupted.";
 
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct Global {
@@ -54,6 +57,23 @@ pub(crate) struct Global {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
+}
+
+impl Global {
+    /// The home that the command line names.
+    pub(crate) fn workspace(&self) -> Workspace {
+        Workspace {
+            home: self.home.clone(),
+            roots: Vec::new(),
+            tell: say_above,
+            quiet: self.quiet,
+        }
+    }
+
+    /// The same with the skills of `--root`, if there are any.
+    pub(crate) fn workspace_of(&self, roots: &Roots) -> Workspace {
+        self.workspace().with_roots(&roots.roots)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

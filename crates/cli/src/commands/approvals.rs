@@ -8,11 +8,11 @@ use deft_workflow::{Answer, Operation};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::app::{self, App};
 use crate::args::{Approvals, Global};
-use crate::commands::up::Lock;
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, local, table_of};
+use deft_service::app::{self, App};
+use deft_service::daemon::Lock;
 
 mod grants;
 
@@ -21,8 +21,8 @@ const BY: &str = "deft approvals";
 
 pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done {
     let app = match command {
-        Approvals::List { .. } | Approvals::Grants => App::to_read(global)?,
-        _ => App::without_skills(global)?,
+        Approvals::List { .. } | Approvals::Grants => App::to_read(&global.workspace())?,
+        _ => App::without_skills(&global.workspace())?,
     };
     match command {
         Approvals::List { all } => list(&app, *all, output),

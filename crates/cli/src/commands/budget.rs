@@ -8,13 +8,13 @@ use deft_model::Usd;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::args::{Budget, BudgetSet, Global};
-use crate::config::{Allowance, BudgetConfig, Editor, kind_of, read_value};
 use crate::failure::Done;
-use crate::home::{Home, config_file};
 use crate::output::{Output, counted, table};
-use crate::talk::{self, Paused, Spending, Spent, Talk, dollars};
+use deft_config::config_file;
+use deft_config::{Allowance, BudgetConfig, Editor, kind_of, read_value};
+use deft_service::app::App;
+use deft_service::talk::{self, Paused, Spending, Spent, Talk, dollars};
 
 pub(crate) use advice::unpriced;
 
@@ -22,16 +22,16 @@ pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
     match command {
         Budget::Set(args) => set(args, global, output),
         Budget::Show => {
-            let home = Home::open(global)?;
-            let app = App::to_read(global)?;
-            let spending = app.block_on(talk::of(&app).spending());
+            let home = global.workspace().home()?;
+            let app = App::to_read(&global.workspace())?;
+            let spending = app.block_on(talk::host(&app).spending());
             let zone = app.zone.clone();
             app.close();
             show(&spending?, &home.config.budget, &zone, output)
         }
         Budget::Resume { agent } => {
-            let app = App::without_skills(global)?;
-            let done = app.block_on(resume(&*talk::of(&app), agent, output));
+            let app = App::without_skills(&global.workspace())?;
+            let done = app.block_on(resume(&*talk::host(&app), agent, output));
             app.close();
             done
         }
@@ -195,7 +195,7 @@ fn document(row: &Row<'_>) -> Value {
 }
 
 fn set(args: &BudgetSet, global: &Global, output: &Output) -> Done {
-    let home = Home::locate(global)?;
+    let home = global.workspace().locate()?;
     let mut editor = Editor::open(&home)?;
     let mut settings = serde_json::Map::new();
     for (key, given) in [
@@ -207,7 +207,7 @@ fn set(args: &BudgetSet, global: &Global, output: &Output) -> Done {
     ] {
         let Some(given) = given else { continue };
         let path = path(args.agent.as_deref(), key);
-        let name = crate::config::shown(&path);
+        let name = deft_config::shown(&path);
         if given == "none" {
             editor.unset(&path);
             settings.insert(name, Value::Null);
@@ -228,7 +228,7 @@ fn set(args: &BudgetSet, global: &Global, output: &Output) -> Done {
     for (name, value) in &settings {
         match value {
             Value::Null => output.data(format!("`{name}` has no limit now"))?,
-            value => output.data(format!("set: {name} = {}", crate::config::literal(value)))?,
+            value => output.data(format!("set: {name} = {}", deft_config::literal(value)))?,
         }
     }
     output.note(&format!("written to {}", file.display()));
@@ -251,7 +251,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::talk::fake::Fake;
+    use crate::talk_fake::fake::Fake;
     use deft_model::Exhausted;
 
     /// Who waits for a limit and who waits for a person.

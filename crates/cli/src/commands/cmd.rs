@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 
 use super::run::{INTERRUPTED, Watch};
 use super::skills::stored::join_with;
-use crate::app::{self, App, broken_warning};
 use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
-use crate::home::Library;
 use crate::output::Output;
+use deft_service::app::{self, App, broken_warning};
+use deft_wire::FailureKind;
 
 pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
-    let library = Library::open(global, roots)?;
-    let snapshot = library.load_kept(global, roots);
+    let library = global.workspace_of(roots).library()?;
+    let snapshot = global.workspace_of(roots).load_kept(&library);
     let home = if roots.roots.is_empty() {
-        Some(App::to_read(global)?)
+        Some(App::to_read(&global.workspace())?)
     } else {
         None
     };
@@ -151,7 +151,7 @@ impl Shell<'_> {
     }
 
     fn perform(&self, skill: &Skill, inputs: Object) -> Done<CommandResult> {
-        let app = App::open(self.global, self.roots)?;
+        let app = App::open(&self.global.workspace_of(self.roots))?;
         let plan = app.block_on(app.engine.plan(skill.id.as_str()));
         let plan = plan.map_err(|error| app::failure(&error))?;
         let fire = Fire {
@@ -180,7 +180,10 @@ impl Shell<'_> {
         let shown = app.block_on(app.engine.show(&driven.row));
         let shown = shown.map_err(|error| app::failure(&error))?;
         let result = app.engine.command_result(skill, &shown["outputs"]);
-        app.close_unless(driven.ends);
+        app.close_unless(async move {
+            let mut ends = driven.ends;
+            ends.next().await
+        });
         Ok(as_result(&shown, driven.row.outcome, result))
     }
 
@@ -301,7 +304,10 @@ fn refusal(problems: &[Problem]) -> Failure {
     // The line is right; what it asks for is not there.
     let is_missing = |problem: &Problem| matches!(problem.kind, ProblemKind::MissingHandler { .. });
     if !problems.is_empty() && problems.iter().all(is_missing) {
-        return Failure { exit: 1, ..failure };
+        return Failure {
+            kind: FailureKind::Unsuccessful,
+            ..failure
+        };
     }
     failure
 }

@@ -6,16 +6,17 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::args::{Config as Command, Global};
-use crate::config::{
-    Editor, Kind, Origin, Setting, Settings, all, find, kind_of, literal, read_value, split,
-};
 use crate::failure::{Done, Failure};
-use crate::home::{Home, config_file};
 use crate::output::{Output, counted, table};
-use crate::secrets;
+use deft_config::config_file;
+use deft_config::secrets;
+use deft_config::{
+    Editor, Kind, Origin, Setting, Settings, all_settings, find_settings, kind_of, literal,
+    read_value, split_key,
+};
 
 pub(crate) fn run(command: &Command, global: &Global, output: &Output) -> Done {
-    let home = Home::locate(global)?;
+    let home = global.workspace().locate()?;
     match command {
         Command::Show { origin } => show(&home, *origin, output),
         Command::Get { key } => get(&home, key, output),
@@ -28,7 +29,7 @@ pub(crate) fn run(command: &Command, global: &Global, output: &Output) -> Done {
 fn show(home: &Path, origin: bool, output: &Output) -> Done {
     let file = config_file(home);
     let settings = Settings::read(&file)?;
-    let mut settings_list = all(&settings);
+    let mut settings_list = all_settings(&settings);
     if output.json {
         let list: Vec<Value> = settings_list.iter().map(Setting::document).collect();
         output.document(&json!({"path": file.display().to_string(), "settings": list}))?;
@@ -85,7 +86,7 @@ fn place(setting: &Setting) -> String {
 
 fn get(home: &Path, key: &str, output: &Output) -> Done {
     let settings = Settings::read(&config_file(home))?;
-    let found = find(&settings, key)?;
+    let found = find_settings(&settings, key)?;
     let [setting] = found.as_slice() else {
         return get_section(&found, output);
     };
@@ -116,7 +117,7 @@ fn get_section(found: &[Setting], output: &Output) -> Done {
 }
 
 fn set(home: &Path, key: &str, given: &str, output: &Output) -> Done {
-    let path = split(key)?;
+    let path = split_key(key)?;
     let kind = kind_of(&path);
     let value = read_value(given, kind);
     let mut editor = Editor::open(home)?;
@@ -124,7 +125,7 @@ fn set(home: &Path, key: &str, given: &str, output: &Output) -> Done {
     let changed = editor.save()?;
     let file = config_file(home);
     let settings = Settings::read(&file)?;
-    let found = find(&settings, key)?;
+    let found = find_settings(&settings, key)?;
     let setting = found
         .first()
         .ok_or_else(|| Failure::input("config", "nothing was set"))?;
@@ -186,7 +187,7 @@ fn validate(home: &Path, output: &Output) -> Done {
     if output.json {
         let list: Vec<Value> = problems
             .iter()
-            .map(crate::config::Problem::document)
+            .map(deft_config::Problem::document)
             .collect();
         output.document(&json!({
             "ok": problems.is_empty(), "path": place, "exists": file.exists(), "problems": list,

@@ -17,12 +17,12 @@ use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
 use deft_tools::{DisabledTool, Probe};
 use serde_json::{Value, json};
 
-use crate::app::{self, App};
-use crate::args::{Global, Roots};
-use crate::commands::up::Lock;
+use crate::args::Global;
 use crate::failure::Done;
-use crate::home::{Home, ensure};
 use crate::output::{Output, counted};
+use deft_config::{Home, ensure_home};
+use deft_service::app::{self, App};
+use deft_service::daemon::Lock;
 
 pub(crate) use mind::ADD_A_MODEL;
 
@@ -82,9 +82,9 @@ impl Findings {
 
 pub(crate) fn run(fix: bool, global: &Global, output: &Output) -> Done {
     let mut found = Findings::default();
-    let path = Home::locate(global)?;
+    let path = global.workspace().locate()?;
     check_home(&path, fix, &mut found)?;
-    match Home::open(global) {
+    match global.workspace().home() {
         Ok(home) => {
             found.good("config.valid", "the configuration can be read");
             check_rest(&home, global, &mut found);
@@ -97,7 +97,7 @@ pub(crate) fn run(fix: bool, global: &Global, output: &Output) -> Done {
 fn check_home(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
     if !path.is_dir() {
         if fix {
-            ensure(path)?;
+            ensure_home(path)?;
             found.good("home.exists", format!("`{}` was made", path.display()));
         } else {
             let message = format!("there is no home at `{}`", path.display());
@@ -160,9 +160,9 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
     // Opening would make what is not there, and a check changes nothing.
     let there = home.config.store.path.exists();
     let opened = if there {
-        App::open(global, &Roots::default())
+        App::open(&global.workspace())
     } else {
-        App::to_read(global)
+        App::to_read(&global.workspace())
     };
     match opened {
         Ok(app) => {
@@ -184,7 +184,7 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
         Err(failure) => {
             found.bad("store.open", failure.message, failure.hint);
             // What is in it can be checked all the same where only writing fails.
-            if let Ok(app) = App::to_read(global) {
+            if let Ok(app) = App::to_read(&global.workspace()) {
                 app.block_on(check_store(app.engine.store(), found));
                 app.block_on(check_orphans(&app, found));
                 app.block_on(check_clock(&app, found));
@@ -194,7 +194,8 @@ fn check_rest(home: &Home, global: &Global, found: &mut Findings) {
 }
 
 fn check_channel(home: &Home, found: &mut Findings) {
-    use crate::channels::{ChannelKind, kind, problem};
+    use deft_channels::{kind, problem};
+    use deft_config::ChannelKind;
     match (kind(&home.config), problem(&home.config)) {
         (ChannelKind::Log, _) => found.note(
             "notify.channel",
@@ -212,11 +213,11 @@ fn check_channel(home: &Home, found: &mut Findings) {
 
 /// A tool that carries notices has to be there, and to take what a notice has.
 async fn check_channel_tool(home: &Home, app: &App, found: &mut Findings) {
-    let kind = crate::channels::kind(&home.config);
+    let kind = deft_channels::kind(&home.config);
     let Some(tool) = kind.tool() else {
         return;
     };
-    match crate::channels::tool_problem(home, app.engine.router()).await {
+    match deft_channels::tool_problem(home, app.engine.router()).await {
         Some((problem, hint)) => found.bad("notify.channel", problem, Some(hint)),
         None => found.good("notify.channel", format!("notices are carried by `{tool}`")),
     }

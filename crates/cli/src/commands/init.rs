@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::args::Global;
-use crate::commands::up::seed;
 use crate::failure::{Done, Failure};
-use crate::home::{Home, config_file, create_folder};
 use crate::output::{Output, counted};
+use deft_config::{Home, config_file, create_folder};
+use deft_service::daemon;
 
 const CONFIG: &str = "# deft reads this file; `deft config show --origin` says what counts and why.\n\
 # Every key is in docs/configuration.md, and `deft config set KEY VALUE` writes it here.\n\n\
@@ -17,7 +17,7 @@ const CONFIG: &str = "# deft reads this file; `deft config show --origin` says w
 # [telegram]\n# token = \"env:TELEGRAM_TOKEN\"\n";
 
 pub(crate) fn run(global: &Global, output: &Output) -> Done {
-    let home = Home::open(global)?;
+    let home = global.workspace().home()?;
     home.ensure()?;
     for folder in ["skills", "agents", "data", "logs", "sessions"] {
         create_folder(&home.path.join(folder))?;
@@ -27,7 +27,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
     if wrote_config {
         fs::write(&config, CONFIG).map_err(|problem| Failure::file(&config, "write", &problem))?;
     }
-    let seeded = seed::if_new(&home)?;
+    let seeded = daemon::seed_new_home(&home)?;
     may_write(&home)?;
     if output.json {
         output.document(&json!({

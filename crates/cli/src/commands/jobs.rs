@@ -6,18 +6,18 @@ use deft_engine::JOB_SKILL;
 use deft_store::{RunFilter, RunRow};
 use serde_json::{Value, json};
 
-use crate::app::{self, App};
 use crate::args::{Global, Jobs};
 use crate::commands::runs::list::pages;
 use crate::commands::tools::arguments;
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, table_of};
 use crate::pages::{Extent, ListDocument};
+use deft_service::app::{self, App};
 
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
     match command {
-        Jobs::List { extent } => list(&App::to_read(global)?, *extent, output),
-        Jobs::Show { id } => show(&App::to_read(global)?, id, output),
+        Jobs::List { extent } => list(&App::to_read(&global.workspace())?, *extent, output),
+        Jobs::Show { id } => show(&App::to_read(&global.workspace())?, id, output),
         Jobs::Queue { pairs, all } => {
             write(global, |app| queue(app, pairs, all.as_deref(), output))
         }
@@ -28,7 +28,7 @@ pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
 
 /// Does something that a daemon wants to hear of.
 fn write(global: &Global, work: impl FnOnce(&App) -> Done) -> Done {
-    let app = App::without_skills(global)?;
+    let app = App::without_skills(&global.workspace())?;
     let done = work(&app);
     app.close();
     done

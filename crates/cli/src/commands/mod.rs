@@ -27,7 +27,7 @@ use clap::CommandFactory;
 use crate::args::{Args, Command, Skills};
 use crate::failure::Done;
 use crate::output::Output;
-pub(crate) use run::{Ends, INTERRUPTED};
+pub(crate) use run::INTERRUPTED;
 
 /// Tools with which something is planned for later.
 const PLANS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
@@ -39,7 +39,9 @@ const NOBODY_IS_UP: &str =
 /// Whether this process is the sandbox, which takes no other argument.
 pub(crate) fn is_worker() -> bool {
     let mut args = std::env::args_os().skip(1);
-    args.next().is_some_and(|name| name == crate::app::WORKER) && args.next().is_none()
+    args.next()
+        .is_some_and(|name| name == deft_service::app::WORKER)
+        && args.next().is_none()
 }
 
 /// Carries a command out.

@@ -6,17 +6,19 @@ use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::app::{self, App};
 use crate::args::{Global, Notices};
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, counted, table_of};
 use crate::pages::{Extent, ListDocument};
+use deft_service::app::{self, App};
 
 pub(crate) fn run(command: &Notices, global: &Global, output: &Output) -> Done {
     match command {
-        Notices::List { dead, extent } => list(&App::to_read(global)?, *dead, *extent, output),
+        Notices::List { dead, extent } => {
+            list(&App::to_read(&global.workspace())?, *dead, *extent, output)
+        }
         Notices::Retry { id } => {
-            let app = App::without_skills(global)?;
+            let app = App::without_skills(&global.workspace())?;
             let done = retry(&app, *id, output);
             app.close();
             done

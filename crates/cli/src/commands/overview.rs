@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::failure::Done;
-use crate::home::{Home, Library};
 use crate::output::{Output, counted};
+use deft_service::Library;
 
 pub(crate) fn run(global: &Global, output: &Output) -> Done {
-    let home = Home::to_read(global)?;
-    let snapshot = Library::of(&home).load();
+    let home = global.workspace().home_to_read()?;
+    let snapshot = Library::of_home(&home).load();
     let broken = snapshot
         .files()
         .iter()

@@ -14,13 +14,14 @@ use deft_workflow::{Plan, read_input};
 use serde_json::{Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::app::{self, App};
 use crate::args::{Global, Run, is_own_flag, own_flag_hint};
 use crate::commands::skills::validate::explain;
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::progress::{Screen, Tree, duration};
 use crate::prompt::Prompt;
+use deft_service::app::{self, App};
+use deft_wire::FailureKind;
 
 mod dry;
 
@@ -34,8 +35,8 @@ const MAX_INPUTS: u64 = 64 * 1024 * 1024;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
-    let app = App::open_for(&args.name, global, &args.roots)?;
-    app.warn_of_broken(Some(&args.name), output);
+    let app = App::open_for(&args.name, &global.workspace_of(&args.roots))?;
+    output.complain_if(app.broken_warning(Some(&args.name)));
     let plan = app
         .block_on(app.engine.plan(&args.name))
         .map_err(|error| broken(&error, output))?;
@@ -69,7 +70,10 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
         engine.run(fire, attention).await
     })?;
     let code = print(&app, &driven, output);
-    app.close_unless(driven.ends);
+    app.close_unless(async move {
+        let mut ends = driven.ends;
+        ends.next().await
+    });
     code
 }
 
@@ -162,17 +166,17 @@ impl Watch<'_> {
     fn steps(&self) -> Vec<(String, String)> {
         let plan = self.plan.iter();
         plan.flat_map(|plan| plan.steps())
-            .map(|step| (step.id.clone(), what(&step.action)))
+            .map(|step| (step.id.clone(), what(&step.kind)))
             .collect()
     }
 }
 
-fn what(action: &deft_model::Action) -> String {
-    match action {
-        deft_model::Action::Tool { tool, .. } => tool.clone(),
-        deft_model::Action::Skill { skill, .. } => format!("skill {skill}"),
-        deft_model::Action::Wait(deft_model::Wait::For(length)) => format!("wait {length}"),
-        other => other.kind().to_owned(),
+fn what(kind: &deft_model::StepKind) -> String {
+    match kind {
+        deft_model::StepKind::Tool { tool, .. } => tool.clone(),
+        deft_model::StepKind::Skill { skill, .. } => format!("skill {skill}"),
+        deft_model::StepKind::Wait(deft_model::Wait::For(length)) => format!("wait {length}"),
+        other => other.key().to_owned(),
     }
 }
 
@@ -252,9 +256,11 @@ async fn heard(signal: &mut Option<Signal>) {
 
 /// The program was asked to end before there was a run.
 fn interrupted() -> Failure {
-    let mut failure = Failure::input("interrupted", "interrupted before the run began");
-    failure.exit = INTERRUPTED;
-    failure
+    let failure = Failure::input("interrupted", "interrupted before the run began");
+    Failure {
+        kind: FailureKind::Interrupted,
+        ..failure
+    }
 }
 
 /// Inputs from a file, from `--input`, and from flags that became `--input`.

@@ -11,15 +11,15 @@ use deft_store::{RunRow, SkillRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::app::{self, App};
 use crate::args::{Global, Tick};
 use crate::failure::{Done, Failure};
-use crate::home::Home;
 use crate::output::{Output, counted};
+use deft_config::Home;
+use deft_service::app::{self, App};
 
 pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
-    let home = Home::open(global)?;
-    let app = App::standing(global)?;
+    let home = global.workspace().home()?;
+    let app = App::standing(&global.workspace())?;
     let at = match &args.now {
         Some(text) => Some(instant(text, &app)?),
         None => None,

@@ -181,7 +181,7 @@ impl Tree {
                     at.to_zoned(zone).strftime("%H:%M:%S")
                 ),
             ),
-            Next::Wait { .. } => (
+            Next::Postponed { .. } => (
                 Mark::Waiting,
                 format!("waits: {}", error.unwrap_or_default()),
             ),
@@ -206,7 +206,7 @@ impl Tree {
         let goes_on = matches!(
             next,
             Next::Retry { .. }
-                | Next::Wait { .. }
+                | Next::Postponed { .. }
                 | Next::Heal(_)
                 | Next::Judged
                 | Next::Verify { .. }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::World;
 
 fn defaults() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("defaults")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../service/defaults")
 }
 
 fn files(folder: &Path, found: &mut BTreeSet<String>) {

@@ -59,7 +59,7 @@ fn commands(table: &[Flag], case: &str) -> String {
             Err(problem) => Err(vec![problem.clone()]),
         };
         out.push_str(&show::routed(case, &routed));
-        if let Ok(deft_command::Routed::Command(command)) = routed
+        if let Ok(deft_command::Route::Command(command)) = routed
             && !table.is_empty()
             && !command.help
         {
@@ -82,7 +82,7 @@ fn call(table: &[Flag], case: &str) -> String {
     let call: Value = serde_json::from_str(case).expect("JSON");
     let routed = from_json(&call, |name| known(table, name));
     let mut out = String::new();
-    if let Ok(deft_command::Routed::Command(command)) = &routed {
+    if let Ok(deft_command::Route::Command(command)) = &routed {
         writeln!(out, "  {}", command.raw).expect("a string");
     }
     // Places are places in the command, which the caller never saw.
@@ -99,10 +99,10 @@ fn call(table: &[Flag], case: &str) -> String {
 fn cast(schema: &Value, case: &str) -> String {
     let line = split(case).remove(0).expect("a command");
     match route(&line, |_| Ok(Vec::new())).expect("flags") {
-        deft_command::Routed::Command(command) => {
+        deft_command::Route::Command(command) => {
             show::object(case, &cast_by_schema(command.flags, schema))
         }
-        deft_command::Routed::GetSkill { .. } => panic!("not a command: {case}"),
+        deft_command::Route::GetSkill { .. } => panic!("not a command: {case}"),
     }
 }
 

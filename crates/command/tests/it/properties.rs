@@ -1,7 +1,7 @@
 //! What holds for every input.
 
 use deft_command::{
-    Problem, Routed, cast_by_schema, check, extract, fill, from_json, join, quote, route, split,
+    Problem, Route, cast_by_schema, check, extract, fill, from_json, join, quote, route, split,
 };
 use deft_model::Flag;
 use proptest::prelude::*;
@@ -52,8 +52,8 @@ fn follow(text: &str) {
         for flags in [Vec::new(), table()] {
             let routed = route(&line, |_| Ok(flags.clone()));
             let checked = match routed {
-                Ok(Routed::Command(command)) => check(&flags, command.flags),
-                Ok(Routed::GetSkill { .. }) => continue,
+                Ok(Route::Command(command)) => check(&flags, command.flags),
+                Ok(Route::GetSkill { .. }) => continue,
                 Err(problems) => Err(problems),
             };
             if let Err(problems) = checked {
@@ -107,7 +107,7 @@ proptest! {
     fn a_quoted_value_stays_a_value(value in "(?s)-{0,3}.{0,12}") {
         let text = format!("a.b --to {}", quote(&value));
         let line = split(&text).remove(0).expect("a line");
-        let Ok(Routed::Command(command)) = route(&line, |_| Ok(Vec::new())) else {
+        let Ok(Route::Command(command)) = route(&line, |_| Ok(Vec::new())) else {
             panic!("not a command: {text}");
         };
         prop_assert_eq!(&command.flags["to"], &Value::from(value));
@@ -118,7 +118,7 @@ proptest! {
         one in "(?s).{0,12}", several in prop::collection::vec("(?s).{0,8}", 2..4),
     ) {
         let call = json!({"skill": "a.b", "flags": {"one": one, "several": several, "on": true}});
-        let Ok(Routed::Command(command)) = from_json(&call, |_| Ok(Vec::new())) else {
+        let Ok(Route::Command(command)) = from_json(&call, |_| Ok(Vec::new())) else {
             panic!("not a command: {call}");
         };
         prop_assert_eq!(Value::Object(command.flags), call["flags"].clone());

@@ -1,6 +1,6 @@
 //! The examples of the seeds are good commands.
 
-use deft_command::{CommandResult, Problem, Routed, check, from_json, route, split};
+use deft_command::{CommandResult, Problem, Route, check, from_json, route, split};
 use deft_model::Flag;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fn examples_of_pages_fit_their_own_flags() {
     for (name, page) in PAGES {
         for line in split(examples(page)) {
             let line = line.expect("a line");
-            let Routed::Command(command) = route(&line, table).expect("a command") else {
+            let Route::Command(command) = route(&line, table).expect("a command") else {
                 panic!("not a command: {}", line.raw);
             };
             assert_eq!(command.skill_name, name);
@@ -49,7 +49,7 @@ fn examples_of_pages_fit_their_own_flags() {
 #[test]
 fn overdue_is_a_flag_where_the_status_has_no_such_word() {
     let line = split("tasks.search --status overdue --assignee me").remove(0);
-    let Ok(Routed::Command(command)) = route(&line.expect("a line"), table) else {
+    let Ok(Route::Command(command)) = route(&line.expect("a line"), table) else {
         panic!("not a command");
     };
     let flags = check(&table("tasks.search").expect("a page"), command.flags).expect("good flags");
@@ -104,7 +104,7 @@ fn a_missing_flag_is_told_clearly() {
     let line = split("email.send --to bob@co.com")
         .remove(0)
         .expect("a line");
-    let Ok(Routed::Command(command)) = route(&line, table) else {
+    let Ok(Route::Command(command)) = route(&line, table) else {
         panic!("not a command");
     };
     let flags = table("email.send").expect("a page");
@@ -122,8 +122,8 @@ fn three_commands_come_in_order() {
     let text = "tasks.search --overdue\n\nget_skill: email\nworkflows.daily_digest\n";
     let names = split(text).into_iter().map(|line| {
         match route(&line.expect("a line"), table).expect("a command") {
-            Routed::GetSkill { topic } => format!("get_skill {topic}"),
-            Routed::Command(command) => command.skill_name,
+            Route::GetSkill { topic } => format!("get_skill {topic}"),
+            Route::Command(command) => command.skill_name,
         }
     });
     let names: Vec<String> = names.collect();

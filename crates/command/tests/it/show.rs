@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deft_command::{Command, Line, Problem, Routed};
+use deft_command::{Command, Line, Problem, Route};
 use deft_model::Object;
 
 pub(crate) fn line(text: &str, line: &Result<Line, Problem>) -> String {
@@ -18,10 +18,10 @@ pub(crate) fn line(text: &str, line: &Result<Line, Problem>) -> String {
     out
 }
 
-pub(crate) fn routed(text: &str, routed: &Result<Routed, Vec<Problem>>) -> String {
+pub(crate) fn routed(text: &str, routed: &Result<Route, Vec<Problem>>) -> String {
     match routed {
-        Ok(Routed::GetSkill { topic }) => format!("  get_skill {topic:?}\n"),
-        Ok(Routed::Command(command)) => self::command(command),
+        Ok(Route::GetSkill { topic }) => format!("  get_skill {topic:?}\n"),
+        Ok(Route::Command(command)) => self::command(command),
         Err(problems) => self::problems(text, problems),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use deft_agent::{Address, Interpretation, What};
+use deft_agent::{Address, EventKind, Interpretation};
 use deft_model::Object;
 use deft_workflow::{Event, Path};
 use jiff::Timestamp;
@@ -66,10 +66,10 @@ struct Seen {
 }
 
 impl Seen {
-    fn take_in(&mut self, path: &Path, agent: &Address, what: &What) {
+    fn take_in(&mut self, path: &Path, agent: &Address, what: &EventKind) {
         let place = |turn: &u32, call: &u32| (path.clone(), agent.clone(), *turn, *call);
         match what {
-            What::Question {
+            EventKind::Question {
                 turn,
                 call,
                 tool,
@@ -80,10 +80,10 @@ impl Seen {
                 view.args.clone_from(args);
                 view.status = CallStatus::Waiting;
             }
-            What::Answered { turn, call, by, .. } => {
+            EventKind::Answered { turn, call, by, .. } => {
                 self.call(place(turn, call), "").answered_by = Some(by.clone());
             }
-            What::Told {
+            EventKind::Told {
                 turn,
                 call,
                 name,
@@ -94,7 +94,7 @@ impl Seen {
                 view.status = CallStatus::Answered;
                 view.note = Some(cut(text));
             }
-            What::Told {
+            EventKind::Told {
                 turn,
                 call,
                 name,
@@ -109,7 +109,7 @@ impl Seen {
                 view.status = CallStatus::Refused;
                 view.note = Some(cut(text));
             }
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 tool,
@@ -120,7 +120,7 @@ impl Seen {
                 view.args.clone_from(args);
                 view.status = CallStatus::Running;
             }
-            What::Dispatched {
+            EventKind::Dispatched {
                 turn,
                 call,
                 dispatch,
@@ -132,7 +132,7 @@ impl Seen {
                     ("mission".to_owned(), mission),
                 ]);
             }
-            What::Returned {
+            EventKind::Returned {
                 turn,
                 call,
                 error,
@@ -147,16 +147,16 @@ impl Seen {
                 view.note = error.as_ref().map(|failure| cut(&failure.message));
                 view.duration_ms = Some(*ms);
             }
-            What::Began(_)
-            | What::Unable { .. }
-            | What::Asked { .. }
-            | What::Replied { .. }
-            | What::Silent { .. }
-            | What::Offered { .. }
-            | What::Reminded { .. }
-            | What::Rejected { .. }
-            | What::Finished(_)
-            | What::Reopened => {}
+            EventKind::Began(_)
+            | EventKind::Unable { .. }
+            | EventKind::Asked { .. }
+            | EventKind::Replied { .. }
+            | EventKind::Silent { .. }
+            | EventKind::Offered { .. }
+            | EventKind::Reminded { .. }
+            | EventKind::Rejected { .. }
+            | EventKind::Finished(_)
+            | EventKind::Reopened => {}
         }
     }
 
@@ -199,7 +199,7 @@ mod tests {
             path: Path::from_text("think"),
             event: Box::new(deft_agent::Event {
                 agent: Address::root(),
-                what: What::Told {
+                what: EventKind::Told {
                     turn: 1,
                     call,
                     name: "get_skill".to_owned(),

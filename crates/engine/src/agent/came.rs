@@ -1,6 +1,6 @@
 //! What came of something that an agent asked for, and the event for it.
 
-use deft_agent::{Address, Event as AgentEvent, Machine as Agent, Reply, Setup, What};
+use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Reply, Setup};
 use deft_llm::Answer as ModelAnswer;
 use deft_model::{Failure, FailureClass};
 use deft_store::Write;
@@ -71,7 +71,7 @@ impl Came {
                 Err(failure) if agent.is_root() => return Heard::Unable(failure),
                 Err(failure) => AgentEvent {
                     agent,
-                    what: What::Unable { failure },
+                    what: EventKind::Unable { failure },
                 },
             },
             Self::Idle(why) => return Heard::Unable(Failure::new(FailureClass::Other, why)),

@@ -1,8 +1,8 @@
 //! What an agent is told when a person speaks to it: what it may use, playbooks, memory, and what
 //! was said before.
 
-use deft_agent::prompt::{Assembled, PlaybookText, PromptInput, Section, assemble};
-use deft_agent::{CATALOG_TOOL, Classified, Mode, Offer, Setup};
+use deft_agent::prompt::{PlaybookText, Prompt, PromptInput, Section, assemble};
+use deft_agent::{CATALOG_TOOL, Classification, Mode, Offer, Setup};
 use deft_model::{Agent, Authority, Failure};
 use deft_store::{FactFilter, RunRow};
 use serde_json::Value;
@@ -200,7 +200,7 @@ fn lacks(reach: &Reach) -> Vec<&'static str> {
 }
 
 /// What is worth knowing about a prompt: which playbooks are in it, and what was left out.
-fn notes(prompt: &Assembled, playbooks: &Classified, tools: &[String]) -> Vec<String> {
+fn notes(prompt: &Prompt, playbooks: &Classification, tools: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for found in &playbooks.matched {
         notes.push(format!("playbook `{}`: {}", found.id, found.why()));

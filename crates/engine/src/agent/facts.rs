@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use deft_agent::{Consent, Dispatch, Facts, Offer, Resolved, Setup, Shelved, Wanted};
+use deft_agent::{Consent, Dispatch, Facts, Offer, RequestedCall, Resolution, Setup, ShelfTool};
 use deft_command::{
-    CommandResult, Line, Problem, ProblemKind, Routed, cast_by_schema, route, split,
+    CommandResult, Line, Problem, ProblemKind, Route, cast_by_schema, route, split,
 };
 use deft_model::{CallArgs, Effects, Object, Skill, ToolSpec};
 use deft_registry::discovery::Topic;
@@ -37,12 +37,12 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// A call of a tool, if the rights of the agent allow it. `asked` if its offer wants a person's yes.
-    fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolved {
+    fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolution {
         let router = &self.engine.parts.router;
         match router.mended(tool, args) {
-            Err(failure) if failure.blocked => Resolved::Blocked(failure),
+            Err(failure) if failure.blocked => Resolution::Blocked(failure),
             // Commands of deft are for people; a model has the schema.
-            Err(failure) => Resolved::Mistaken(match &failure.hint {
+            Err(failure) => Resolution::Mistaken(match &failure.hint {
                 Some(hint) if !hint.starts_with("`deft ") => format!("{failure}\nhint: {hint}"),
                 _ => failure.to_string(),
             }),
@@ -62,14 +62,14 @@ impl<'a> AgentFacts<'a> {
         effects: Effects,
         asked: bool,
         skill: Option<String>,
-    ) -> Resolved {
+    ) -> Resolution {
         let consent = match self.engine.judge(&setup.authority, tool, Some(&args)) {
             Verdict::Free => asked.then(Consent::default),
             Verdict::Ask(consent) => Some(consent),
-            Verdict::Absent => return Resolved::Blocked(absent(tool)),
-            Verdict::Denied(why) => return Resolved::Refused(why),
+            Verdict::Absent => return Resolution::Blocked(absent(tool)),
+            Verdict::Denied(why) => return Resolution::Refused(why),
         };
-        Resolved::Tool {
+        Resolution::Tool {
             tool: tool.to_owned(),
             args,
             effects,
@@ -79,7 +79,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// A line of a `cmd` block.
-    fn line(&self, setup: &Setup, text: &str) -> Resolved {
+    fn line(&self, setup: &Setup, text: &str) -> Resolution {
         let mut lines = split(text).into_iter();
         match (lines.next(), lines.next()) {
             (Some(Ok(line)), None) => match line.words.first() {
@@ -90,24 +90,24 @@ impl<'a> AgentFacts<'a> {
                 _ => self.commanded(setup, self.engine.commands(self).line(&line), false),
             },
             (Some(Err(problem)), _) => refused(&[problem]),
-            (None, _) => Resolved::Mistaken("the command is empty".to_owned()),
+            (None, _) => Resolution::Mistaken("the command is empty".to_owned()),
             (Some(Ok(_)), Some(_)) => {
-                Resolved::Mistaken("one command at a time, each on its own line".to_owned())
+                Resolution::Mistaken("one command at a time, each on its own line".to_owned())
             }
         }
     }
 
     /// A tool that is called by a command: its flags are its arguments.
-    fn tool_line(&self, setup: &Setup, offer: &Offer, line: &Line) -> Resolved {
+    fn tool_line(&self, setup: &Setup, offer: &Offer, line: &Line) -> Resolution {
         match route(line, |_| Ok(Vec::new())) {
             Err(problems) => refused(&problems),
-            Ok(Routed::Command(command)) if !command.help => {
+            Ok(Route::Command(command)) if !command.help => {
                 match cast_by_schema(command.flags, &offer.spec.schema) {
                     Ok(args) => self.offered(setup, offer, args),
                     Err(problems) => refused(&problems),
                 }
             }
-            Ok(_) => Resolved::Text(format!(
+            Ok(_) => Resolution::Text(format!(
                 "{}\n\n{}\n\nflags, as a JSON Schema: {}",
                 offer.spec.name, offer.spec.description, offer.spec.schema
             )),
@@ -115,7 +115,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// A call of a tool that was offered, by JSON or by a line: both come down to the same.
-    fn offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolved {
+    fn offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
         let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
         match offer.tool.as_str() {
             DISPATCH_AGENT => dispatch(args),
@@ -128,12 +128,12 @@ impl<'a> AgentFacts<'a> {
             }
             SKILL_RUN => self.skill_run(setup, offer, args),
             GET_SKILL => match (&setup.skills, text("topic")) {
-                (Some(scope), "") => Resolved::Text(format!("skills: {}", scope.join(", "))),
+                (Some(scope), "") => Resolution::Text(format!("skills: {}", scope.join(", "))),
                 (Some(scope), topic) if let Some(tag) = tag_of(topic) => self.tagged(scope, &tag),
                 (_, topic) => out_of_scope(setup, topic)
                     .unwrap_or_else(|| self.tool(setup, GET_SKILL, args.clone(), offer.approve)),
             },
-            SKILL if !is_listed(offer, &args) => Resolved::Text(discovery::load_skill(
+            SKILL if !is_listed(offer, &args) => Resolution::Text(discovery::load_skill(
                 &Snapshot::default(),
                 text("skill_name"),
             )),
@@ -145,7 +145,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// A skill that is run by its name: a command is one however it is called.
-    fn skill_run(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolved {
+    fn skill_run(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
         let name = args.get("skill").and_then(Value::as_str);
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
         let resolved = name.map(|name| {
@@ -168,34 +168,34 @@ impl<'a> AgentFacts<'a> {
         setup: &Setup,
         resolved: Result<Command, Vec<Problem>>,
         asked: bool,
-    ) -> Resolved {
+    ) -> Resolution {
         match resolved {
             Err(problems) => refused(&problems),
             Ok(Command::Page { topic }) => match (&setup.skills, tag_of(&topic)) {
                 (Some(scope), Some(tag)) => self.tagged(scope, &tag),
                 _ => self.page(&topic),
             },
-            Ok(Command::Template(result)) => Resolved::Text(result.to_string()),
+            Ok(Command::Template(result)) => Resolution::Text(result.to_string()),
             Ok(Command::Run { skill, inputs }) => self.run(setup, &skill.skill, inputs, asked),
         }
     }
 
     /// The skills with a tag among the few that an agent has.
-    fn tagged(&self, scope: &[String], tag: &str) -> Resolved {
+    fn tagged(&self, scope: &[String], tag: &str) -> Resolution {
         let found = scope.iter().filter(|name| {
             let skill = self.find(name);
             let mut tags = skill.iter().flat_map(|loaded| &loaded.skill.tags);
             tags.any(|known| known.eq_ignore_ascii_case(tag))
         });
         let found: Vec<&str> = found.map(String::as_str).collect();
-        Resolved::Text(match found.as_slice() {
+        Resolution::Text(match found.as_slice() {
             [] => format!("none of your skills has the tag `{tag}`"),
             found => format!("skills: {}", found.join(", ")),
         })
     }
 
     /// Why a tool may not be called directly: it is what a skill does that has to be delegated (S2.58).
-    fn behind_skill(&self, setup: &Setup, tool: &str) -> Option<Resolved> {
+    fn behind_skill(&self, setup: &Setup, tool: &str) -> Option<Resolution> {
         if !may_delegate(setup) {
             return None;
         }
@@ -216,14 +216,14 @@ impl<'a> AgentFacts<'a> {
         let snapshot = self.engine.snapshot();
         let behind = snapshot.skills().find(|loaded| is_behind(&loaded.skill))?;
         let id = &behind.skill.id;
-        Some(Resolved::Refused(format!(
+        Some(Resolution::Refused(format!(
             "`{tool}` is what `{id}` calls, and changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{id}\"]"
         )))
     }
 
     /// A text about skills, read when the call is made.
-    fn page(&self, topic: &str) -> Resolved {
-        Resolved::Tool {
+    fn page(&self, topic: &str) -> Resolution {
+        Resolution::Tool {
             tool: GET_SKILL.to_owned(),
             args: Object::from_iter([("topic".to_owned(), json!(topic))]),
             effects: Effects::None,
@@ -232,11 +232,11 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    fn run(&self, setup: &Setup, skill: &Skill, inputs: Object, asked: bool) -> Resolved {
+    fn run(&self, setup: &Setup, skill: &Skill, inputs: Object, asked: bool) -> Resolution {
         let name = &skill.id;
         let delegated = handler(skill).is_some() && !is_read_only(skill, &self.engine.parts.router);
         if delegated && may_delegate(setup) {
-            return Resolved::Refused(format!(
+            return Resolution::Refused(format!(
                 "`{name}` changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{name}\"]"
             ));
         }
@@ -249,23 +249,23 @@ impl<'a> AgentFacts<'a> {
         self.judged(setup, SKILL_RUN, args, effects, asked, name)
     }
 
-    fn dispatch_line(&self, setup: &Setup, line: &Line) -> Resolved {
+    fn dispatch_line(&self, setup: &Setup, line: &Line) -> Resolution {
         if !may_delegate(setup) {
-            return Resolved::Refused("no agents can be sent out from here".to_owned());
+            return Resolution::Refused("no agents can be sent out from here".to_owned());
         }
         match route(line, |_| Ok(Vec::new())) {
-            Ok(Routed::Command(command)) if command.help => Resolved::Text(
+            Ok(Route::Command(command)) if command.help => Resolution::Text(
                 "dispatch_agent --agent-id NAME --mission TEXT --skills SKILL… [--context TEXT]"
                     .to_owned(),
             ),
-            Ok(Routed::Command(command)) => {
+            Ok(Route::Command(command)) => {
                 let mut flags = command.flags;
                 if let Some(id) = flags.remove("agent-id") {
                     flags.insert("agent_id".to_owned(), id);
                 }
                 dispatch(flags)
             }
-            Ok(Routed::GetSkill { topic }) => self.page(&topic),
+            Ok(Route::GetSkill { topic }) => self.page(&topic),
             Err(problems) => refused(&problems),
         }
     }
@@ -286,17 +286,17 @@ impl Facts for AgentFacts<'_> {
         self.calls_elsewhere
     }
 
-    fn describe(&self, shelved: &Shelved) -> Option<ToolSpec> {
+    fn describe(&self, shelved: &ShelfTool) -> Option<ToolSpec> {
         offers::described(&self.engine.parts.router, shelved)
     }
 
-    fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved {
+    fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution {
         let (offer, call) = match wanted {
-            Wanted::Command(line) => return self.line(setup, line),
-            Wanted::Tool(offer, call) => (offer, call),
+            RequestedCall::Command(line) => return self.line(setup, line),
+            RequestedCall::Tool(offer, call) => (offer, call),
         };
         let CallArgs::Object(args) = call.args.clone() else {
-            return Resolved::Mistaken("the arguments are no JSON object".to_owned());
+            return Resolution::Mistaken("the arguments are no JSON object".to_owned());
         };
         self.offered(setup, offer, args)
     }
@@ -310,7 +310,7 @@ fn is_listed(offer: &Offer, args: &Object) -> bool {
 }
 
 /// Why a skill may not be used, where an agent has but a few.
-fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolved> {
+fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
     let scope = setup.skills.as_ref()?;
     if scope.iter().any(|allowed| allowed == name) {
         return None;
@@ -321,7 +321,7 @@ fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolved> {
         _ => format!("you can use `{all}`"),
     };
     let text = format!("`{name}` is not one of your skills\nhint: {hint}");
-    Some(Resolved::Refused(text))
+    Some(Resolution::Refused(text))
 }
 
 /// A tool of the agent by the name that its model uses.
@@ -347,7 +347,7 @@ fn is_unknown(problem: &Problem) -> bool {
     matches!(problem.kind, ProblemKind::UnknownSkill { .. })
 }
 
-fn dispatch(mut args: Object) -> Resolved {
+fn dispatch(mut args: Object) -> Resolution {
     // A list of one is often written as a text.
     if let Some(Value::String(one)) = args.get("skills") {
         let several: Vec<Value> = one
@@ -358,15 +358,15 @@ fn dispatch(mut args: Object) -> Resolved {
         args.insert("skills".to_owned(), Value::Array(several));
     }
     match serde_json::from_value::<Dispatch>(Value::Object(args)) {
-        Ok(dispatch) if !dispatch.mission.trim().is_empty() => Resolved::Dispatch(dispatch),
-        Ok(_) => Resolved::Mistaken("the agent needs a `mission`".to_owned()),
-        Err(error) => Resolved::Mistaken(format!(
+        Ok(dispatch) if !dispatch.mission.trim().is_empty() => Resolution::Dispatch(dispatch),
+        Ok(_) => Resolution::Mistaken("the agent needs a `mission`".to_owned()),
+        Err(error) => Resolution::Mistaken(format!(
             "`{DISPATCH_AGENT}` takes agent_id, mission, skills and context: {error}"
         )),
     }
 }
 
 /// What is wrong with a command: each problem with its code and its remedy.
-fn refused(problems: &[Problem]) -> Resolved {
-    Resolved::Problem(CommandResult::refused(problems).content)
+fn refused(problems: &[Problem]) -> Resolution {
+    Resolution::Problem(CommandResult::refused(problems).content)
 }

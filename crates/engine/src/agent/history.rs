@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_agent::{Address, ConversationRef, Event as AgentEvent, Machine as Agent, What};
+use deft_agent::{Address, ConversationRef, Event as AgentEvent, EventKind, Machine as Agent};
 use deft_model::{Failure, Message, RunId, estimate_tokens};
 use deft_store::{MessageRow, NewMessage, RunRow, Write};
 use deft_workflow::{Event, Path};
@@ -203,7 +203,7 @@ impl Inner {
 
     /// What was said before is in the store, not in the journal.
     async fn put_history_back(&self, event: &mut AgentEvent, run: &RunId) -> Result<(), Error> {
-        let What::Began(setup) = &mut event.what else {
+        let EventKind::Began(setup) = &mut event.what else {
             return Ok(());
         };
         if let Some(reference) = setup.conversation.clone() {

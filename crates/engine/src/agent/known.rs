@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deft_agent::{Classified, Classifier, MatchLimits, Playbook};
+use deft_agent::{Classification, Classifier, MatchLimits, Playbook};
 use deft_model::{Agent, PromptEntry, Skill, SkillId};
 use deft_registry::{Loaded, Snapshot, discovery};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
@@ -169,7 +169,7 @@ impl Skills {
         let all = as_they_stand(&files, &rows).joined(loaded);
         let playbooks = all
             .skills()
-            .filter_map(|loaded| Playbook::of(&loaded.skill));
+            .filter_map(|loaded| Playbook::from_skill(&loaded.skill));
         let classifier = Classifier::new(playbooks).inspect_err(|error| {
             tracing::warn!(%error, "no playbook is used");
         });
@@ -184,7 +184,7 @@ impl Skills {
     }
 
     /// The playbooks that a message calls for.
-    pub(crate) fn playbooks(&self, message: &str) -> Classified {
+    pub(crate) fn playbooks(&self, message: &str) -> Classification {
         let limits = MatchLimits::default();
         let classifier = self.classifier.as_ref();
         classifier

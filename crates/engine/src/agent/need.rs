@@ -6,7 +6,7 @@
 //!
 //! Not here: what an agent may use (`chat.rs`), how tools are described (`offers.rs`).
 
-use deft_agent::{CATALOG_TOOL, Classified, prompt};
+use deft_agent::{CATALOG_TOOL, Classification, prompt};
 use deft_model::Message;
 use deft_registry::Snapshot;
 use deft_tools::ToolInfo;
@@ -43,7 +43,7 @@ pub(super) fn of(occasion: &Occasion<'_>, snapshot: &Snapshot, all: &[ToolInfo])
 }
 
 /// What matched playbooks speak of, where they do not say themselves which tools they need.
-fn spoken_of(playbooks: &Classified, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
+fn spoken_of(playbooks: &Classification, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
     let mut spoken_of = Vec::new();
     for found in playbooks
         .matched

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use deft_agent::{MOST_OFFERED, Offer, Shelved};
+use deft_agent::{MOST_OFFERED, Offer, ShelfTool};
 use deft_model::{Agent, Failure, FailureClass, Outage, ToolSpec, fits};
 use deft_tools::{Found, Router, ToolInfo, relax_schema_types};
 
@@ -19,7 +19,7 @@ const MOST_TOOLS: usize = MOST_OFFERED - 20;
 #[derive(Default)]
 pub(crate) struct Choice {
     pub(crate) tools: Vec<Offer>,
-    pub(crate) shelf: Vec<Shelved>,
+    pub(crate) shelf: Vec<ShelfTool>,
 }
 
 /// Which tools an agent may use, and which of them it is offered.
@@ -80,7 +80,7 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &Wish<'_>) -> Choice {
 }
 
 /// How a tool is described now, under the name that a model has for it.
-pub(crate) fn described(router: &Router, shelved: &Shelved) -> Option<ToolSpec> {
+pub(crate) fn described(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
     match router.find(&shelved.tool) {
         Found::Tool(info) => Some(spec(&info, shelved.name.clone())),
         Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => None,
@@ -108,7 +108,7 @@ pub(crate) fn are_few(all: &[ToolInfo], without: &[&str], most: u64) -> bool {
 
 /// Leaves out what a model has no room for, the last ones first, and keeps the first so many in any
 /// case. Says which were left out.
-pub(crate) fn fit(offers: &mut Vec<Offer>, most: u64, keep: usize) -> Vec<Shelved> {
+pub(crate) fn fit(offers: &mut Vec<Offer>, most: u64, keep: usize) -> Vec<ShelfTool> {
     let mut taken = 0_u64;
     let mut place = 0;
     let mut left_out = Vec::new();
@@ -119,7 +119,7 @@ pub(crate) fn fit(offers: &mut Vec<Offer>, most: u64, keep: usize) -> Vec<Shelve
         if fits {
             taken = taken.saturating_add(size);
         } else {
-            left_out.push(Shelved {
+            left_out.push(ShelfTool {
                 name: offer.spec.name.clone(),
                 tool: offer.tool.clone(),
                 approve: offer.approve,
@@ -150,8 +150,8 @@ impl Offers {
         });
     }
 
-    fn shelved(&mut self, info: &ToolInfo, approve: &[String]) -> Shelved {
-        Shelved {
+    fn shelved(&mut self, info: &ToolInfo, approve: &[String]) -> ShelfTool {
+        ShelfTool {
             name: self.wire_name(&info.shown),
             tool: info.shown.clone(),
             approve: needs_approval(info, approve),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
-use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
+use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};
 use deft_command::fill_page;
 use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId, Skill};
 use deft_registry::Snapshot;
@@ -31,7 +31,7 @@ pub(super) const STORING: [&str; 2] = ["memory_store_skill", "memory_update_skil
 pub(super) struct Reach {
     pub(super) tools: Vec<Offer>,
     /// Tools that it is offered once it looks them up.
-    pub(super) shelf: Vec<Shelved>,
+    pub(super) shelf: Vec<ShelfTool>,
     pub(super) skills: Option<Vec<String>>,
     /// Tools that there was no room for.
     pub(super) left_out: Vec<String>,

@@ -3,7 +3,7 @@
 //! Not here: which tools a message needs (`need.rs`), how they are described (`offers.rs`), the exact
 //! tools of a fired skill (`prepare.rs`).
 
-use deft_agent::{Classified, Mode, Offer};
+use deft_agent::{Classification, Mode, Offer};
 use deft_model::{Agent, Message, Skill, fits};
 use deft_registry::{Snapshot, discovery};
 use deft_tools::ToolInfo;
@@ -22,7 +22,7 @@ const SKILL_TOOL_CHARS: usize = 12_000;
 /// What a message comes with.
 pub(super) struct Occasion<'a> {
     pub(super) message: &'a str,
-    pub(super) playbooks: &'a Classified,
+    pub(super) playbooks: &'a Classification,
     pub(super) history: &'a [Message],
     pub(super) entries: &'a Entries,
 }

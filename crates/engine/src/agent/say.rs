@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use deft_model::{
-    Action, Body, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
-    Step, Trigger, Workflow,
+    Body, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId, Step,
+    StepKind, Trigger, Workflow,
 };
 use deft_store::{ConversationFilter, NewConversation, RunRow, Write};
 use serde_json::{Value, json};
@@ -232,7 +232,7 @@ fn chat_skill(agent: &str, max_steps: u32) -> Skill {
     };
     let step = Step::new(
         "agent",
-        Action::Agent {
+        StepKind::Agent {
             instructions: "{{ inputs.message }}".to_owned(),
             tools: Vec::new(),
             max_steps: Some(max_steps),

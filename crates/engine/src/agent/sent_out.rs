@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use deft_agent::prompt::{Caps, SentOut, line, sent_out};
-use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
+use deft_agent::prompt::{Caps, DispatchInput, line, sent_out};
+use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};
 use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
 use deft_store::RunRow;
 use deft_tools::Found;
@@ -86,7 +86,7 @@ impl Inner {
             tools.retain(|offer| offer.tool != DISPATCH_AGENT);
         }
         let prompt = sent_out(
-            &SentOut {
+            &DispatchInput {
                 own: own.as_deref().unwrap_or_default(),
                 mode,
                 skills: &entries,
@@ -121,7 +121,7 @@ impl Inner {
 
     /// A tool that the sender may use and was not offered yet.
     fn off_the_shelf(&self, parent: &Setup, name: &str) -> Option<Offer> {
-        let called = |it: &&Shelved| it.tool == name || it.name == name;
+        let called = |it: &&ShelfTool| it.tool == name || it.name == name;
         let shelved = parent.shelf.iter().find(called)?;
         Some(Offer {
             spec: offers::described(&self.parts.router, shelved)?,

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
-use deft_agent::{Action as Thought, Address, Covers, Setup};
+use deft_agent::{Address, Coverage, Request as Thought, Setup};
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
     Authority, CallArgs, Exhausted, Failure, FailureClass, ModelReply, ModelRequest, Object,
 };
 use deft_store::{Batch, Error, Lease, RunRow, Write};
 use deft_tools::Call as ToolCall;
-use deft_workflow::{Answer, Around, Operation, Path, size};
+use deft_workflow::{Answer, EnclosingSkill, Operation, Path, size};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub(crate) struct Job<'a> {
     pub(crate) below: Option<&'a str>,
     pub(crate) parent: Option<&'a Setup>,
     /// The skills around the step.
-    pub(crate) around: Vec<Around>,
+    pub(crate) around: Vec<EnclosingSkill>,
     /// The rights of the agent that asks.
     pub(crate) authority: Option<&'a Authority>,
 }
@@ -395,7 +395,7 @@ struct AgentCall<'a> {
 
 /// The rights of a call that a person may have agreed to. What is stored lasts, so only a person's own
 /// answer counts for it.
-fn with_consent(authority: &Authority, tool: &str, covers: Option<Covers>) -> Authority {
+fn with_consent(authority: &Authority, tool: &str, covers: Option<Coverage>) -> Authority {
     let lasting = STORING.contains(&tool);
     let covers = covers.filter(|covers| covers.by_person || !lasting);
     let Some(covers) = covers else {

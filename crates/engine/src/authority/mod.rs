@@ -13,7 +13,7 @@ mod changed;
 mod paths;
 mod stored;
 
-use deft_agent::{Consent, Covers};
+use deft_agent::{Consent, Coverage};
 use deft_model::{Authority, Failure, FailureClass, Object};
 use deft_tools::{Found, ToolInfo};
 use deft_workflow::{Permit, ToolMark};
@@ -89,7 +89,7 @@ impl Inner {
         let left_open = (itself && open).then(|| left_open(tool, args));
         Verdict::Ask(Consent {
             question: caused.question.or(left_open),
-            covers: (!caused.tools.is_empty()).then_some(Covers {
+            covers: (!caused.tools.is_empty()).then_some(Coverage {
                 tools: caused.tools,
                 revision: caused.revision,
                 by_person: false,

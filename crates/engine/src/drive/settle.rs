@@ -34,7 +34,7 @@ impl Driver {
                 self.calling -= 1;
                 self.journal.write(writes);
                 let event = self.ended((&path, attempt), result, now, |machine, result| {
-                    machine.settle(&path, attempt, result, now, ms, cached)
+                    machine.end_call(&path, attempt, result, now, ms, cached)
                 });
                 // What an agent answered may have been judged.
                 self.note_said(&path, &event, now);
@@ -55,7 +55,7 @@ impl Driver {
                     Ok((pinned, inputs)) => self.machine.enter(&path, pinned.plan, inputs, now),
                     Err(failure) => {
                         self.machine
-                            .settle(&path, attempt, Err(failure), now, 0, false)
+                            .end_call(&path, attempt, Err(failure), now, 0, false)
                     }
                 }
             }

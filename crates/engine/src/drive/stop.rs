@@ -3,7 +3,7 @@
 //! What was begun is cut off and recorded; nothing new begins.
 
 use deft_model::{Failure, FailureClass};
-use deft_workflow::{Action, Event};
+use deft_workflow::{Ask, Event};
 
 use super::Driver;
 
@@ -46,19 +46,20 @@ impl Driver {
     }
 
     /// Ends calls whose intent is stored and that are not made any more.
-    pub(super) fn refuse(&mut self, actions: Vec<Action>) {
+    pub(super) fn refuse(&mut self, actions: Vec<Ask>) {
         let now = self.engine.now();
         for action in actions {
             let event = match action {
-                Action::Call { path, attempt, .. } => {
+                Ask::Call { path, attempt, .. } => {
                     let failure = Err(crate::perform::cancelled());
-                    self.machine.settle(&path, attempt, failure, now, 0, false)
+                    self.machine
+                        .end_call(&path, attempt, failure, now, 0, false)
                 }
-                Action::Heal { path, .. } => {
+                Ask::Heal { path, .. } => {
                     let failure = Err(crate::perform::cancelled());
                     self.machine.healed(&path, failure, now, 0)
                 }
-                Action::Sleep { .. } | Action::Ask { .. } => continue,
+                Ask::Sleep { .. } | Ask::Question { .. } => continue,
             };
             self.record(event);
         }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent, What};
+use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Request as Thought};
 use deft_model::{Effects, Exhausted, Failure, FailureClass, Object, Tier};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path, ToolMark};
@@ -151,7 +151,7 @@ impl Driver {
         };
         let facts = AgentFacts::new(&self.engine, calls_elsewhere);
         let events = thinking.machine.advance(&facts);
-        let fresh = thinking.machine.take_actions();
+        let fresh = thinking.machine.take_requests();
         let finished = thinking.machine.finished().cloned();
         for event in events {
             self.note_thought(now, path, event);
@@ -184,7 +184,7 @@ impl Driver {
         let result = result.map(|text| answer_value(text, wants_json));
         let ms = u64::try_from(now.duration_since(begun).as_millis()).unwrap_or(0);
         let event = self.ended((path, attempt), result, now, |machine, result| {
-            machine.settle_agent(path, attempt, result, now, ms, called)
+            machine.end_agent(path, attempt, result, now, ms, called)
         });
         self.note_said(path, &event, now);
         let unpaid = self.unpaid.take().filter(|unpaid| unpaid == path);
@@ -206,7 +206,7 @@ impl Driver {
         };
         if !matches!(
             ended.next,
-            Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_) | Next::Verify { .. }
+            Next::Retry { .. } | Next::Postponed { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
             let said = crate::agent::said(&thinking.machine, &self.run, failure, now);
@@ -280,7 +280,7 @@ impl Driver {
             return;
         }
         let now = self.engine.now();
-        if matches!(event.what, What::Began(_)) && event.agent.is_root() {
+        if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
             // Whoever looks at the conversation meanwhile sees what is worked on.
             let begun = crate::agent::begun(&thinking.machine, now);
             self.journal.write(begun);
@@ -387,7 +387,7 @@ impl Driver {
             _ => None,
         };
         let authority = authority.map(|setup| setup.authority.clone());
-        let around = self.machine.around(&path);
+        let around = self.machine.enclosing_skills(&path);
         self.calling += 1;
         self.count(&path, 1);
         let task = async move {

@@ -111,7 +111,7 @@ async fn replies(store: &Arc<dyn Store>) -> u64 {
     let replied = events.iter().filter(|stored| {
         let event: Event = serde_json::from_str(&stored.body).unwrap();
         matches!(event, Event::Agent { event, .. }
-            if matches!(event.what, deft_agent::What::Replied { .. }))
+            if matches!(event.what, deft_agent::EventKind::Replied { .. }))
     });
     replied.count() as u64
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use deft_agent::{Event as AgentEvent, Finished, Interpretation, Setup, What};
+use deft_agent::{AgentEnd, Event as AgentEvent, EventKind, Interpretation, Setup};
 use deft_model::{CallArgs, Failure, ModelReply};
 use deft_workflow::{Event, Next};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::agent_story::clipped;
 
 /// Whether it is the end of a call of an agent.
 pub(crate) fn ends(event: &Event) -> bool {
-    matches!(event, Event::Agent { event, .. } if matches!(event.what, What::Returned { .. }))
+    matches!(event, Event::Agent { event, .. } if matches!(event.what, EventKind::Returned { .. }))
 }
 
 /// The agent of an event, the turn and the call; everything else of a run stays where it is.
@@ -20,21 +20,21 @@ pub(crate) fn place_of(event: &Event, only_ends: bool) -> Option<(String, u32, O
         return None;
     };
     let (turn, call) = match &event.what {
-        What::Returned { turn, call, .. } => (*turn, Some(*call)),
+        EventKind::Returned { turn, call, .. } => (*turn, Some(*call)),
         _ if only_ends => return None,
-        What::Told { turn, call, .. }
-        | What::Question { turn, call, .. }
-        | What::Answered { turn, call, .. }
-        | What::Called { turn, call, .. }
-        | What::Dispatched { turn, call, .. } => (*turn, Some(*call)),
-        What::Asked { turn }
-        | What::Replied { turn, .. }
-        | What::Silent { turn, .. }
-        | What::Offered { turn, .. }
-        | What::Reminded { turn, .. }
-        | What::Rejected { turn, .. } => (*turn, None),
-        What::Began(_) | What::Unable { .. } => (0, None),
-        What::Finished(_) | What::Reopened => (u32::MAX, None),
+        EventKind::Told { turn, call, .. }
+        | EventKind::Question { turn, call, .. }
+        | EventKind::Answered { turn, call, .. }
+        | EventKind::Called { turn, call, .. }
+        | EventKind::Dispatched { turn, call, .. } => (*turn, Some(*call)),
+        EventKind::Asked { turn }
+        | EventKind::Replied { turn, .. }
+        | EventKind::Silent { turn, .. }
+        | EventKind::Offered { turn, .. }
+        | EventKind::Reminded { turn, .. }
+        | EventKind::Rejected { turn, .. } => (*turn, None),
+        EventKind::Began(_) | EventKind::Unable { .. } => (0, None),
+        EventKind::Finished(_) | EventKind::Reopened => (u32::MAX, None),
     };
     Some((event.agent.to_string(), turn, call))
 }
@@ -59,21 +59,21 @@ pub(crate) fn event_line(event: &Event) -> Option<String> {
 
 fn agent_line(event: &AgentEvent) -> Option<String> {
     let line = match &event.what {
-        What::Began(setup) => began(setup),
-        What::Unable { failure } => format!("unable: {}", said(failure)),
-        What::Asked { .. } => return None,
-        What::Replied {
+        EventKind::Began(setup) => began(setup),
+        EventKind::Unable { failure } => format!("unable: {}", said(failure)),
+        EventKind::Asked { .. } => return None,
+        EventKind::Replied {
             turn, reply, model, ..
         } => replied(*turn, reply, model),
-        What::Silent { turn, failure } => format!("{turn} no answer: {}", said(failure)),
-        What::Offered { turn, tools } => {
+        EventKind::Silent { turn, failure } => format!("{turn} no answer: {}", said(failure)),
+        EventKind::Offered { turn, tools } => {
             let names: Vec<&str> = tools.iter().map(|offer| offer.tool.as_str()).collect();
             format!("{turn} offered: {}", names.join(", "))
         }
-        What::Reminded { turn, text } => format!("{turn} reminded: {text}"),
-        What::Rejected { turn, text, .. } => format!("{turn} rejected: {text}"),
-        What::Finished(finished) => finish(finished, event.agent.is_root()),
-        What::Reopened => "reopened".to_owned(),
+        EventKind::Reminded { turn, text } => format!("{turn} reminded: {text}"),
+        EventKind::Rejected { turn, text, .. } => format!("{turn} rejected: {text}"),
+        EventKind::Finished(finished) => finish(finished, event.agent.is_root()),
+        EventKind::Reopened => "reopened".to_owned(),
         of_call => call_line(of_call)?,
     };
     Some(if event.agent.is_root() {
@@ -112,7 +112,7 @@ fn replied(turn: u32, reply: &ModelReply, model: &str) -> String {
 }
 
 /// What the agent of a step says is the outcome of the run and stands there.
-fn finish(finished: &Finished, is_root: bool) -> String {
+fn finish(finished: &AgentEnd, is_root: bool) -> String {
     match &finished.error {
         Some(failure) => format!("finished: {}", said(failure)),
         None if is_root => "finished".to_owned(),
@@ -120,29 +120,29 @@ fn finish(finished: &Finished, is_root: bool) -> String {
     }
 }
 
-fn call_line(what: &What) -> Option<String> {
+fn call_line(what: &EventKind) -> Option<String> {
     Some(match what {
-        What::Told {
+        EventKind::Told {
             turn,
             call,
             how,
             text,
             ..
         } => format!("{turn}.{call} {}: {}", word(*how), clipped(text)),
-        What::Question {
+        EventKind::Question {
             turn,
             call,
             message,
             ..
         } => format!("{turn}.{call} asks: {message}"),
-        What::Answered {
+        EventKind::Answered {
             turn,
             call,
             yes,
             by,
             ..
         } => format!("{turn}.{call} {} by {by}", if *yes { "yes" } else { "no" }),
-        What::Called {
+        EventKind::Called {
             turn,
             call,
             tool,
@@ -156,7 +156,7 @@ fn call_line(what: &What) -> Option<String> {
             let skill = skill.unwrap_or_default();
             format!("{turn}.{call} calls {tool} {args} ({effects}){skill}")
         }
-        What::Dispatched {
+        EventKind::Dispatched {
             turn,
             call,
             dispatch,
@@ -167,13 +167,13 @@ fn call_line(what: &What) -> Option<String> {
             dispatch.skills.join(" "),
             dispatch.context
         ),
-        What::Returned {
+        EventKind::Returned {
             turn,
             call,
             error: Some(failure),
             ..
         } => format!("{turn}.{call} failed: {}", said(failure)),
-        What::Returned {
+        EventKind::Returned {
             turn, call, value, ..
         } => {
             let value = value.as_ref().map(Value::to_string);

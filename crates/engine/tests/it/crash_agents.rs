@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use deft_agent::{Address, Event as AgentEvent, Interpretation, Machine as Agent, What};
+use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation, Machine as Agent};
 use deft_model::{Effects, Message, Outcome, RunStatus, Usage};
 use deft_store::{
     Conversations, Ledger, RunFilter, RunRow, SpentFilter, Sqlite, SqliteOptions, Store,
@@ -276,16 +276,16 @@ fn count(events: &[AgentEvent], report: &mut Report) -> usize {
     let mut replies = 0;
     for event in events {
         match &event.what {
-            What::Replied { reply, .. } => {
+            EventKind::Replied { reply, .. } => {
                 replies += 1;
                 report.refused += usize::from(reply.stop == deft_model::StopReason::Refused);
             }
-            What::Silent { .. } => report.silent += 1,
-            What::Answered { .. } => report.answered += 1,
-            What::Dispatched { .. } => report.sent_out += 1,
-            What::Reopened => report.reopened += 1,
-            What::Rejected { .. } => report.rejected += 1,
-            What::Told { how, .. } => report.made += usize::from(*how == Interpretation::Made),
+            EventKind::Silent { .. } => report.silent += 1,
+            EventKind::Answered { .. } => report.answered += 1,
+            EventKind::Dispatched { .. } => report.sent_out += 1,
+            EventKind::Reopened => report.reopened += 1,
+            EventKind::Rejected { .. } => report.rejected += 1,
+            EventKind::Told { how, .. } => report.made += usize::from(*how == Interpretation::Made),
             _ => {}
         }
     }
@@ -300,7 +300,7 @@ fn check_rejected(events: &[AgentEvent]) {
     let mut before = HashSet::new();
     for event in events {
         match &event.what {
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 tool,
@@ -312,13 +312,13 @@ fn check_rejected(events: &[AgentEvent]) {
                 assert!(!before.contains(&what), "{what} was begun again");
                 open.insert((event.agent.clone(), *turn, *call), what);
             }
-            What::Returned {
+            EventKind::Returned {
                 turn,
                 call,
                 error: None,
                 ..
             } => done.extend(open.remove(&(event.agent.clone(), *turn, *call))),
-            What::Rejected { .. } => before.extend(done.drain(..)),
+            EventKind::Rejected { .. } => before.extend(done.drain(..)),
             _ => {}
         }
     }
@@ -366,7 +366,7 @@ impl Calls {
         };
         let key = |turn: &u32, call: &u32| format!("{step}#{place}{turn}.{call}");
         match &event.what {
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 effects,
@@ -378,7 +378,7 @@ impl Calls {
                 call.effects = Some(*effects);
                 call.begun += 1;
             }
-            What::Returned {
+            EventKind::Returned {
                 turn, call, error, ..
             } => {
                 let Some(call) = self.0.get_mut(&key(turn, call)) else {

@@ -106,14 +106,14 @@ fn plain(value: &Value) -> String {
 }
 
 fn summary(step: &Step) -> String {
-    use deft_model::Action;
-    let what = match &step.action {
-        Action::Tool { tool, .. } => format!("calls `{tool}`"),
-        Action::Compute { .. } => "computes".to_owned(),
-        Action::Agent { .. } => "asks a model".to_owned(),
-        Action::Skill { skill, .. } => format!("runs `{skill}`"),
-        Action::Wait(deft_model::Wait::For(length)) => format!("waits {length}"),
-        Action::Wait(deft_model::Wait::Until(instant)) => format!("waits until {instant}"),
+    use deft_model::StepKind;
+    let what = match &step.kind {
+        StepKind::Tool { tool, .. } => format!("calls `{tool}`"),
+        StepKind::Compute { .. } => "computes".to_owned(),
+        StepKind::Agent { .. } => "asks a model".to_owned(),
+        StepKind::Skill { skill, .. } => format!("runs `{skill}`"),
+        StepKind::Wait(deft_model::Wait::For(length)) => format!("waits {length}"),
+        StepKind::Wait(deft_model::Wait::Until(instant)) => format!("waits until {instant}"),
     };
     let mut line = format!("{}: {what}", step.id);
     if let Some(description) = &step.description {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use deft_model::{Action, Body, Object, OnError, Skill, Step, Workflow};
+use deft_model::{Body, Object, OnError, Skill, Step, StepKind, Workflow};
 use deft_template::has_markup;
 use serde_json::Value;
 
@@ -40,14 +40,14 @@ fn plan(body: &Body) -> Option<Vec<Value>> {
     match body {
         Body::Call {
             step,
-            action,
+            kind,
             on_error,
             timeout,
             ..
         } => Some(vec![plain(&Step {
             on_error: *on_error,
             timeout: *timeout,
-            ..Step::new(step, action.clone())
+            ..Step::new(step, kind.clone())
         })?]),
         Body::Instructions(_) | Body::Manual { handler: None, .. } => Some(Vec::new()),
         Body::Manual {
@@ -72,27 +72,28 @@ fn plain(step: &Step) -> Option<Value> {
     let bare = Step {
         on_error: step.on_error,
         timeout: step.timeout,
-        ..Step::new(step.id.clone(), step.action.clone())
+        ..Step::new(step.id.clone(), step.kind.clone())
     };
-    let mut object = (bare == *step).then(|| call(&step.id, &step.action))??;
+    let mut object = (bare == *step).then(|| call(&step.id, &step.kind))??;
     let on_error = (step.on_error != OnError::Fail).then(|| step.on_error.to_string());
     put(&mut object, "on_error", on_error);
     put(&mut object, "timeout", step.timeout.map(seconds));
     Some(Value::Object(object))
 }
 
-fn call(id: &str, action: &Action) -> Option<Object> {
-    match action {
-        Action::Tool { tool, args } => {
+fn call(id: &str, kind: &StepKind) -> Option<Object> {
+    match kind {
+        StepKind::Tool { tool, args } => {
             let mut object = Object::new();
             object.insert("id".to_owned(), id.into());
             object.insert("toolName".to_owned(), tool.as_str().into());
             object.insert("parameters".to_owned(), args.clone());
             Some(object)
         }
-        Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } | Action::Wait(_) => {
-            None
-        }
+        StepKind::Compute { .. }
+        | StepKind::Agent { .. }
+        | StepKind::Skill { .. }
+        | StepKind::Wait(_) => None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! A YAML workflow.
 
-use deft_model::{Action, Body, Confirmation, Input, Object, OnError, Skill, Step, Wait, Workflow};
+use deft_model::{
+    Body, Confirmation, Input, Object, OnError, Skill, Step, StepKind, Wait, Workflow,
+};
 use serde_json::{Value, json};
 
 use super::emit;
@@ -13,7 +15,7 @@ pub fn workflow(skill: &Skill) -> Option<String> {
         Body::Steps(workflow) => workflow,
         Body::Call {
             step,
-            action,
+            kind,
             on_error,
             timeout,
             ..
@@ -21,7 +23,7 @@ pub fn workflow(skill: &Skill) -> Option<String> {
             let step = Step {
                 on_error: *on_error,
                 timeout: *timeout,
-                ..Step::new(step, action.clone())
+                ..Step::new(step, kind.clone())
             };
             call = Box::new(single(step));
             &call
@@ -91,7 +93,7 @@ fn step(step: &Step) -> Value {
     put(&mut object, "id", step.id.clone());
     put(&mut object, "description", step.description.clone());
     put(&mut object, "condition", step.condition.clone());
-    action(&step.action, &mut object);
+    kind(&step.kind, &mut object);
     if let Some(repeat) = &step.repeat {
         object.insert("loop".to_owned(), repeat.over.clone());
         put(&mut object, "loop_var", repeat.var.clone());
@@ -117,20 +119,20 @@ fn step(step: &Step) -> Value {
     Value::Object(object)
 }
 
-fn action(action: &Action, object: &mut Object) {
-    match action {
-        Action::Tool { tool, args } => {
+fn kind(kind: &StepKind, object: &mut Object) {
+    match kind {
+        StepKind::Tool { tool, args } => {
             put(object, "tool", tool.clone());
             put(object, "args", args.clone());
         }
-        Action::Skill { skill, args } => {
+        StepKind::Skill { skill, args } => {
             put(object, "skill", skill.clone());
             put(object, "args", args.clone());
         }
-        Action::Compute { code } => put(object, "compute", code.clone()),
-        Action::Wait(Wait::For(length)) => put(object, "wait", length.clone()),
-        Action::Wait(Wait::Until(instant)) => put(object, "wait", json!({ "until": instant })),
-        Action::Agent {
+        StepKind::Compute { code } => put(object, "compute", code.clone()),
+        StepKind::Wait(Wait::For(length)) => put(object, "wait", length.clone()),
+        StepKind::Wait(Wait::Until(instant)) => put(object, "wait", json!({ "until": instant })),
+        StepKind::Agent {
             instructions,
             tools,
             max_steps,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use deft_model::{Action, OnError, Policy, Step};
+use deft_model::{OnError, Policy, Step, StepKind};
 
 use super::mentions::Mentions;
 use super::steps::Draft;
@@ -75,7 +75,7 @@ fn advise_heal(drafts: &[Draft<'_>], mentions: &Mentions<'_>, policy: &Policy, s
 }
 
 fn is_outside(step: &Step) -> bool {
-    matches!(&step.action, Action::Tool { tool, .. }
+    matches!(&step.kind, StepKind::Tool { tool, .. }
         if !OWN_TOOLS.contains(&tool.as_str()) && !tool.starts_with("file."))
 }
 
@@ -114,7 +114,7 @@ fn advise_on_error(draft: &Draft<'_>, at: usize, mentions: &Mentions<'_>, sink: 
 }
 
 fn advise_confirm(draft: &Draft<'_>, confirmed: &HashSet<&str>, sink: &mut Sink) {
-    let Action::Tool { tool, .. } = &draft.step.action else {
+    let StepKind::Tool { tool, .. } = &draft.step.kind else {
         return;
     };
     let mut words = tool.split(|c: char| !c.is_alphanumeric());
@@ -140,13 +140,14 @@ fn confirmed_steps<'a>(fields: &Fields<'a>) -> HashSet<&'a str> {
 }
 
 fn advise_log(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
-    let logs = |draft: &Draft<'_>| match &draft.step.action {
-        Action::Tool { tool, .. } => ["log", "memory", "notify", "send"]
+    let logs = |draft: &Draft<'_>| match &draft.step.kind {
+        StepKind::Tool { tool, .. } => ["log", "memory", "notify", "send"]
             .iter()
             .any(|word| tool.contains(word)),
-        Action::Compute { .. } | Action::Agent { .. } | Action::Skill { .. } | Action::Wait(_) => {
-            false
-        }
+        StepKind::Compute { .. }
+        | StepKind::Agent { .. }
+        | StepKind::Skill { .. }
+        | StepKind::Wait(_) => false,
     };
     if fields.node("outputs").is_none() && !drafts.iter().any(logs) {
         let span = fields

@@ -10,7 +10,9 @@ mod steps;
 mod values;
 mod wait;
 
-use deft_model::{Action, Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, Workflow};
+use deft_model::{
+    Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, StepKind, Workflow,
+};
 
 use crate::diagnostic::{Severity, Sink};
 use crate::fields::{CONFIRMATION, LISTED, POLICY, WORKFLOW};
@@ -194,7 +196,7 @@ fn workflow(
 /// A workflow that runs itself would do so for ever.
 fn check_recursion(own: &str, drafts: &[Draft<'_>], sink: &mut Sink) {
     for draft in drafts {
-        if matches!(&draft.step.action, Action::Skill { skill, .. } if skill.trim() == own) {
+        if matches!(&draft.step.kind, StepKind::Skill { skill, .. } if skill.trim() == own) {
             let message = format!("the step `{}` runs the workflow it is in", draft.step.id);
             sink.report(Rule::DependencyCycle, draft.key_span("skill"), message)
                 .help("name another skill, or use `loop` to repeat a step");

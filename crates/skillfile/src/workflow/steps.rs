@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use deft_model::{Action, Loop, OnError, Step, nearest};
+use deft_model::{Loop, OnError, Step, StepKind, nearest};
 use deft_template::has_markup;
 use serde_json::Value;
 
@@ -133,13 +133,13 @@ fn draft<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Option<Draft<'a>> {
         return None;
     };
     check_name(&id, fields.span("id"), sink);
-    let action = action(&id, fields, place, sink);
+    let kind = kind(&id, fields, place, sink);
     let output = fields.filled_text("output", sink);
     if let Some(output) = &output {
         check_name(output, fields.span("output"), sink);
     }
     let step = Step {
-        action: action?,
+        kind: kind?,
         output,
         description: fields.text("description", sink),
         condition: condition(fields),
@@ -187,7 +187,7 @@ fn check_name(name: &str, span: Span, sink: &mut Sink) {
     }
 }
 
-fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option<Action> {
+fn kind(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option<StepKind> {
     let given: Vec<&str> = ACTIONS
         .iter()
         .copied()
@@ -217,10 +217,10 @@ fn action(id: &str, fields: &Fields<'_>, place: Span, sink: &mut Sink) -> Option
     }
 }
 
-fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Action> {
+fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
     if key == "wait" {
         check_companions(key, fields, sink);
-        return wait::read(fields, sink).map(Action::Wait);
+        return wait::read(fields, sink).map(StepKind::Wait);
     }
     if key == "compute"
         && let Some(node) = fields.node(key).filter(|node| node.as_mapping().is_some())
@@ -241,11 +241,11 @@ fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Ac
     check_companions(key, fields, sink);
     let args = || fields.mapping_value("args");
     Some(match key {
-        "tool" => Action::Tool {
+        "tool" => StepKind::Tool {
             tool: text,
             args: args(),
         },
-        "skill" => Action::Skill {
+        "skill" => StepKind::Skill {
             skill: text,
             args: args(),
         },
@@ -253,9 +253,9 @@ fn build(key: &str, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<Ac
             if let Some(node) = fields.node("compute") {
                 compute::check(node, fields.file, sink);
             }
-            Action::Compute { code: text }
+            StepKind::Compute { code: text }
         }
-        _ => Action::Agent {
+        _ => StepKind::Agent {
             instructions: text,
             tools: fields.texts("tools", sink),
             max_steps: fields.positive("max_steps", sink),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deft_model::{Action, Body, Flag, FlagValue, Input, OnError, Policy, Skill, Step, Workflow};
+use deft_model::{Body, Flag, FlagValue, Input, OnError, Policy, Skill, Step, StepKind, Workflow};
 use deft_skillfile::Document;
 use serde_json::Value;
 
@@ -122,12 +122,12 @@ fn body(body: &Body, out: &mut String) {
     match body {
         Body::Call {
             step,
-            action,
+            kind,
             on_error,
             timeout,
             instructions,
         } => {
-            writeln!(out, "  call {step}: {}", show(action)).unwrap();
+            writeln!(out, "  call {step}: {}", show(kind)).unwrap();
             if *on_error != OnError::Fail {
                 line(out, "on_error", &on_error.to_string());
             }
@@ -222,7 +222,7 @@ fn input(input: &Input, out: &mut String) {
 }
 
 fn step(step: &Step, out: &mut String) {
-    writeln!(out, "  step {}: {}", step.id, show(&step.action)).unwrap();
+    writeln!(out, "  step {}: {}", step.id, show(&step.kind)).unwrap();
     if step.on_error != OnError::Fail {
         writeln!(out, "    on_error: {}", step.on_error).unwrap();
     }
@@ -263,13 +263,13 @@ fn step(step: &Step, out: &mut String) {
     }
 }
 
-fn show(action: &Action) -> String {
-    match action {
-        Action::Tool { tool, args } => format!("tool {tool} {args}"),
-        Action::Skill { skill, args } => format!("skill {skill} {args}"),
-        Action::Wait(wait) => format!("wait {wait:?}"),
-        Action::Compute { code } => format!("compute {code:?}"),
-        Action::Agent {
+fn show(kind: &StepKind) -> String {
+    match kind {
+        StepKind::Tool { tool, args } => format!("tool {tool} {args}"),
+        StepKind::Skill { skill, args } => format!("skill {skill} {args}"),
+        StepKind::Wait(wait) => format!("wait {wait:?}"),
+        StepKind::Compute { code } => format!("compute {code:?}"),
+        StepKind::Agent {
             instructions,
             tools,
             max_steps,

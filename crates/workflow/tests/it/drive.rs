@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deft_model::{Effects, Failure, FailureClass, Object};
 use deft_workflow::{
-    Action, Call, Event, Machine, Path, Plan, Rules, Started, Whose, check_inputs,
+    Ask, Call, Event, ExpectLevel, Machine, Path, Plan, Rules, RunStart, check_inputs,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -46,7 +46,7 @@ pub(crate) struct Driver {
     pub stop: Option<Stop>,
     pub resumes: usize,
     pub crashes: Vec<usize>,
-    pending: Vec<Action>,
+    pending: Vec<Ask>,
 }
 
 impl Driver {
@@ -70,7 +70,7 @@ impl Driver {
     }
 
     pub(crate) fn start(&mut self, inputs: Object) {
-        let started = Started {
+        let started = RunStart {
             skill: self.plan.skill().to_owned(),
             revision: self.plan.revision().to_owned(),
             execution_id: "run_1".to_owned(),
@@ -106,7 +106,7 @@ impl Driver {
             if self.crash() || self.halt() {
                 continue;
             }
-            self.pending.extend(self.machine.take_actions());
+            self.pending.extend(self.machine.take_asks());
             if self.expire() {
                 continue;
             }
@@ -135,7 +135,7 @@ impl Driver {
         assert_eq!(
             replayed.outstanding(),
             self.machine.outstanding(),
-            "outstanding actions differ after {:#?}",
+            "outstanding asks differ after {:#?}",
             self.log.last()
         );
         assert!(
@@ -168,14 +168,14 @@ impl Driver {
         self.crashes.push(self.log.len());
         self.machine = self.replay();
         self.pending.clear();
-        for action in self.machine.outstanding() {
-            match &action {
-                Action::Call { path, attempt, .. } => {
+        for ask in self.machine.outstanding() {
+            match &ask {
+                Ask::Call { path, attempt, .. } => {
                     let event = self.machine.interrupted(path, *attempt, self.now);
                     self.record(&event);
                 }
-                Action::Heal { .. } | Action::Sleep { .. } | Action::Ask { .. } => {
-                    self.pending.push(action);
+                Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => {
+                    self.pending.push(ask);
                 }
             }
         }
@@ -190,13 +190,13 @@ impl Driver {
         if self.machine.finished().is_some() {
             return false;
         }
-        self.pending.extend(self.machine.take_actions());
+        self.pending.extend(self.machine.take_asks());
         let failure = Failure::new(stop.class, "stopped by ann");
         self.record(&Event::Stopped { failure });
         let cut = Failure::new(stop.class, "cut off").in_doubt();
-        for action in std::mem::take(&mut self.pending) {
-            match action {
-                Action::Call { path, attempt, .. }
+        for ask in std::mem::take(&mut self.pending) {
+            match ask {
+                Ask::Call { path, attempt, .. }
                     if stop.late.iter().any(|late| late == path.as_str()) =>
                 {
                     self.end(&path, attempt, Ok(Value::from("late")));
@@ -214,34 +214,34 @@ impl Driver {
             self.record(&event);
             expired = true;
         }
-        let stopping = |action: &mut Action| expired && self.machine.is_stopping(path(action));
-        let inside: Vec<Action> = self.pending.extract_if(.., stopping).collect();
+        let stopping = |ask: &mut Ask| expired && self.machine.is_stopping(path(ask));
+        let inside: Vec<Ask> = self.pending.extract_if(.., stopping).collect();
         let cut = Failure::new(FailureClass::Cancelled, "cut off").in_doubt();
-        for action in inside {
-            self.cut_off(action, &cut);
+        for ask in inside {
+            self.cut_off(ask, &cut);
         }
         expired
     }
 
-    fn cut_off(&mut self, action: Action, cut: &Failure) {
-        match action {
-            Action::Call { path, attempt, .. } => self.end(&path, attempt, Err(cut.clone())),
-            Action::Heal { path, .. } => {
+    fn cut_off(&mut self, ask: Ask, cut: &Failure) {
+        match ask {
+            Ask::Call { path, attempt, .. } => self.end(&path, attempt, Err(cut.clone())),
+            Ask::Heal { path, .. } => {
                 let event = self.machine.healed(&path, Err(cut.clone()), self.now, 10);
                 self.record(&event);
             }
-            Action::Sleep { .. } | Action::Ask { .. } => {}
+            Ask::Sleep { .. } | Ask::Question { .. } => {}
         }
     }
 
     /// Lets one thing happen; a question that nobody answers ends the driving.
     fn turn(&mut self) -> Option<String> {
-        let answered = self.pending.iter().position(|action| match action {
-            Action::Ask { path, .. } => self.world.has_answer(&stable(path)),
+        let answered = self.pending.iter().position(|ask| match ask {
+            Ask::Question { path, .. } => self.world.has_answer(&stable(path)),
             _ => false,
         });
         if let Some(at) = answered {
-            let Action::Ask { path, .. } = self.pending.remove(at) else {
+            let Ask::Question { path, .. } = self.pending.remove(at) else {
                 unreachable!()
             };
             if let Some(answer) = self.world.answer(&stable(&path)) {
@@ -251,9 +251,9 @@ impl Driver {
             }
         }
         if let Some(at) = self.world.pick(&self.pending) {
-            let action = self.pending.remove(at);
+            let ask = self.pending.remove(at);
             self.now += SignedDuration::from_millis(10);
-            self.perform(action);
+            self.perform(ask);
             return None;
         }
         if self.await_deadline() || self.wake() {
@@ -263,8 +263,8 @@ impl Driver {
             .machine
             .outstanding()
             .into_iter()
-            .find_map(|action| match action {
-                Action::Ask { message, .. } => Some(message),
+            .find_map(|ask| match ask {
+                Ask::Question { message, .. } => Some(message),
                 _ => None,
             });
         Some(question.expect("something is going on"))
@@ -272,8 +272,8 @@ impl Driver {
 
     /// Lets the time pass to the next deadline, if nothing happens before.
     fn await_deadline(&mut self) -> bool {
-        let sleeps = self.pending.iter().filter_map(|action| match action {
-            Action::Sleep { until, .. } => Some(*until),
+        let sleeps = self.pending.iter().filter_map(|ask| match ask {
+            Ask::Sleep { until, .. } => Some(*until),
             _ => None,
         });
         let first = sleeps.min().unwrap_or(Timestamp::MAX);
@@ -290,8 +290,8 @@ impl Driver {
             .pending
             .iter()
             .enumerate()
-            .filter_map(|(at, action)| match action {
-                Action::Sleep { until, .. } => Some((*until, at)),
+            .filter_map(|(at, ask)| match ask {
+                Ask::Sleep { until, .. } => Some((*until, at)),
                 _ => None,
             });
         let Some((until, at)) = first.min() else {
@@ -304,9 +304,9 @@ impl Driver {
         true
     }
 
-    fn perform(&mut self, action: Action) {
-        match action {
-            Action::Call {
+    fn perform(&mut self, ask: Ask) {
+        match ask {
+            Ask::Call {
                 path,
                 attempt,
                 call,
@@ -324,8 +324,12 @@ impl Driver {
                 let mut name = stable(&path);
                 match &*call {
                     Call::Condition => name += "?",
-                    Call::Expect { of: Whose::Step } => name += "!",
-                    Call::Expect { of: Whose::Skill } => name += "!!",
+                    Call::Expect {
+                        of: ExpectLevel::Step,
+                    } => name += "!",
+                    Call::Expect {
+                        of: ExpectLevel::Skill,
+                    } => name += "!!",
                     _ => {}
                 }
                 let made = self.world.result(&name);
@@ -335,7 +339,7 @@ impl Driver {
                 });
                 self.end(&path, attempt, made);
             }
-            Action::Heal { path, heal, key } => {
+            Ask::Heal { path, heal, key } => {
                 let args = Value::Object(heal.args.clone());
                 let what = format!("remedy {} {args}", heal.tool);
                 let once = false;
@@ -345,7 +349,7 @@ impl Driver {
                 let event = self.machine.healed(&path, result, self.now, 10);
                 self.record(&event);
             }
-            Action::Sleep { .. } | Action::Ask { .. } => unreachable!(),
+            Ask::Sleep { .. } | Ask::Question { .. } => unreachable!(),
         }
     }
 
@@ -395,7 +399,7 @@ impl Driver {
     fn end(&mut self, path: &Path, attempt: u32, made: Made) {
         let event = self
             .machine
-            .settle(path, attempt, made, self.now, 10, false);
+            .end_call(path, attempt, made, self.now, 10, false);
         self.record(&event);
     }
 }

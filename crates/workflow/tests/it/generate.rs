@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_model::{
-    Action, Body, Choice, Confirmation, Effects, Expect, FailureClass, Heal, Loop, Object, OnError,
-    Step, Workflow,
+    Body, Choice, Confirmation, Effects, Expect, FailureClass, Heal, Loop, Object, OnError, Step,
+    StepKind, Workflow,
 };
 use deft_workflow::Plan;
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ impl Generated {
     pub(crate) fn hurried(mut self, seed: u64) -> Self {
         let workflows = std::iter::once(&mut self.root).chain(&mut self.inner);
         let steps = workflows.flat_map(|workflow| &mut workflow.steps);
-        let nested = steps.filter(|step| matches!(step.action, Action::Skill { .. }));
+        let nested = steps.filter(|step| matches!(step.kind, StepKind::Skill { .. }));
         for (at, step) in nested.enumerate() {
             let draw = (seed >> (4 * (at % 16))) & 15;
             step.timeout = (draw > 4).then(|| Duration::from_millis(draw * draw * 10));
@@ -195,19 +195,19 @@ fn step(at: usize, draft: &Draft) -> Step {
     let other = format!("s{}", draft.reads % (at + 1));
     let args = json!({ "x": format!("{{{{ {other} | default('none') }}}}"), "n": at });
     let action = match draft.action {
-        0 => Action::Compute {
+        0 => StepKind::Compute {
             code: format!("result = {other}"),
         },
-        1 => Action::Agent {
+        1 => StepKind::Agent {
             instructions: format!("Look at {{{{ {other} | default('none') }}}}."),
             tools: Vec::new(),
             max_steps: None,
         },
-        2 | 3 => Action::Skill {
+        2 | 3 => StepKind::Skill {
             skill: draft.skill.to_owned(),
             args: Value::Null,
         },
-        kind => Action::Tool {
+        kind => StepKind::Tool {
             tool: format!("tool{kind}"),
             args,
         },

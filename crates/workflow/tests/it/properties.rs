@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use deft_model::FailureClass;
 use deft_workflow::{
-    Begun, Call, Event, Machine, Next, Path, Rules, StepStatus, dry_run, public, step_views,
+    Call, CallIntent, Event, Machine, Next, Path, Rules, StepStatus, dry_run, public, step_views,
 };
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn driver(generated: &Generated, seed: u64, pick: Pick) -> Driver {
 }
 
 /// The intent to have a value judged, which may be judged again.
-fn is_verdict(begun: &Begun) -> bool {
+fn is_verdict(begun: &CallIntent) -> bool {
     matches!(*begun.call, Call::Expect { .. })
 }
 
@@ -183,7 +183,7 @@ proptest! {
         if let Ok(mut machine) = replayed {
             machine.outstanding();
             machine.advance(driver.now, &driver.world);
-            machine.take_actions();
+            machine.take_asks();
         }
         let nested: Vec<_> = driver.nested.values().cloned().collect();
         step_views(&driver.plan, &nested, events);

@@ -1,7 +1,7 @@
 //! Runs as text, for snapshots.
 
 use deft_model::Failure;
-use deft_workflow::{Call, Ended, Event, Next, public, step_views};
+use deft_workflow::{Call, CallEnd, Event, Next, public, step_views};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -162,7 +162,7 @@ fn call(call: &Call) -> String {
     }
 }
 
-fn end(start: Timestamp, ended: &Ended) -> String {
+fn end(start: Timestamp, ended: &CallEnd) -> String {
     let value = match &ended.value {
         Some(value) => format!("{value} "),
         None => String::new(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
-use deft_workflow::{Action, Answer, Facts, Path, Permit, Plan};
+use deft_workflow::{Answer, Ask, Facts, Path, Permit, Plan};
 use serde_json::Value;
 
 use crate::script::Made;
@@ -18,7 +18,7 @@ pub(crate) struct World {
     pub effects: HashMap<String, Effects>,
     /// The rights of the agent that starts the run.
     pub authority: Option<Arc<Authority>>,
-    /// Which of the actions that go on ends next.
+    /// Which of the asks that go on ends next.
     pub pick: Pick,
     /// Calls that never end by themselves.
     pub hangs: Vec<String>,
@@ -90,9 +90,9 @@ impl World {
         self.seed.is_some() || self.answers.contains_key(step)
     }
 
-    pub(crate) fn pick(&mut self, pending: &[Action]) -> Option<usize> {
+    pub(crate) fn pick(&mut self, pending: &[Ask]) -> Option<usize> {
         let busy: Vec<usize> = (0..pending.len())
-            .filter(|at| matches!(pending[*at], Action::Call { .. } | Action::Heal { .. }))
+            .filter(|at| matches!(pending[*at], Ask::Call { .. } | Ask::Heal { .. }))
             .filter(|at| !self.hangs.contains(&path(&pending[*at]).to_string()))
             .collect();
         match &mut self.pick {
@@ -116,13 +116,13 @@ impl World {
     }
 }
 
-/// What an action is for.
-pub(crate) fn path(action: &Action) -> &Path {
-    match action {
-        Action::Call { path, .. }
-        | Action::Heal { path, .. }
-        | Action::Sleep { path, .. }
-        | Action::Ask { path, .. } => path,
+/// What an ask is for.
+pub(crate) fn path(ask: &Ask) -> &Path {
+    match ask {
+        Ask::Call { path, .. }
+        | Ask::Heal { path, .. }
+        | Ask::Sleep { path, .. }
+        | Ask::Question { path, .. } => path,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use deft_agent::{Action, Limits, Mode, Setup, Shelved};
+use deft_agent::{Limits, Mode, Request, Setup, ShelfTool};
 use deft_model::{CallArgs, Effects, Failure, FailureClass, ModelReply, StopReason, ToolCall};
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub(crate) fn agent(seed: u64, mode: Mode) -> (Setup, World) {
         setup.tools.retain(|offer| !on_shelf(&offer.tool));
         let shelved = names.iter().filter(|name| on_shelf(name));
         setup.shelf = shelved
-            .map(|name| Shelved {
+            .map(|name| ShelfTool {
                 name: (*name).to_owned(),
                 tool: (*name).to_owned(),
                 approve: false,
@@ -86,9 +86,9 @@ pub(crate) fn agent(seed: u64, mode: Mode) -> (Setup, World) {
 }
 
 impl Chance {
-    /// A seed for an action and how often it was performed.
-    pub(crate) fn of(&mut self, action: &Action) -> u64 {
-        let purpose = identity(action);
+    /// A seed for a request and how often it was performed.
+    pub(crate) fn draw(&mut self, request: &Request) -> u64 {
+        let purpose = identity(request);
         let times = self.asked.entry(purpose.clone()).or_default();
         *times += 1;
         roll(self.seed, &(purpose, *times), u64::MAX)
@@ -131,17 +131,17 @@ impl Chance {
     }
 }
 
-/// What an action is, whatever it brings.
-fn identity(action: &Action) -> String {
-    match action {
-        Action::CallModel { agent, turn, .. } => format!("model {agent} {turn}"),
-        Action::CallTool {
+/// What a request is, whatever it brings.
+fn identity(request: &Request) -> String {
+    match request {
+        Request::CallModel { agent, turn, .. } => format!("model {agent} {turn}"),
+        Request::CallTool {
             agent, turn, call, ..
         } => format!("tool {agent} {turn}.{call}"),
-        Action::Ask {
+        Request::Ask {
             agent, turn, call, ..
         } => format!("ask {agent} {turn}.{call}"),
-        Action::Prepare { agent, .. } => format!("prepare {agent}"),
+        Request::Prepare { agent, .. } => format!("prepare {agent}"),
     }
 }
 

@@ -7,9 +7,9 @@ use deft_store::Grant;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::app::{self, App};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, local, table};
+use deft_service::app::{self, App};
 
 pub(super) fn list(app: &App, output: &Output) -> Done {
     let grants = all(app)?;

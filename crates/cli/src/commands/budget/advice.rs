@@ -6,17 +6,17 @@ use deft_model::{Budget, nearest};
 use deft_registry::Snapshot;
 
 use crate::args::Global;
-use crate::config::{Allowance, Config};
-use crate::home::{Home, Library};
 use crate::output::Output;
+use deft_config::{Allowance, Config};
+use deft_service::Library;
 
 /// What is worth knowing about the limits that were just set.
 pub(super) fn give(agent: Option<&str>, global: &Global, output: &Output) {
     // What was written may be one mistake of several; `deft doctor` names the others.
-    let Ok(home) = Home::open(global) else {
+    let Ok(home) = global.workspace().home() else {
         return;
     };
-    let snapshot = Library::of(&home).load();
+    let snapshot = Library::of_home(&home).load();
     if let Some(words) = agent.and_then(|agent| unknown(agent, &snapshot)) {
         output.note(&words);
     }

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
-use crate::markdown::Renderer;
 use crate::output::{Fit, Output, counted, local, local_minute, table_of};
-use crate::talk::{Conversation, Line, Talk};
 use crate::terminal::Styled;
+use deft_channels::markdown::Renderer;
 use deft_model::visible;
+use deft_service::talk::{Conversation, Line, Talk};
 
 pub(super) async fn run(
     command: &Conversations,

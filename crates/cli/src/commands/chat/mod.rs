@@ -20,16 +20,16 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::app::App;
-use crate::args::{Chat, Conversations, Global, Roots};
+use crate::args::{Chat, Conversations, Global};
 use crate::commands::doctor::ADD_A_MODEL;
-use crate::commands::up::{Lock, seed};
 use crate::failure::{Done, Failure};
-use crate::home::Home;
 use crate::output::Output;
 use crate::progress::say_through;
 use crate::prompt::Prompt;
-use crate::talk::{self, Say, Talk, Usage};
+use deft_config::Home;
+use deft_service::app::App;
+use deft_service::daemon::{self, Lock};
+use deft_service::talk::{self, Say, Talk, Usage};
 use editor::{Lines, Piped, Terminal};
 use session::{CHANNEL, Session};
 use turn::{Company, Stops};
@@ -38,17 +38,17 @@ use view::{Look, View};
 pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     if let Some(command) = &args.command {
         let app = match command {
-            Conversations::Delete { .. } => App::without_skills(global)?,
+            Conversations::Delete { .. } => App::without_skills(&global.workspace())?,
             Conversations::List { .. }
             | Conversations::Show { .. }
-            | Conversations::Search { .. } => App::to_read(global)?,
+            | Conversations::Search { .. } => App::to_read(&global.workspace())?,
         };
-        let talk = talk::of(&app);
+        let talk = talk::host(&app);
         let done = app.block_on(archive::run(command, &*talk, &app.zone, output));
         app.close();
         return done;
     }
-    let home = Home::open(global)?;
+    let home = global.workspace().home()?;
     if home.config.models.is_empty() && !args.show_prompt {
         return Err(Failure::input("no_model", "there is no model to talk to").hint(ADD_A_MODEL));
     }
@@ -58,9 +58,9 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         None => None,
     };
     // Playbooks are half of what an assistant knows.
-    seed::if_new(&home)?;
-    let app = App::open(global, &Roots::default())?;
-    app.warn_of_broken(None, output);
+    daemon::seed_new_home(&home)?;
+    let app = App::open(&global.workspace())?;
+    output.complain_if(app.broken_warning(None));
     let chat = Opened {
         args,
         global,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     // Whoever talks for an hour does not keep messages for an hour.
     let stays = args.print.is_none() && !args.show_prompt;
     let carrying = stays.then(|| app.carry_along());
-    let done = app.block_on(chat.talk(talk::of(&app), text));
+    let done = app.block_on(chat.talk(talk::host(&app), text));
     carrying
         .into_iter()
         .for_each(|carrying| app.carry_no_more(carrying));

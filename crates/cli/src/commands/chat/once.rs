@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::turn::{Company, Ended, Wish};
 use crate::failure::{Done, Failure};
-use crate::markdown::Renderer;
 use crate::output::Output;
-use crate::talk::{Live, Said, Say, Talk};
 use crate::terminal::{Stream, Styled};
+use deft_channels::markdown::Renderer;
 use deft_model::visible;
+use deft_service::talk::{Live, Said, Say, Talk};
 
 /// What is to be said: the text, and what is piped in behind it.
 pub(super) fn text(given: &str) -> Done<String> {
@@ -257,7 +257,7 @@ mod tests {
     use deft_model::{FailureClass, Object};
 
     use super::*;
-    use crate::talk::fake::{Fake, failed};
+    use crate::talk_fake::fake::{Fake, failed};
 
     #[test]
     fn what_is_piped_in_comes_behind() {

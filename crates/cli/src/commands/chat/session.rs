@@ -4,9 +4,9 @@ use deft_model::Usd;
 
 use crate::failure::Done;
 use crate::output::{local, table};
-use crate::talk::{Line, Said, Say, Usage, dollars};
 use crate::terminal::Styled;
 use deft_model::visible;
+use deft_service::talk::{Line, Said, Say, Usage, dollars};
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};

@@ -17,9 +17,9 @@ use super::view::{Look, Much, Sink, View};
 use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;
-use crate::talk::fake::{Do, Fake, call, failed};
-use crate::talk::{Live, Said, Stands, Unanswered, Usage};
+use crate::talk_fake::fake::{Do, Fake, call, failed};
 use crate::terminal::Styled;
+use deft_service::talk::{Live, Said, Stands, Unanswered, Usage};
 
 /// A screen that remembers.
 #[derive(Clone, Default)]

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::view::View;
 use crate::commands::{NOBODY_IS_UP, PLANS};
 use crate::failure::Done;
-use crate::talk::{Listener, Live, Said, Say, Talk};
+use deft_service::talk::{Listener, Live, Said, Say, Talk};
 
 /// How often what turns is turned.
 const TURN: Duration = Duration::from_millis(120);

@@ -9,7 +9,7 @@ use super::lines::words;
 use super::turn::{Company, Wish};
 use crate::failure::Done;
 use crate::output::{Output, clip};
-use crate::talk::{Stands, Unanswered};
+use deft_service::talk::{Stands, Unanswered};
 
 /// How much of a question is shown.
 const QUESTION: usize = 60;

@@ -9,12 +9,12 @@ use deft_model::Object;
 
 use super::echo::Typing;
 use super::lines::{self, Mark};
-use crate::markdown::Renderer;
 use crate::output::{Output, clip};
 use crate::progress::Above;
 use crate::prompt::Stage;
-use crate::talk::{Live, Said};
 use crate::terminal::{Stream, Styled};
+use deft_channels::markdown::Renderer;
+use deft_service::talk::{Live, Said};
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 

@@ -1,9 +1,9 @@
 //! Whether there are models to ask, whether they can be asked, and whether the bot answers.
 
 use super::Findings;
-use crate::app::App;
-use crate::home::Home;
-use crate::secrets::Secrets;
+use deft_config::Home;
+use deft_config::secrets::Secrets;
+use deft_service::app::App;
 
 /// How somebody gets a first model.
 pub(crate) const ADD_A_MODEL: &str = "`deft config set llm.local.provider openai`, then `llm.local.model`, \

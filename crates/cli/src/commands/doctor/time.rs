@@ -1,7 +1,7 @@
 //! What `deft doctor` finds about times: the zone in which they are read.
 
 use super::Findings;
-use crate::home::Home;
+use deft_config::Home;
 
 pub(super) fn check_zone(home: &Home, found: &mut Findings) {
     if let Some(doubt) = home.zone_doubt() {

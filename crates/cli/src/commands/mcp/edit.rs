@@ -6,14 +6,13 @@ use std::process::ExitCode;
 use deft_store::{Sqlite, SqliteOptions};
 use serde_json::{Map, Value, json};
 
-use super::super::tools;
-use crate::app;
 use crate::args::McpAdd;
-use crate::config::{Config, Editor, bad_name};
 use crate::failure::{Done, Failure};
-use crate::home::config_file;
 use crate::output::Output;
-use crate::secrets::is_literal_secret;
+use deft_config::config_file;
+use deft_config::secrets::is_literal_secret;
+use deft_config::{Config, Editor, bad_name};
+use deft_service::app;
 
 pub(super) fn add(args: &McpAdd, home: &Path, output: &Output) -> Done {
     let name = &args.name;
@@ -156,6 +155,6 @@ fn forget(name: &str, file: &Path) {
     }
     let store = Sqlite::open(path, &SqliteOptions::default());
     if let (Ok(store), Ok(runtime)) = (store, app::runtime()) {
-        runtime.block_on(tools::forget(&store, name));
+        runtime.block_on(deft_service::tools::forget(&store, name));
     }
 }

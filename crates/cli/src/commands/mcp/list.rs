@@ -7,13 +7,14 @@ use deft_tools::{Health, ServerOptions};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::super::tools::Opened;
 use crate::failure::Done;
-use crate::home::Home;
 use crate::output::{Output, counted, table};
+use crate::progress::say_above;
+use deft_config::Home;
+use deft_service::tools::Opened;
 
 pub(super) async fn run(home: &Home, output: &Output) -> Done {
-    let opened = Opened::to_read(home, output).await?;
+    let opened = Opened::to_read(home, say_above).await?;
     let zone = home.moment().zone;
     let row = |health: Health| Row::new(health, home, &opened, &zone);
     let rows: Vec<Row> = opened.router.health().into_iter().filter_map(row).collect();
@@ -28,7 +29,7 @@ pub(super) async fn run(home: &Home, output: &Output) -> Done {
         output.note(&counted(rows.len(), "server"));
         note(&rows, output);
     }
-    opened.close(output).await;
+    output.warn(opened.close().await);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,12 +7,14 @@ use deft_tools::{Era, Probe};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::super::tools::{Opened, no_such_server, remember};
-use crate::app;
-use crate::doorbell::{self, Ring};
+use super::super::tools::no_such_server;
 use crate::failure::{Done, Failure};
-use crate::home::Home;
 use crate::output::Output;
+use crate::progress::say_above;
+use deft_config::Home;
+use deft_service::app;
+use deft_service::doorbell::{self, Ring};
+use deft_service::tools::{Opened, remember};
 
 /// What was found.
 struct Look {
@@ -28,7 +30,7 @@ pub(super) async fn run(name: Option<&str>, home: &Home, output: &Output) -> Don
     let mut looking = JoinSet::new();
     for name in names {
         // A router of its own, so that no other server is started by the way.
-        let opened = Opened::to_ask_one(home, store.clone(), &name).await?;
+        let opened = Opened::to_ask_one(home, store.clone(), &name, say_above).await?;
         looking.spawn(look(opened, name));
     }
     let mut looks: Vec<Look> = looking.join_all().await.into_iter().flatten().collect();
@@ -56,7 +58,7 @@ pub(super) async fn run(name: Option<&str>, home: &Home, output: &Output) -> Don
         }
     }
     for look in looks {
-        look.opened.close(output).await;
+        output.warn(look.opened.close().await);
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }

@@ -9,15 +9,15 @@ use deft_model::Choice;
 use deft_store::{RunFilter, RunRow};
 
 use super::mark_abandoned;
-use crate::app::{self, App};
 use crate::args::{Global, RunList};
 use crate::failure::Done;
 use crate::output::{Fit, Output, clip, lines_of, local};
 use crate::pages::{Extent, ListDocument};
 use crate::progress::duration;
+use deft_service::app::{self, App};
 
 pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
-    let app = App::to_read(global)?;
+    let app = App::to_read(&global.workspace())?;
     let filter = RunFilter {
         skill: args.skill.clone(),
         statuses: args

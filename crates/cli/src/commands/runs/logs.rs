@@ -8,16 +8,16 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::{code_of, find};
-use crate::app::{self, App};
 use crate::args::Global;
 use crate::failure::Done;
 use crate::output::Output;
+use deft_service::app::{self, App};
 
 /// How often the store is looked at; another process may be driving.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> Done {
-    let app = App::to_read(global)?;
+    let app = App::to_read(&global.workspace())?;
     let row = find(&app, id)?;
     if output.json && !follow {
         let events = app.block_on(app.engine.public_events(&row, 0));

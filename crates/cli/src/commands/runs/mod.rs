@@ -12,10 +12,10 @@ use deft_store::{CancelState, RunRow};
 use serde_json::Value;
 
 use super::run::{Watch, exit_code, print};
-use crate::app::{self, App};
 use crate::args::{Global, Resume, Roots, RunExport, Runs};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
+use deft_service::app::{self, App};
 
 pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
     match command {
@@ -47,7 +47,7 @@ fn mark_abandoned(app: &App, row: &RunRow, shown: &mut Value) {
 }
 
 fn cancel(id: &str, global: &Global, output: &Output) -> Done {
-    let app = App::without_skills(global)?;
+    let app = App::without_skills(&global.workspace())?;
     let row = find(&app, id)?;
     let state = app.block_on(app.engine.cancel(&row.id, "deft runs cancel"));
     let (row, said) = match state.map_err(|error| app::failure(&error))? {
@@ -70,7 +70,7 @@ fn cancel(id: &str, global: &Global, output: &Output) -> Done {
 }
 
 fn resume(args: &Resume, global: &Global, output: &Output) -> Done {
-    let app = App::open(global, &args.roots)?;
+    let app = App::open(&global.workspace_of(&args.roots))?;
     let row = find(&app, &args.id)?;
     let with = ResumeWith {
         by: "deft runs resume".to_owned(),
@@ -87,7 +87,10 @@ fn resume(args: &Resume, global: &Global, output: &Output) -> Done {
         engine.resume(&row, &with, attention).await
     })?;
     let code = print(&app, &driven, output);
-    app.close_unless(driven.ends);
+    app.close_unless(async move {
+        let mut ends = driven.ends;
+        ends.next().await
+    });
     code
 }
 
@@ -99,7 +102,7 @@ fn rerun(
     global: &Global,
     output: &Output,
 ) -> Done {
-    let app = App::open(global, roots)?;
+    let app = App::open(&global.workspace_of(roots))?;
     let row = find(&app, id)?;
     let engine = app.engine.clone();
     let from = from.map(str::to_owned);
@@ -115,12 +118,15 @@ fn rerun(
             .await
     })?;
     let code = print(&app, &driven, output);
-    app.close_unless(driven.ends);
+    app.close_unless(async move {
+        let mut ends = driven.ends;
+        ends.next().await
+    });
     code
 }
 
 fn export(args: &RunExport, global: &Global, output: &Output) -> Done {
-    let app = App::to_read(global)?;
+    let app = App::to_read(&global.workspace())?;
     let row = find(&app, &args.id)?;
     let shown = app.block_on(app.engine.export(&row));
     let shown = shown.map_err(|error| app::failure(&error))?;

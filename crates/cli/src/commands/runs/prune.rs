@@ -9,16 +9,16 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use crate::app::{self, App};
 use crate::args::{Global, RunPrune};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted, local};
+use deft_service::app::{self, App};
 
 pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     let app = if args.dry_run {
-        App::to_read(global)?
+        App::to_read(&global.workspace())?
     } else {
-        App::without_skills(global)?
+        App::without_skills(&global.workspace())?
     };
     let before = before(args, &app.zone)?;
     let pruned = app.block_on(app.engine.prune(before, args.dry_run));

@@ -8,18 +8,18 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::{find, mark_abandoned};
-use crate::app::{self, App};
 use crate::args::Global;
 use crate::failure::Done;
 use crate::output::{self, Output};
 use crate::progress::duration;
-use crate::talk::{Usage, known_cost};
+use deft_service::app::{self, App};
+use deft_service::talk::{Usage, known_cost};
 
 /// The longest value on a line; `--json` shows all of it.
 const VALUE: usize = 160;
 
 pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
-    let app = App::to_read(global)?;
+    let app = App::to_read(&global.workspace())?;
     let row = find(&app, id)?;
     let shown = app.block_on(app.engine.show(&row));
     let mut shown = shown.map_err(|error| app::failure(&error))?;

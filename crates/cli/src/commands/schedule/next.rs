@@ -11,8 +11,8 @@ use super::source::Source;
 use super::{document, instant_or, refused};
 use crate::args::{Global, Next, Preview};
 use crate::failure::Done;
-use crate::home::{Home, system_moment};
 use crate::output::{Output, table};
+use deft_config::system_moment;
 
 pub(super) fn next(args: &Next, global: &Global, output: &Output) -> Done {
     let source = Source::open(global, &args.roots)?;
@@ -59,7 +59,7 @@ pub(super) fn preview(args: &Preview, global: &Global, output: &Output) -> Done 
 /// A zone that is given needs no home, and no configuration that is in order.
 fn moment(global: &Global, args: &Preview) -> Done<Moment> {
     let Some(name) = &args.tz else {
-        return Home::to_read(global).map(|home| home.moment());
+        return global.workspace().home_to_read().map(|home| home.moment());
     };
     Ok(Moment {
         zone: deft_schedule::parse_zone(name).map_err(refused)?,

@@ -13,13 +13,12 @@ use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::commands::skills::find;
-use crate::commands::up::seed;
 use crate::failure::{Done, Failure};
-use crate::home::Library;
 use crate::view;
+use deft_service::app::{self, App};
+use deft_service::daemon;
 
 /// A skill with a schedule.
 pub(super) struct Entry {
@@ -66,10 +65,10 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn open(global: &Global, roots: &Roots) -> Done<Self> {
-        let library = Library::open(global, roots)?;
-        let snapshot = library.load_kept(global, roots);
+        let library = global.workspace_of(roots).library()?;
+        let snapshot = global.workspace_of(roots).load_kept(&library);
         let rows = if roots.roots.is_empty() {
-            let app = App::to_read(global)?;
+            let app = App::to_read(&global.workspace())?;
             let rows = app.block_on(app.engine.list_skills(SkillFilter::default()));
             rows.map_err(|error| app::failure(&error))?
         } else {
@@ -158,7 +157,9 @@ impl Source {
         Some(Entry {
             zone: view::zone(skill, &moment),
             disabled: (!skill.policy.enabled).then(|| {
-                let waits = seed::waiting().iter().any(|id| id == skill.id.as_str());
+                let waits = daemon::waiting_defaults()
+                    .iter()
+                    .any(|id| id == skill.id.as_str());
                 let why = if waits {
                     DisabledReason::MissingTools
                 } else {

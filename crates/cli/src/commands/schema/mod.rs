@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use deft_skillfile::{Schema, schema};
 
 use crate::args::SchemaName;
-use crate::config;
 use crate::failure::Done;
 use crate::output::Output;
+use deft_config::config_schema;
 
 pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
     let document = match what {
@@ -17,7 +17,7 @@ pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
         SchemaName::Workflow => schema(Schema::Workflow),
         SchemaName::Record => schema(Schema::Record),
         SchemaName::Agent => schema(Schema::Agent),
-        SchemaName::Config => config::schema(),
+        SchemaName::Config => config_schema(),
         SchemaName::Events => events::schema(),
     };
     output.document(&document)?;

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use super::stored::Stored;
 use super::surroundings;
 use crate::args::{Global, Roots};
-use crate::env;
 use crate::failure::Done;
-use crate::home::Library;
 use crate::output::{Output, counted};
 use crate::report::{diagnostic, excerpts, text_of};
 use crate::terminal::Styled;
+use deft_config::env;
+use deft_service::Library;
 
 /// Folders in which other hosts keep skills.
 const OTHER_HOSTS: &[&str] = &[
@@ -37,8 +37,8 @@ struct Check {
 }
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
-    let library = Library::open(global, roots)?;
-    let snapshot = library.load_kept(global, roots);
+    let library = global.workspace_of(roots).library()?;
+    let snapshot = global.workspace_of(roots).load_kept(&library);
     let mut checks = check_roots(&library, &snapshot);
     checks.push(check_watches(&library));
     if roots.roots.is_empty() {

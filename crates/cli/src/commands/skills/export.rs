@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use deft_model::{Action, Body, Dialect, Skill, Step};
+use deft_model::{Body, Dialect, Skill, Step, StepKind};
 use deft_registry::Loaded;
 use deft_skillfile::{Schema, is_dotted, render, schema};
 use serde_json::{Map, Value, json};
@@ -13,11 +13,10 @@ use super::files::{Planned, Refused, check_conflicts, copy_siblings};
 use super::find;
 use crate::args::{Export, ExportFormat, Global};
 use crate::failure::{Done, Failure};
-use crate::home::Library;
 use crate::output::{Output, counted};
 
 pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
-    let library = Library::open(global, &args.roots)?;
+    let library = global.workspace_of(&args.roots).library()?;
     let snapshot = library.load();
     let mut export = Exported::default();
     for name in &args.names {
@@ -273,7 +272,7 @@ fn lost(skill: &Skill, format: ExportFormat) -> Vec<String> {
 fn lost_steps(skill: &Skill) -> Vec<(&'static str, bool)> {
     match &skill.body {
         Body::Steps(workflow) => {
-            let computes = |step: &Step| matches!(step.action, Action::Compute { .. });
+            let computes = |step: &Step| matches!(step.kind, StepKind::Compute { .. });
             vec![
                 ("steps", true),
                 ("inputs", !workflow.inputs.is_empty()),

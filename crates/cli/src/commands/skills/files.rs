@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use deft_registry::{Loaded, read_regular};
 
 use crate::failure::{Done, Failure};
-use crate::home::create_folder;
+use deft_config::create_folder;
 
 /// The largest file that is copied.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

@@ -11,13 +11,12 @@ use serde_json::{Value, json};
 use super::stored::Stored;
 use crate::args::{Global, List};
 use crate::failure::Done;
-use crate::home::Library;
 use crate::output::{Output, counted, table};
 use crate::view;
 
 pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
-    let library = Library::open(global, &args.roots)?;
-    let snapshot = library.load_kept(global, &args.roots);
+    let library = global.workspace_of(&args.roots).library()?;
+    let snapshot = global.workspace_of(&args.roots).load_kept(&library);
     let query = Query {
         words: args.words.clone(),
         domain: args.domain.clone(),

@@ -13,14 +13,14 @@ use super::files::Planned;
 use super::import::layout::{Layout, Part};
 use crate::args::{Global, New, NewKind};
 use crate::failure::{Done, Failure};
-use crate::home::{Home, system_moment};
 use crate::output::Output;
+use deft_config::{Home, system_moment};
 
 pub(crate) fn run(args: &New, global: &Global, output: &Output) -> Done {
     let kind = args.kind.unwrap_or_else(|| usual_kind(&args.name));
     let home = match &args.dir {
         Some(_) => None,
-        None => Some(Home::open(global)?),
+        None => Some(global.workspace().home()?),
     };
     let usual = home.as_ref().map(Home::skills).unwrap_or_default();
     let folder = args.dir.as_ref().unwrap_or(&usual);

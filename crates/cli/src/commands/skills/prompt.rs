@@ -11,15 +11,15 @@ use serde_json::json;
 use super::stored::join;
 use crate::args::{Global, Prompt, PromptFormat};
 use crate::failure::{Done, Failure};
-use crate::home::{Library, system_moment};
 use crate::output::{Output, counted};
+use deft_config::system_moment;
 
 pub(crate) fn run(args: &Prompt, global: &Global, output: &Output) -> Done {
     if !args.paths.is_empty() {
         output.content(&named(&args.paths)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let files = Library::open(global, &args.roots)?.load();
+    let files = global.workspace_of(&args.roots).library()?.load();
     let snapshot = join(files, global, &args.roots)?;
     match args.format {
         PromptFormat::Tool => {

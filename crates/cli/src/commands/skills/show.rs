@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 
 use super::find;
 use super::stored::Stored;
-use crate::app::App;
 use crate::args::{Global, Roots};
 use crate::failure::Done;
-use crate::home::Library;
 use crate::output::Output;
 use crate::view;
+use deft_service::Library;
+use deft_service::app::App;
 
 pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
-    let library = Library::open(global, roots)?;
-    let (snapshot, changes) = library.load_changed(global, roots);
+    let library = global.workspace_of(roots).library()?;
+    let (snapshot, changes) = global.workspace_of(roots).load_changed(&library);
     let stored = Stored::read(global, roots)?;
     if snapshot.find(name).is_none()
         && let Some(record) = stored.find(name)
@@ -65,7 +65,7 @@ fn unavailable(
     roots: &Roots,
 ) -> Done<Option<String>> {
     let home = if roots.roots.is_empty() {
-        Some(App::to_read(global)?)
+        Some(App::to_read(&global.workspace())?)
     } else {
         None
     };
@@ -87,7 +87,7 @@ const LINES: [(&str, &str); 12] = [
     ("off because", "/disabled_reason"),
     ("last run", "/last_run_at"),
     ("came to", "/last_run_summary"),
-    ("owner", "/agent_id"),
+    ("agent", "/agent_id"),
     ("revision", "/revision"),
 ];
 

@@ -12,17 +12,17 @@ use deft_tools::{Found, Router};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::view;
+use deft_service::app::{self, App};
 
 /// The skills of files and the records of the store, which models see alike.
 pub(crate) fn join(snapshot: Snapshot, global: &Global, roots: &Roots) -> Done<Snapshot> {
     if !roots.roots.is_empty() {
         return Ok(snapshot);
     }
-    join_with(snapshot, &App::to_read(global)?)
+    join_with(snapshot, &App::to_read(&global.workspace())?)
 }
 
 /// The same with a home that is open already.
@@ -49,7 +49,7 @@ impl Stored {
         if !roots.roots.is_empty() {
             return Ok(Self::default());
         }
-        let app = App::to_read(global)?;
+        let app = App::to_read(&global.workspace())?;
         app.block_on(async {
             let rows = app.engine.list_skills(SkillFilter::default()).await;
             let rows = rows.map_err(|error| app::failure(&error))?;

@@ -11,11 +11,10 @@ use deft_model::Body;
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Diagnostic, Surroundings, check_against, check_page, skills_run_by};
 
-use crate::app::{self, App};
 use crate::args::Global;
 use crate::failure::Done;
-use crate::home::Home;
 use crate::report::text_of;
+use deft_service::app::{self, App};
 
 /// What is wrong with the files of a snapshot in their surroundings, by path. `others` are skills
 /// that are known beside them.
@@ -61,10 +60,10 @@ fn gather(global: &Global, snapshot: &Snapshot, others: Option<&Snapshot>) -> Do
         .skills()
         .chain(others.into_iter().flat_map(Snapshot::skills));
     files.for_each(|loaded| add(loaded));
-    let home = Home::locate(global)?;
+    let home = global.workspace().locate()?;
     let mut known = Surroundings::default();
     if home.is_dir() {
-        let app = App::to_read(global)?;
+        let app = App::to_read(&global.workspace())?;
         known = known_tools(app.engine.router());
         let records = app.block_on(app.engine.record_skills());
         let records = records.map_err(|error| app::failure(&error))?;

@@ -8,16 +8,17 @@ use deft_store::SkillRow;
 use serde_json::json;
 
 use super::stored::Stored;
-use crate::app::{self, App};
 use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
-use crate::home::{Home, Library};
 use crate::output::Output;
+use deft_config::Home;
+use deft_service::Library;
+use deft_service::app::{self, App};
 
 use super::stored::missing;
 
 pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
-    let app = App::standing(global)?;
+    let app = App::standing(&global.workspace())?;
     let row = app.block_on(app.engine.enable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;
@@ -34,7 +35,7 @@ pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
 }
 
 pub(crate) fn disable(name: &str, global: &Global, output: &Output) -> Done {
-    let app = App::standing(global)?;
+    let app = App::standing(&global.workspace())?;
     let row = app.block_on(app.engine.disable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;
@@ -44,7 +45,7 @@ pub(crate) fn disable(name: &str, global: &Global, output: &Output) -> Done {
 
 /// Lets the file of a skill count again where tools changed or deleted the skill.
 pub(crate) fn restore(name: &str, global: &Global, output: &Output) -> Done {
-    let app = App::standing(global)?;
+    let app = App::standing(&global.workspace())?;
     let row = app.block_on(app.engine.restore_file(name));
     let row = row.map_err(|error| app::failure(&error))?;
     let Some(row) = row else {
@@ -87,8 +88,8 @@ fn say(app: &App, row: &SkillRow, output: &Output) -> Done<()> {
 /// A record is deleted from the store, a file of the home from the disk. Files elsewhere belong to
 /// somebody else.
 pub(crate) fn delete(name: &str, global: &Global, output: &Output) -> Done {
-    let home = Home::open(global)?;
-    let snapshot = Library::of(&home).load();
+    let home = global.workspace().home()?;
+    let snapshot = Library::of_home(&home).load();
     if let Some(loaded) = snapshot.find(name) {
         let path = loaded.path.to_path_buf();
         let skill = loaded.skill.id.to_string();
@@ -105,7 +106,7 @@ pub(crate) fn delete(name: &str, global: &Global, output: &Output) -> Done {
         delete_file(&home, &path)?;
         return said(&skill, &format!("`{}`", path.display()), output);
     }
-    let app = App::without_skills(global)?;
+    let app = App::without_skills(&global.workspace())?;
     let target = Target::Name(name.to_owned());
     let row = app.block_on(app.engine.delete_skill(&target));
     let row = row.map_err(|error| app::failure(&error))?;

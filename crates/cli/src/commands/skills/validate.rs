@@ -10,11 +10,11 @@ use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Place, Profile, Rul
 use rayon::prelude::*;
 
 use super::surroundings;
-use crate::args::{Format, Global, ProfileName, Roots, Validate};
+use crate::args::{Format, Global, ProfileName, Validate};
 use crate::failure::{Done, Failure};
-use crate::home::{Home, Library, system_moment};
 use crate::output::Output;
 use crate::report::{self, Checked, excerpts};
+use deft_config::system_moment;
 
 pub(crate) fn run(args: &Validate, global: &Global, output: &Output) -> Done {
     let format = format(args.format, output.json)?;
@@ -115,8 +115,12 @@ fn check_alone(path: &Path, moment: &Moment, global: &Global) -> Done<Checked> {
 
 /// The skills of the home, if there is one.
 fn home_skills(global: &Global) -> Option<Snapshot> {
-    let home = Home::locate(global).ok().filter(|home| home.is_dir());
-    home.and_then(|_| Library::open(global, &Roots::default()).ok())
+    let home = global
+        .workspace()
+        .locate()
+        .ok()
+        .filter(|home| home.is_dir());
+    home.and_then(|_| global.workspace().library().ok())
         .map(|library| library.load())
 }
 

@@ -10,11 +10,10 @@ use serde_json::{Value, json};
 
 use crate::args::{Global, Roots};
 use crate::failure::Done;
-use crate::home::Library;
 use crate::output::{Output, counted};
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
-    let library = Library::open(global, roots)?;
+    let library = global.workspace_of(roots).library()?;
     let zone = library.moment.zone;
     let registry = Registry::open(library.options, move || Moment {
         now: Timestamp::now(),

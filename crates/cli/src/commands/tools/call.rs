@@ -9,24 +9,26 @@ use deft_tools::{Call, Found, Reply, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::Opened;
-use crate::app::App;
-use crate::args::{Global, Roots, ToolCall};
-use crate::commands::up::Lock;
+use crate::args::{Global, ToolCall};
 use crate::commands::{NOBODY_IS_UP, PLANS};
-use crate::failure::{Done, Failure};
-use crate::home::Home;
+use crate::failure::{Done, Failure, exit_code};
 use crate::output::Output;
+use crate::progress::say_above;
+use deft_config::Home;
+use deft_service::app::App;
+use deft_service::daemon::Lock;
+use deft_service::tools::Opened;
+use deft_wire::FailureKind;
 
 pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
     let object = given(args.args.as_deref())?;
-    let opened = Opened::to_ask(home).await?;
+    let opened = Opened::to_ask(home, say_above).await?;
     let arguments = add_pairs(object, &args.pairs, &opened.router, &args.name).await?;
     let result = call(args, arguments, &opened.router).await;
     // A name that means no tool is a misuse like arguments that do not fit.
     let found = opened.router.find(&args.name);
     let misnamed = matches!(found, Found::Missing { .. } | Found::Ambiguous(_));
-    opened.close(output).await;
+    output.warn(opened.close().await);
     match result {
         Ok(reply) => print(&reply, output),
         Err(failure) => refused(&failure, misnamed, &args.name, output),
@@ -36,7 +38,7 @@ pub(super) async fn run(args: &ToolCall, home: &Home, output: &Output) -> Done {
 /// A tool that needs the engine.
 pub(super) fn run_own(args: &ToolCall, global: &Global, output: &Output) -> Done {
     let object = given(args.args.as_deref())?;
-    let app = App::open(global, &Roots::default())?;
+    let app = App::open(&global.workspace())?;
     let result = app.block_on(async {
         let router = app.engine.router();
         let arguments = add_pairs(object, &args.pairs, router, &args.name).await?;
@@ -172,11 +174,11 @@ fn print(reply: &Reply, output: &Output) -> Done {
 /// The tool was asked, or could not be: that is an answer. Arguments that it does not take are
 /// a misuse.
 fn refused(failure: &ToolFailure, misnamed: bool, tool: &str, output: &Output) -> Done {
-    let exit = match failure.class {
-        FailureClass::Cancelled => 130,
-        FailureClass::Invalid => 2,
-        _ if misnamed => 2,
-        _ => 1,
+    let kind = match failure.class {
+        FailureClass::Cancelled => FailureKind::Interrupted,
+        FailureClass::Invalid => FailureKind::Input,
+        _ if misnamed => FailureKind::Input,
+        _ => FailureKind::Unsuccessful,
     };
     if output.json {
         let code = failure.code.map(ProblemCode::word);
@@ -192,13 +194,13 @@ fn refused(failure: &ToolFailure, misnamed: bool, tool: &str, output: &Output) -
                 "blocked": failure.blocked,
             },
         }))?;
-        return Ok(ExitCode::from(exit));
+        return Ok(exit_code(kind));
     }
     Err(Failure {
         code: failure.class.word(),
         message: format!("{} ({})", failure.message, failure.class.word()),
         hint: failure.hint.clone(),
-        exit,
+        kind,
     })
 }
 

@@ -6,23 +6,25 @@ use deft_model::{Failure as ToolFailure, nearest};
 use deft_tools::{DisabledTool, Found, Router, ServerState, ToolInfo};
 use serde_json::{Value, json};
 
-use super::{Opened, remembered};
-use crate::app;
+use super::remembered;
 use crate::args::ToolList;
-use crate::doorbell::{self, Ring};
 use crate::failure::{Done, Failure};
-use crate::home::Home;
 use crate::output::{Output, counted, table};
+use crate::progress::say_above;
+use deft_config::Home;
+use deft_service::app;
+use deft_service::doorbell::{self, Ring};
+use deft_service::tools::Opened;
 
 pub(super) async fn list(args: &ToolList, home: &Home, output: &Output) -> Done {
     let (opened, failed) = if args.refresh {
-        let opened = Opened::to_ask(home).await?;
+        let opened = Opened::to_ask(home, say_above).await?;
         let failed = opened.router.listed().await;
         // A daemon asks its own connections again.
         doorbell::ring(&home.path, Ring::Tools);
         (opened, failed)
     } else {
-        (Opened::to_read(home, output).await?, Vec::new())
+        (Opened::to_read(home, say_above).await?, Vec::new())
     };
     if let Some(server) = &args.server {
         check_server(server, home)?;
@@ -55,7 +57,7 @@ pub(super) async fn list(args: &ToolList, home: &Home, output: &Output) -> Done 
         note_unasked(&unasked, output);
         note_failed(&failed, output);
     }
-    opened.close(output).await;
+    output.warn(opened.close().await);
     Ok(ExitCode::from(u8::from(!failed.is_empty())))
 }
 
@@ -154,7 +156,7 @@ fn short(tool: &ToolInfo) -> Value {
 }
 
 pub(super) async fn show(name: &str, home: &Home, output: &Output) -> Done {
-    let opened = Opened::to_read(home, output).await?;
+    let opened = Opened::to_read(home, say_above).await?;
     let tool = find(&opened.router, name)?;
     let grant = match app::read_store(home) {
         Ok(store) => remembered::find(&*store, &tool).await,
@@ -172,7 +174,7 @@ pub(super) async fn show(name: &str, home: &Home, output: &Output) -> Done {
         let approval = remembered::line(&tool, grant.as_ref(), home);
         output.data(page(&tool, approval))?;
     }
-    opened.close(output).await;
+    output.warn(opened.close().await);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -270,9 +272,9 @@ fn type_of(schema: &Value) -> String {
 }
 
 pub(super) async fn catalog(home: &Home, output: &Output) -> Done {
-    let opened = Opened::to_read(home, output).await?;
+    let opened = Opened::to_read(home, say_above).await?;
     output.document(&opened.router.catalog())?;
     note_unasked(&never_asked(&opened, home), output);
-    opened.close(output).await;
+    output.warn(opened.close().await);
     Ok(ExitCode::SUCCESS)
 }

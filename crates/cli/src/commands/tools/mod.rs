@@ -5,18 +5,15 @@
 
 mod call;
 mod list;
-mod open;
 mod remembered;
 
-use crate::app;
 use crate::args::{Global, Tools};
 use crate::failure::Done;
-use crate::home::Home;
 use crate::output::Output;
+use deft_service::app;
 
 pub(crate) use call::arguments;
 pub(crate) use list::no_such_server;
-pub(crate) use open::{Opened, forget, remember, router};
 
 /// Whether a tool needs the engine: to do its work, or to have its message carried to a person.
 fn needs_engine(tool: &str) -> bool {
@@ -30,10 +27,12 @@ pub(crate) fn run(command: &Tools, global: &Global, output: &Output) -> Done {
         return call::run_own(args, global, output);
     }
     let home = match command {
-        Tools::Call(_) | Tools::Forget { .. } => Home::open(global)?,
+        Tools::Call(_) | Tools::Forget { .. } => global.workspace().home()?,
         // What servers say is stored.
-        Tools::List(args) if args.refresh => Home::open(global)?,
-        Tools::List(_) | Tools::Show { .. } | Tools::Catalog => Home::to_read(global)?,
+        Tools::List(args) if args.refresh => global.workspace().home()?,
+        Tools::List(_) | Tools::Show { .. } | Tools::Catalog => {
+            global.workspace().home_to_read()?
+        }
     };
     let runtime = app::runtime()?;
     match command {

@@ -7,10 +7,10 @@ use deft_store::{Grant, Store};
 use deft_tools::ToolInfo;
 use serde_json::{Value, json};
 
-use crate::app;
 use crate::failure::{Done, Failure};
-use crate::home::Home;
 use crate::output::{Output, local};
+use deft_config::Home;
+use deft_service::app;
 
 /// The grant for all calls of a tool, if a person gave one, also if the tool has changed since.
 pub(super) async fn find(store: &dyn Store, tool: &ToolInfo) -> Option<Grant> {

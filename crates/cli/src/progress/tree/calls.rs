@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use deft_agent::{Event, Interpretation, What};
+use deft_agent::{Event, EventKind, Interpretation};
 use deft_model::Object;
 use deft_workflow::Path;
 use serde_json::Value;
@@ -17,7 +17,7 @@ impl Tree {
     pub(super) fn agent(&mut self, step: &Path, event: &Event) -> Option<Styled> {
         let place = |turn: u32, call: u32| format!("{step}/{}", event.agent.child(turn, call));
         match &event.what {
-            What::Called {
+            EventKind::Called {
                 turn,
                 call,
                 tool,
@@ -32,7 +32,7 @@ impl Tree {
                 self.begin(&place(*turn, *call), name, shown(given));
                 None
             }
-            What::Dispatched {
+            EventKind::Dispatched {
                 turn,
                 call,
                 dispatch,
@@ -41,7 +41,7 @@ impl Tree {
                 self.begin(&at, &dispatch.agent_id, clip(&dispatch.mission));
                 Some(self.show_at(&at))
             }
-            What::Returned {
+            EventKind::Returned {
                 turn,
                 call,
                 error,
@@ -54,7 +54,7 @@ impl Tree {
                 };
                 self.mark(&place(*turn, *call), None, mark, note)
             }
-            What::Told {
+            EventKind::Told {
                 turn,
                 call,
                 name,

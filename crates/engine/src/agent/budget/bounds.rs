@@ -5,7 +5,7 @@
 
 use deft_model::{Budget, BudgetPeriod, Exhausted, RunId, Usd};
 use deft_store::{Limit, RunRow, run_scope};
-use deft_workflow::{Around, Event, Path};
+use deft_workflow::{EnclosingSkill, Event, Path};
 use jiff::civil::Date;
 
 use super::super::options::DayBudget;
@@ -45,7 +45,7 @@ pub(crate) struct Payer {
 }
 
 impl Payer {
-    fn new(run: &RunId, around: Around) -> Self {
+    fn new(run: &RunId, around: EnclosingSkill) -> Self {
         let of_run = run_scope(run);
         Self {
             inside: around.path.is_some(),
@@ -61,7 +61,7 @@ impl Payer {
 }
 
 /// The skills of a run that pay for a question of one of its steps; the run's own first.
-pub(crate) fn payers(run: &RunRow, around: Vec<Around>) -> Vec<Payer> {
+pub(crate) fn payers(run: &RunRow, around: Vec<EnclosingSkill>) -> Vec<Payer> {
     let around = around.into_iter();
     around.map(|around| Payer::new(&run.id, around)).collect()
 }
@@ -89,7 +89,7 @@ impl Inner {
 
     /// The skills of a run that pay for a call of one of its steps, as its journal tells them.
     async fn payers_at(&self, run: &RunRow, path: &str) -> Vec<Payer> {
-        let own = Around {
+        let own = EnclosingSkill {
             skill: run.skill.clone(),
             revision: run.revision.clone(),
             path: None,
@@ -110,7 +110,7 @@ impl Inner {
             // A step that was tried again may have entered another revision.
             around.retain(|known| known.path.as_ref().is_none_or(|path| !same(path, &at)));
             if let Ok(pinned) = self.pinned(&run.skill, &revision).await {
-                around.push(Around {
+                around.push(EnclosingSkill {
                     skill: pinned.skill.id.to_string(),
                     revision,
                     path: Some(at),

@@ -1,8 +1,8 @@
 //! Workflows and records as they come, for properties.
 
 use deft_model::{
-    Action, Body, Choice, Confirmation, Dialect, Effects, Input, InputType, Loop, Object, OnError,
-    OpenSpec, Skill, SkillId, Step, Text, Trigger, Workflow,
+    Body, Choice, Confirmation, Dialect, Effects, Input, InputType, Loop, Object, OnError,
+    OpenSpec, Skill, SkillId, Step, StepKind, Text, Trigger, Workflow,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -113,20 +113,20 @@ fn input() -> impl Strategy<Value = Input> {
     )
 }
 
-fn action() -> impl Strategy<Value = Action> {
+fn kind() -> impl Strategy<Value = StepKind> {
     prop_oneof![
-        (prose(), object()).prop_map(|(tool, args)| Action::Tool { tool, args }),
+        (prose(), object()).prop_map(|(tool, args)| StepKind::Tool { tool, args }),
         // Not the workflow itself, whose id may be a single letter.
-        (prose(), object()).prop_map(|(skill, args)| Action::Skill {
+        (prose(), object()).prop_map(|(skill, args)| StepKind::Skill {
             skill: format!("other {skill}"),
             args
         }),
         // What JSON writes as a text, Python reads as one.
-        prose().prop_map(|text| Action::Compute {
+        prose().prop_map(|text| StepKind::Compute {
             code: format!("result = {}", Value::from(text)),
         }),
         (prose(), vec(prose(), 0..3), option::of(any::<u32>())).prop_map(
-            |(instructions, tools, max_steps)| Action::Agent {
+            |(instructions, tools, max_steps)| StepKind::Agent {
                 instructions,
                 tools,
                 max_steps,
@@ -160,7 +160,7 @@ fn step() -> impl Strategy<Value = Step> {
         (over.unwrap_or_else(|| json!("{{ [1, 2] }}")), var, most)
     });
     let first = (
-        action(),
+        kind(),
         option::of(prose()),
         option::of(word()),
         option::of(condition),
@@ -181,7 +181,7 @@ fn step() -> impl Strategy<Value = Step> {
     );
     (first, second, third).prop_map(|(first, second, third)| Step {
         id: String::new(),
-        action: first.0,
+        kind: first.0,
         description: first.1,
         output: first.2,
         condition: first.3.map(str::to_owned),
@@ -246,7 +246,7 @@ fn body(mut calls: Vec<(String, Value)>, flow: bool, text: &str) -> Body {
             if at > 0 {
                 args["text"] = json!("{{ step0.result }}");
             }
-            Step::new(format!("step{at}"), Action::Tool { tool, args })
+            Step::new(format!("step{at}"), StepKind::Tool { tool, args })
         };
         return Body::Steps(Box::new(Workflow {
             steps: calls.into_iter().enumerate().map(step).collect(),
@@ -257,7 +257,7 @@ fn body(mut calls: Vec<(String, Value)>, flow: bool, text: &str) -> Body {
     match calls.pop() {
         Some((tool, args)) => Body::Call {
             step: "only".to_owned(),
-            action: Action::Tool { tool, args },
+            kind: StepKind::Tool { tool, args },
             on_error: OnError::Fail,
             timeout: None,
             instructions: Text::from(text),

@@ -15,10 +15,10 @@ use deft_registry::read_text;
 use serde_json::{Map, Value, json};
 
 use super::edit::literal_secrets;
-use crate::config::{Editor, bad_name};
 use crate::failure::{Done, Failure};
-use crate::home::config_file;
 use crate::output::{Output, counted};
+use deft_config::config_file;
+use deft_config::{Editor, bad_name};
 use entry::Taken;
 
 /// The largest file of another host; some hosts keep more than servers in it.

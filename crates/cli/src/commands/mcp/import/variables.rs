@@ -1,6 +1,6 @@
 //! `${…}` in the files of other hosts.
 
-use crate::env;
+use deft_config::env;
 
 /// What a text with variables is to deft.
 #[derive(Debug, PartialEq)]

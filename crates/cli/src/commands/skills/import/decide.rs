@@ -10,7 +10,7 @@ use super::super::files::{Effect, Planned, conflict};
 use super::gather::Item;
 use super::layout::{Layout, Part};
 use crate::args::Import;
-use crate::home::Home;
+use deft_config::Home;
 
 /// What becomes of a skill.
 #[derive(Debug, PartialEq, Eq)]

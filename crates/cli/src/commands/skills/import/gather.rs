@@ -9,7 +9,7 @@ use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Severity, parse_rec
 use super::super::files::{Planned, Refused, copy_siblings};
 use super::layout::Part;
 use crate::failure::{Done, Failure};
-use crate::home::Home;
+use deft_config::Home;
 
 /// A skill or the index of a domain, with the files it consists of.
 pub(super) struct Item {

@@ -17,11 +17,10 @@ use self::report::Report;
 use super::files::{Effect, Refused};
 use crate::args::{Global, Import};
 use crate::failure::{Done, Failure};
-use crate::home::Home;
 use crate::output::Output;
 
 pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
-    let home = Home::open(global)?;
+    let home = global.workspace().home()?;
     let mut gathered = Gathered::new(&home);
     for path in &args.paths {
         gathered.add(path)?;

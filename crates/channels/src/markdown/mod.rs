@@ -1,0 +1,243 @@
+//! Markdown on a terminal, written while it arrives.
+//!
+//! What was written stays: nothing is drawn twice, so nothing flickers. A word is written when it is
+//! over, a mark such as `**` when its other half is there, so the result does not depend on the
+//! pieces in which a text arrives. Lines of a text stay lines; code and tables are left as they are.
+//!
+//! Not here: where the text goes. Nothing of it can command a terminal.
+
+mod block;
+mod inline;
+mod style;
+#[cfg(test)]
+mod tests;
+mod wrap;
+
+use block::{Fence, Opening};
+use style::Style;
+use wrap::Wrap;
+
+use deft_model::visible_after;
+
+/// A text on its way to a terminal.
+pub struct Renderer {
+    /// False for plain text: marks are shown as they were written.
+    styled: bool,
+    out: Wrap,
+    /// What of the current line is not written yet.
+    line: String,
+    /// The character before that.
+    before: Option<char>,
+    /// The last character that was pushed.
+    last: Option<char>,
+    state: State,
+    /// A blank line is owed before the next one.
+    blank: bool,
+    /// Something was written.
+    begun: bool,
+}
+
+enum State {
+    /// A line begins.
+    Start,
+    /// In a line with words, all of them in a style.
+    Words(Style),
+    /// In a line that is left as it is.
+    Raw,
+    /// At the beginning of a line of code.
+    Code(Fence),
+    /// Within a line of code.
+    CodeLine(Fence),
+}
+
+impl Renderer {
+    /// A text in styles, or as it is; as wide as the terminal, if there is one.
+    pub fn new(styled: bool, width: Option<usize>) -> Self {
+        Self {
+            styled,
+            out: Wrap::new(width),
+            line: String::new(),
+            before: None,
+            last: None,
+            state: State::Start,
+            blank: false,
+            begun: false,
+        }
+    }
+
+    /// Takes more of the text, and gives what can be written of it.
+    pub fn push(&mut self, text: &str) -> String {
+        let text = text.replace('\r', "");
+        let shown = visible_after(self.last, &text);
+        self.last = text.chars().next_back().or(self.last);
+        for part in shown.split_inclusive('\n') {
+            self.line
+                .push_str(&part.trim_end_matches('\n').replace('\t', "    "));
+            self.advance(part.ends_with('\n'));
+        }
+        self.out.take()
+    }
+
+    /// Gives what is left, and ends the line.
+    pub fn finish(&mut self) -> String {
+        let open = match &self.state {
+            State::Start | State::Code(_) => !self.line.is_empty(),
+            State::Words(_) | State::Raw | State::CodeLine(_) => true,
+        };
+        if open {
+            self.advance(true);
+        }
+        self.state = State::Start;
+        (self.blank, self.begun) = (false, false);
+        self.out.take()
+    }
+
+    /// A whole text without marks and without styles, for whoever shows neither. Everything else is as
+    /// on a terminal: nothing in a text can begin an escape, so all of them are ours.
+    pub fn plain(text: &str) -> String {
+        let styled = Self::whole(text, true, None);
+        let mut pieces = styled.split('\x1b');
+        let mut out = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            out.push_str(piece.split_once('m').map_or("", |(_, rest)| rest));
+        }
+        out
+    }
+
+    /// The whole of a text at once.
+    pub fn whole(text: &str, styled: bool, width: Option<usize>) -> String {
+        let mut renderer = Self::new(styled, width);
+        let mut out = renderer.push(text);
+        out.push_str(&renderer.finish());
+        out
+    }
+
+    /// Whether a line is begun and not ended.
+    pub fn is_midline(&self) -> bool {
+        self.out.is_midline()
+    }
+
+    /// Writes what can be written of the line; all of it if it is complete.
+    fn advance(&mut self, complete: bool) {
+        if matches!(self.state, State::Start | State::Code(_)) {
+            self.open(complete);
+        }
+        match &self.state {
+            State::Start | State::Code(_) => return,
+            State::Words(style) => {
+                let style = *style;
+                self.words(style, complete);
+            }
+            State::Raw => {
+                let line = std::mem::take(&mut self.line);
+                self.out.raw(&line, Style::PLAIN);
+            }
+            State::CodeLine(_) => {
+                let line = std::mem::take(&mut self.line);
+                let style = if self.styled {
+                    Style::CODE
+                } else {
+                    Style::PLAIN
+                };
+                self.out.raw(&line, style);
+            }
+        }
+        if complete {
+            self.out.end_line();
+            self.before = None;
+            self.state = match std::mem::replace(&mut self.state, State::Start) {
+                State::CodeLine(fence) => State::Code(fence),
+                State::Start | State::Words(_) | State::Raw | State::Code(_) => State::Start,
+            };
+        }
+    }
+
+    /// Decides what a line is, as soon as that can be known.
+    fn open(&mut self, complete: bool) {
+        if let State::Code(fence) = &self.state {
+            match fence.line(&self.line, complete) {
+                None => {}
+                Some(true) => self.close_fence(),
+                Some(false) => {
+                    let (fence, cut) = (*fence, fence.cut(&self.line));
+                    self.line.drain(..cut);
+                    self.owe();
+                    self.out.indent(if self.styled {
+                        fence.indent + 2
+                    } else {
+                        fence.indent
+                    });
+                    self.state = State::CodeLine(fence);
+                }
+            }
+            return;
+        }
+        let Some(opening) = Opening::of(&self.line, complete, self.styled) else {
+            return;
+        };
+        match opening {
+            Opening::Blank => {
+                self.line.clear();
+                self.blank = self.begun;
+            }
+            Opening::Fence(fence) => {
+                let line = std::mem::take(&mut self.line);
+                if !self.styled {
+                    self.owe();
+                    self.out.raw(&line, Style::PLAIN);
+                    self.out.end_line();
+                }
+                self.state = State::Code(fence);
+            }
+            Opening::Rule => {
+                self.line.clear();
+                self.owe();
+                self.out.raw("────────", Style::DIM);
+                self.out.end_line();
+            }
+            Opening::Table => {
+                self.owe();
+                self.state = State::Raw;
+            }
+            Opening::Words {
+                cut,
+                indent,
+                mark,
+                style,
+            } => {
+                self.owe();
+                self.line.drain(..cut);
+                self.out.begin(indent, &mark);
+                self.state = State::Words(style);
+            }
+        }
+    }
+
+    fn close_fence(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if !self.styled {
+            self.out.raw(&line, Style::PLAIN);
+            self.out.end_line();
+        }
+        self.state = State::Start;
+    }
+
+    /// Writes the blank line that is owed.
+    fn owe(&mut self) {
+        if std::mem::take(&mut self.blank) {
+            self.out.end_line();
+        }
+        self.begun = true;
+    }
+
+    fn words(&mut self, style: Style, complete: bool) {
+        let used = if self.styled {
+            inline::write(&self.line, self.before, style, complete, &mut self.out)
+        } else {
+            self.out.words(&self.line, Style::PLAIN);
+            self.line.len()
+        };
+        self.before = self.line[..used].chars().next_back().or(self.before);
+        self.line.drain(..used);
+    }
+}

@@ -1,0 +1,128 @@
+//! `deft up`: starts the daemon of a home and waits for a signal.
+//!
+//! Not here: what the daemon does, which is the service's.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use deft_service::daemon::{self, Daemon, Lock, Ready};
+use deft_service::logging;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::args::{Global, LogForm, Up};
+use crate::failure::{Done, Failure};
+use crate::logging::sinks;
+use crate::output::{Output, counted};
+use crate::progress::{say_above, say_in_log};
+use crate::terminal::Stream;
+
+pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
+    let begun = Instant::now();
+    let home = global.workspace().home()?;
+    home.ensure()?;
+    let lock = Lock::take(&home.path)?;
+    let seeded = daemon::seed_new_home(&home)?;
+    logging::start_with(&home.path, home.config.logs.limits, sinks(args.log, output));
+    let for_people = args.log == LogForm::Text && !output.quiet;
+    if !for_people {
+        say_in_log();
+    }
+    let daemon = Daemon::open(home, lock, say_above)?;
+    let folder = daemon.home();
+    let grace = args.grace.unwrap_or(Duration::from_secs(10));
+    let only_for = args.only_for;
+    let until = || Ok(wait_for_the_end(Signals::listen()?, only_for));
+    daemon.run(grace, until, |ready| {
+        tracing::info!(
+            "{}; home {}, process {}",
+            ready_line(ready, begun),
+            folder.display(),
+            std::process::id(),
+        );
+        if ready.is_first_start && for_people {
+            greet(seeded);
+        }
+    })
+}
+
+/// How long the start took, how many skills have a schedule, and when the next one fires.
+fn ready_line(ready: &Ready, begun: Instant) -> String {
+    let scheduled = usize::try_from(ready.scheduled).unwrap_or(usize::MAX);
+    let next = ready.next.map_or("nothing is planned".to_owned(), |at| {
+        format!("next at {}", deft_schedule::show(at, &ready.zone))
+    });
+    format!(
+        "ready after {} ms: {} on time, {next}",
+        begun.elapsed().as_millis(),
+        counted(scheduled, "skill"),
+    )
+}
+
+fn greet(seeded: usize) {
+    let first = match seeded {
+        0 => "this is the first start".to_owned(),
+        _ => format!("this home is new: {seeded} files were put into its `skills` folder"),
+    };
+    let text = format!(
+        "\n{first}.\n\
+         `hello-deft` fires every minute and leaves a notice here; `deft skills delete hello-deft` ends that.\n\
+         try next, in another terminal:\n  \
+         deft run countdown          a workflow that runs anywhere\n  \
+         deft schedule list          what fires when\n  \
+         deft runs list              what has happened\n  \
+         deft doctor                 what is missing for the rest\n\n"
+    );
+    // What cannot be said is not worth failing for.
+    drop(Stream::Err.write(text));
+}
+
+/// The signals that end a daemon.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    /// The terminal was closed.
+    hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> Done<Self> {
+        let listen = |kind| {
+            signal(kind).map_err(|problem| {
+                Failure::internal("signals", format!("cannot listen to signals: {problem}"))
+            })
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hangup: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// The exit code that the next signal means.
+    async fn next(&mut self) -> ExitCode {
+        tokio::select! {
+            _ = self.interrupt.recv() => ExitCode::from(130),
+            _ = self.terminate.recv() => ExitCode::SUCCESS,
+            _ = self.hangup.recv() => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// Waits for a signal, or for `--for` to be over. A second signal ends everything at once.
+async fn wait_for_the_end(mut signals: Signals, only_for: Option<Duration>) -> ExitCode {
+    let enough = async {
+        match only_for {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    let code = tokio::select! {
+        code = signals.next() => code,
+        () = enough => ExitCode::SUCCESS,
+    };
+    tokio::spawn(async move {
+        signals.next().await;
+        std::process::exit(130);
+    });
+    code
+}

@@ -1,0 +1,141 @@
+//! The events of a daemon on its terminal, as text or as JSON.
+//!
+//! Not here: the log file, which the service writes.
+
+use std::io::{self, Write};
+
+use deft_service::logging::Sink;
+use tracing_subscriber::Layer;
+
+use crate::args::LogForm;
+use crate::output::Output;
+use crate::terminal::{Stream, Styled};
+
+/// Where the events of a daemon are shown besides the log; nowhere when the person wants quiet.
+pub(crate) fn sinks(form: LogForm, output: &Output) -> Vec<Sink> {
+    if output.quiet {
+        return Vec::new();
+    }
+    let styled = output.styles_stderr();
+    let layer = tracing_subscriber::fmt::layer();
+    vec![match form {
+        LogForm::Text => layer
+            .compact()
+            .with_target(false)
+            .with_ansi(false)
+            .with_writer(move || TextLines { styled })
+            .boxed(),
+        LogForm::Json => layer
+            .json()
+            .flatten_event(true)
+            .with_writer(|| JsonLines)
+            .boxed(),
+    }]
+}
+
+/// Events as text on stderr. Each call is one event.
+struct TextLines {
+    styled: bool,
+}
+
+impl Write for TextLines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        Stream::Err.write(text_of_event(&text, self.styled))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Further lines of an event are indented: none of them can pass for an event of its own.
+fn text_of_event(text: &str, styled: bool) -> Styled {
+    let text = text.trim_end_matches('\n').replace('\n', "\n    ") + "\n";
+    let (time, rest) = text.split_once(' ').unwrap_or(("", &text));
+    let level = rest.split_whitespace().next().unwrap_or_default();
+    let code = match level {
+        "ERROR" => "31",
+        "WARN" => "33",
+        "INFO" => "32",
+        _ => return Styled::from(text),
+    };
+    // The formatter would let sequences in values through beside its own, so deft adds the colours.
+    let (pad, rest) = rest.split_once(level).unwrap_or(("", rest));
+    Styled::paint("2", time, styled)
+        .with(" ")
+        .with(pad)
+        .with(Styled::paint(code, level, styled))
+        .with(rest)
+}
+
+/// Events as JSON on stderr. Each call is one event.
+struct JsonLines;
+
+impl Write for JsonLines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Stream::Err.write_json(&String::from_utf8_lossy(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    #[test]
+    fn an_event_cannot_look_like_two() {
+        let text = text_of_event("WARN one\u{1b}[2J\nERROR forged\n", false);
+        assert_eq!(text.as_str(), "WARN one\\x1b[2J\n    ERROR forged\n");
+    }
+
+    /// The colours are deft's; a sequence in a value is text, whatever it is.
+    #[test]
+    fn values_cannot_style_the_log() {
+        let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
+        let sink = seen.clone();
+        let layer = tracing_subscriber::fmt::layer()
+            .compact()
+            .with_target(false)
+            .with_ansi(false)
+            .with_writer(move || Sink(sink.clone()));
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+            let hostile = "\x1b[8mhidden\u{202e}";
+            tracing::warn!(server = %hostile, "said {hostile}");
+        });
+        let text = String::from_utf8(seen.lock().unwrap().clone()).unwrap();
+        let (time, _) = text.split_once(' ').unwrap();
+        let said = "\\x1b[8mhidden\\u{202e}";
+        assert_eq!(
+            text_of_event(&text, true).as_str(),
+            format!("\x1b[2m{time}\x1b[0m  \x1b[33mWARN\x1b[0m said {said} server={said}\n")
+        );
+        assert_eq!(
+            text_of_event(&text, false).as_str(),
+            format!("{time}  WARN said {said} server={said}\n")
+        );
+    }
+
+    #[derive(Clone)]
+    struct Sink(std::sync::Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Where secrets come from: references such as `env:NAME` and `file:PATH`, and
+//! the names of the `[secrets]` section.
+//!
+//! A value is read when it is needed and kept by nobody here. Not here: writing
+//! secrets, and putting them into calls, which is the router's part.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use deft_registry::read_text;
+use deft_tools::{Reference, Secret, SecretSource};
+
+use crate::env;
+use crate::settings::{Config, resolve};
+
+/// The largest file that may hold a secret.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// The secrets of a configuration.
+#[derive(Debug, Default)]
+pub struct Secrets {
+    /// References by name.
+    named: BTreeMap<String, String>,
+    /// What relative paths are seen from.
+    home: PathBuf,
+    warnings: Mutex<Vec<String>>,
+}
+
+/// The secrets of a configuration, as the router and the engine take them.
+pub fn source(config: &Config) -> Arc<dyn SecretSource> {
+    Arc::new(Secrets::new(config))
+}
+
+impl Secrets {
+    /// The secrets that a configuration names.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            named: config.secrets.clone(),
+            home: config.home.clone(),
+            warnings: Mutex::default(),
+        }
+    }
+
+    /// What a person should know about secrets that were read so far.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    fn read(&self, reference: &str) -> Result<Secret, String> {
+        match reference.split_once(':') {
+            Some(("env", name)) => env::text(name)
+                .map(Secret::new)
+                .map_err(|why| format!("the variable `{name}` {why}")),
+            Some(("file", path)) => self.file(&resolve(&self.home, path)),
+            Some(("keyring", _)) => {
+                Err("keyrings are not supported in this build; use `env:` or `file:`".to_owned())
+            }
+            _ => Err(format!(
+                "`{reference}` is not of the form `env:NAME` or `file:PATH`"
+            )),
+        }
+    }
+
+    fn file(&self, path: &Path) -> Result<Secret, String> {
+        let text = read_text(path, MAX_BYTES)
+            .map_err(|problem| format!("cannot read `{}`: {problem}", path.display()))?;
+        if others_may_read(path) {
+            let path = path.display();
+            self.warn(format!(
+                "others may read `{path}`, which holds a secret: `chmod 600 {path}`"
+            ));
+        }
+        // Editors and `echo` end a file with a line break that is not part of it.
+        let secret = text.trim_end_matches(['\r', '\n']);
+        if secret.is_empty() {
+            return Err(format!("`{}` is empty", path.display()));
+        }
+        Ok(Secret::new(secret))
+    }
+}
+
+impl SecretSource for Secrets {
+    fn secret(&self, reference: &str) -> Result<Secret, String> {
+        if let Some(behind) = self.named.get(reference) {
+            return self.read(behind);
+        }
+        if reference.contains(':') {
+            return self.read(reference);
+        }
+        let near = deft_model::nearest(reference, self.named.keys().map(String::as_str));
+        let near = near.map(|near| format!("; did you mean `{near}`?"));
+        Err(format!(
+            "`[secrets]` does not have it{}",
+            near.unwrap_or_default()
+        ))
+    }
+}
+
+#[cfg(unix)]
+fn others_may_read(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn others_may_read(_: &Path) -> bool {
+    false
+}
+
+/// Words in names of variables and headers whose values are secrets.
+const NAMES: [&str; 10] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "api_key",
+    "apikey",
+    "authorization",
+    "credential",
+    "private_key",
+    "access_key",
+];
+
+/// How well-known tokens begin.
+const TOKENS: [&str; 9] = [
+    "sk-",
+    "ghp_",
+    "gho_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AIza",
+    "eyJ",
+];
+
+/// Whether a value is probably a secret written down, as opposed to a reference
+/// to one. A guess, good for a warning and for leaving it out of a list.
+pub fn is_literal_secret(name: &str, value: &str) -> bool {
+    if value.is_empty() || Reference::new(value).is_secret() {
+        return false;
+    }
+    let name = name.to_lowercase().replace('-', "_");
+    let named =
+        NAMES.iter().any(|word| name.contains(word)) || name == "key" || name.ends_with("_key");
+    let value = value.rsplit(' ').next().unwrap_or(value);
+    named
+        || TOKENS
+            .iter()
+            .any(|start| value.starts_with(start) && value.len() >= 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets(home: &Path) -> Secrets {
+        let named = [("MAIL", "file:mail.txt"), ("RING", "keyring:x")];
+        Secrets {
+            named: named
+                .map(|(name, to)| (name.to_owned(), to.to_owned()))
+                .into(),
+            home: home.to_owned(),
+            warnings: Mutex::default(),
+        }
+    }
+
+    #[test]
+    fn references_are_followed() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("mail.txt"), "s3cret\n").unwrap();
+        let secrets = secrets(home.path());
+        let read = |reference: &str| {
+            secrets
+                .secret(reference)
+                .map(|secret| secret.expose().to_owned())
+        };
+        assert_eq!(read("MAIL").unwrap(), "s3cret");
+        assert_eq!(read("file:mail.txt").unwrap(), "s3cret");
+        assert_eq!(read("env:PATH").unwrap(), env::text("PATH").unwrap());
+        for (reference, why) in [
+            ("MIAL", "`[secrets]` does not have it; did you mean `MAIL`?"),
+            ("env:DEFT_NO_SUCH", "the variable `DEFT_NO_SUCH` is not set"),
+            (
+                "RING",
+                "keyrings are not supported in this build; use `env:` or `file:`",
+            ),
+            (
+                "http:x",
+                "`http:x` is not of the form `env:NAME` or `file:PATH`",
+            ),
+        ] {
+            assert_eq!(read(reference).unwrap_err(), why);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_may_read_is_said() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("mail.txt");
+        std::fs::write(&path, "s3cret").unwrap();
+        let secrets = secrets(home.path());
+        for (mode, warnings) in [(0o600, 0), (0o644, 1)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            secrets.secret("MAIL").unwrap();
+            secrets.secret("MAIL").unwrap();
+            assert_eq!(secrets.take_warnings().len(), warnings);
+        }
+    }
+
+    #[test]
+    fn secrets_written_down_are_guessed() {
+        for (name, value, expected) in [
+            ("GITHUB_TOKEN", "abc", true),
+            ("Authorization", "Bearer abc", true),
+            ("Authorization", "Bearer env:TOKEN", false),
+            ("X-Api-Key", "abc", true),
+            ("OPENAI", "sk-abcdefghijklmnop", true),
+            ("LOG_LEVEL", "debug", false),
+            ("KEYBOARD", "de", false),
+            ("API_KEY", "", false),
+        ] {
+            assert_eq!(is_literal_secret(name, value), expected, "{name}={value}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Settings against the table of keys. Every problem is found, not only the
+//! first.
+
+use deft_model::nearest;
+
+use super::kind::{Kind, Wrong, check_heal};
+use super::problem::Problem;
+use super::table::{self, Key, Meaning};
+use super::tree::{Data, Node, Origin, Section, Settings};
+
+impl Settings {
+    /// Everything that is wrong, in the order of the file.
+    pub fn check(&self) -> Vec<Problem> {
+        let mut checker = Checker::default();
+        checker.section(&self.root, &mut Vec::new());
+        checker.servers(self);
+        checker.models(self);
+        let line = |problem: &Problem| problem.line().unwrap_or(usize::MAX);
+        checker.problems.sort_by_key(line);
+        checker.problems
+    }
+}
+
+#[derive(Default)]
+struct Checker {
+    problems: Vec<Problem>,
+}
+
+impl Checker {
+    fn section(&mut self, section: &Section, path: &mut Vec<String>) {
+        for (name, node) in section {
+            path.push(name.clone());
+            match (table::meaning(path), &node.data) {
+                (Meaning::Leaf(key), _) => self.leaf(key, node, path),
+                (Meaning::Section, Data::Table(below)) => self.section(below, path),
+                (Meaning::Section, Data::List(_) | Data::Value(_)) => {
+                    let place = shown(path);
+                    let message = format!("`{place}` is a section: write `[{place}]`");
+                    self.report(node, path, message, None);
+                }
+                (Meaning::Unknown, _) => self.unknown(node, path),
+            }
+            path.pop();
+        }
+    }
+
+    fn leaf(&mut self, key: &Key, node: &Node, path: &[String]) {
+        let place = shown(path);
+        let mut wrong = |node: &Node, Wrong { message, hint }| {
+            self.report(node, path, format!("`{place}` {message}"), hint);
+        };
+        if let Err(problem) = key.kind.check(&node.json()) {
+            return wrong(node, problem);
+        }
+        if let (Kind::Heals, Data::List(items)) = (key.kind, &node.data) {
+            for item in items {
+                if let Err(problem) = check_heal(&item.json()) {
+                    wrong(item, problem);
+                }
+            }
+        }
+    }
+
+    fn unknown(&mut self, node: &Node, path: &[String]) {
+        let (name, above) = match path.split_last() {
+            Some((name, above)) => (name.as_str(), above),
+            None => return,
+        };
+        let known = table::names_below(above);
+        let prefix: String = above.iter().map(|part| format!("{part}.")).collect();
+        let hint = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{prefix}{near}`?"),
+            None => format!("known here: {}", known.join(", ")),
+        };
+        let message = format!("unknown key `{}`", shown(path));
+        self.report(node, path, message, Some(hint));
+    }
+
+    /// What no single key can say about a server.
+    fn servers(&mut self, settings: &Settings) {
+        let Some(Data::Table(servers)) = settings.get(&["mcp_servers"]).map(|node| &node.data)
+        else {
+            return;
+        };
+        for (name, node) in servers {
+            let Data::Table(server) = &node.data else {
+                continue;
+            };
+            let path = ["mcp_servers".to_owned(), name.clone()];
+            if let Some(problem) = bad_name(name) {
+                self.report(node, &path, problem, None);
+            }
+            let message = match (server.get("command"), server.get("url")) {
+                (Some(_), Some(_)) => "both `command` and `url`",
+                (None, None) => "neither `command` nor `url`",
+                (Some(_), None) | (None, Some(_)) => continue,
+            };
+            let hint = "a server is a program (`command`) or an address (`url`)".to_owned();
+            let message = format!("the server `{name}` has {message}");
+            self.report(node, &path, message, Some(hint));
+        }
+    }
+
+    /// Names of models are names of sections.
+    fn models(&mut self, settings: &Settings) {
+        let models = match settings.get(&["llm"]).map(|node| &node.data) {
+            Some(Data::Table(models)) => models.clone(),
+            _ => Section::new(),
+        };
+        let mut named = Vec::new();
+        for (name, node) in &models {
+            if let Data::Table(model) = &node.data
+                && let Some(Node {
+                    data: Data::List(fallbacks),
+                    ..
+                }) = model.get("fallback")
+            {
+                let place = ["llm", name, "fallback"].map(str::to_owned).to_vec();
+                named.extend(fallbacks.iter().map(|node| (place.clone(), node)));
+            }
+        }
+        let chosen = settings.get(&["agent", "llm"]);
+        let place = ["agent", "llm"].map(str::to_owned).to_vec();
+        named.extend(chosen.map(|node| (place, node)));
+        for (place, node) in named {
+            let Some(name) = node.json().as_str().map(str::to_owned) else {
+                continue;
+            };
+            if models.contains_key(&name) {
+                continue;
+            }
+            let near = nearest(&name, models.keys().map(String::as_str));
+            let hint = near.map_or_else(
+                || format!("write a section `[llm.{name}]`"),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let shown = shown(&place);
+            let message = format!("`{shown}` names the model `{name}`, which there is not");
+            self.report(node, &place, message, Some(hint));
+        }
+    }
+
+    fn report(&mut self, node: &Node, path: &[String], message: String, hint: Option<String>) {
+        let origin = match &node.origin {
+            Origin::Default => None,
+            origin => Some(origin.clone()),
+        };
+        self.problems.push(Problem {
+            message,
+            hint,
+            origin,
+            path: path.to_vec(),
+        });
+    }
+}
+
+/// Why a server cannot have this name.
+pub fn bad_name(name: &str) -> Option<String> {
+    // A dot would make `a.b.c` mean two things.
+    let bad = name.is_empty() || name.contains(['.', '/']) || name.contains(char::is_whitespace);
+    bad.then(|| {
+        format!("the server name `{name}` must not be empty or have a dot, a slash or a blank")
+    })
+}
+
+/// A path as it is written in TOML.
+pub fn shown(path: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let part = |part: &String| {
+        if !part.is_empty() && part.chars().all(plain) {
+            part.clone()
+        } else {
+            format!("{part:?}")
+        }
+    };
+    path.iter().map(part).collect::<Vec<_>>().join(".")
+}

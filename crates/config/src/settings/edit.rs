@@ -1,0 +1,288 @@
+//! Changes to the file that keep its comments and its order.
+//!
+//! A change is checked before it is written: it may leave old mistakes alone,
+//! but it makes no new ones. The file is replaced as a whole, so a reader sees
+//! the old one or the new one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError};
+
+use super::list::unknown;
+use super::problem::Problem;
+use super::table::{self, Meaning};
+use super::tree::Settings;
+use super::{shown, text_of};
+use crate::home;
+use deft_wire::{Done, Failure};
+
+/// The file while it is being changed.
+pub struct Editor {
+    path: PathBuf,
+    before: String,
+    /// Comments of a file that has nothing else, which belong to no key.
+    head: Option<String>,
+    document: DocumentMut,
+    /// Held so that two changes at once do not undo each other.
+    _lock: Option<File>,
+}
+
+impl Editor {
+    /// The file of a home that is about to be changed; neither need exist.
+    pub fn open(home: &Path) -> Done<Self> {
+        // The folder itself is locked, so that no lock file is left behind. Some
+        // file systems know no locks; then the last change wins.
+        let lock = File::open(home).ok().filter(|folder| folder.lock().is_ok());
+        let path = home::config_file(home);
+        let before = text_of(&path)?;
+        // The other parser says where a mistake is.
+        Settings::parse(&before).map_err(|problem| problem.failure(&path))?;
+        let mut document: DocumentMut = before.parse().map_err(|problem: TomlError| {
+            let message = format!("{}: {}", path.display(), problem.message());
+            Failure::input("config", message)
+        })?;
+        let head = document.as_table().is_empty().then(|| before.clone());
+        if head.is_some() {
+            document = DocumentMut::new();
+        }
+        Ok(Self {
+            path,
+            before,
+            head,
+            document,
+            _lock: lock,
+        })
+    }
+
+    /// Sets a key that the table knows.
+    pub fn set(&mut self, path: &[String], value: &Value) -> Done<()> {
+        let key = match table::meaning(path) {
+            Meaning::Leaf(key) => key,
+            Meaning::Section => return Err(is_section(path)),
+            Meaning::Unknown => return Err(unknown(path)),
+        };
+        key.kind.check(value).map_err(|wrong| {
+            let message = format!("`{}` {}", shown(path), wrong.message);
+            Failure::input("config", message).maybe_hint(wrong.hint)
+        })?;
+        let Some((name, above)) = path.split_last() else {
+            return Ok(());
+        };
+        let section = descend(&mut self.document, above)?;
+        let mut value = toml_value(value);
+        match section.get_mut(name) {
+            Some(Item::Value(old)) => {
+                // What stands around it, such as a comment behind it, stays.
+                *value.decor_mut() = old.decor().clone();
+                *old = value;
+            }
+            Some(item) => *item = Item::Value(value),
+            None => drop(section.insert(name, Item::Value(value))),
+        }
+        Ok(())
+    }
+
+    /// Takes a key out; nothing happens if it is not there.
+    pub fn unset(&mut self, path: &[String]) {
+        let Some((name, above)) = path.split_last() else {
+            return;
+        };
+        let mut section: Option<&mut dyn TableLike> = Some(self.document.as_table_mut());
+        for part in above {
+            section = section
+                .and_then(|section| section.get_mut(part))
+                .and_then(Item::as_table_like_mut);
+        }
+        if let Some(section) = section {
+            section.remove(name);
+        }
+    }
+
+    /// Puts a server in, or in the place of the one with that name.
+    pub fn put_server(&mut self, name: &str, fields: &Value) -> Done<()> {
+        let servers = self.document.get("mcp_servers");
+        let inline = servers.is_some_and(Item::is_inline_table);
+        let servers = descend(&mut self.document, &["mcp_servers".to_owned()])?;
+        let mut table = Table::new();
+        for (key, value) in fields.as_object().into_iter().flatten() {
+            table.insert(key, Item::Value(toml_value(value)));
+        }
+        match servers.get_mut(name) {
+            Some(Item::Table(old)) => {
+                *table.decor_mut() = old.decor().clone();
+                table.set_position(old.position());
+                *old = table;
+            }
+            Some(item) => *item = Item::Value(table.into_inline_table().into()),
+            None if inline => {
+                servers.insert(name, Item::Value(table.into_inline_table().into()));
+            }
+            None => {
+                table.decor_mut().set_prefix("\n");
+                servers.insert(name, Item::Table(table));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the file says about a server now.
+    pub fn server(&self, name: &str) -> Option<Value> {
+        let settings = Settings::parse(&self.text()).ok()?;
+        settings
+            .get(&["mcp_servers", name])
+            .map(super::tree::Node::json)
+    }
+
+    /// Names of the servers in the file.
+    pub fn servers(&self) -> Vec<String> {
+        let servers = self
+            .document
+            .get("mcp_servers")
+            .and_then(Item::as_table_like);
+        let names =
+            servers.map(|servers| servers.iter().map(|(name, _)| name.to_owned()).collect());
+        names.unwrap_or_default()
+    }
+
+    /// Takes a server out; false if it was not there.
+    pub fn remove_server(&mut self, name: &str) -> bool {
+        let servers = self.document.get_mut("mcp_servers");
+        let servers = servers.and_then(Item::as_table_like_mut);
+        servers.and_then(|servers| servers.remove(name)).is_some()
+    }
+
+    /// Mistakes that the change makes and that were not there before.
+    pub fn mistakes(&self) -> Vec<Problem> {
+        let check = |text: &str| match Settings::parse(text) {
+            Ok(settings) => settings.check(),
+            Err(problem) => vec![problem],
+        };
+        let old = check(&self.before);
+        let mut new = check(&self.text());
+        new.retain(|problem| !old.iter().any(|other| other.message == problem.message));
+        new
+    }
+
+    /// The file as it would be written.
+    fn text(&self) -> String {
+        let text = self.document.to_string();
+        let Some(head) = &self.head else {
+            return text;
+        };
+        let (head, text) = (head.trim_end(), text.trim_start_matches('\n'));
+        match (head.is_empty(), text.is_empty()) {
+            (true, _) => text.to_owned(),
+            (false, true) => self.before.clone(),
+            (false, false) => format!("{head}\n\n{text}"),
+        }
+    }
+
+    /// Checks the change and writes it; false if there was nothing to write.
+    pub fn save(self) -> Done<bool> {
+        if let Some(problem) = self.mistakes().first() {
+            return Err(
+                Failure::input("config", problem.message.clone()).maybe_hint(problem.hint.clone())
+            );
+        }
+        let text = self.text();
+        if text == self.before && self.path.exists() {
+            return Ok(false);
+        }
+        if let Some(home) = self.path.parent() {
+            home::ensure_home(home)?;
+        }
+        replace(&self.path, &text)
+            .map_err(|problem| Failure::file(&self.path, "write", &problem))?;
+        Ok(true)
+    }
+}
+
+fn is_section(path: &[String]) -> Failure {
+    let name = shown(path);
+    let below = table::names_below(path);
+    let hint = match below.first() {
+        Some(first) => format!("set one of its keys, such as `{name}.{first}`"),
+        None => format!("set one of its keys, as `{name}.NAME`"),
+    };
+    Failure::input("config", format!("`{name}` is a section")).hint(hint)
+}
+
+/// The section at a path, made if need be.
+fn descend<'a>(document: &'a mut DocumentMut, path: &[String]) -> Done<&'a mut dyn TableLike> {
+    let mut section: &mut dyn TableLike = document.as_table_mut();
+    let mut inline = false;
+    for name in path {
+        if !section.contains_key(name) {
+            section.insert(name, new_section(inline));
+        }
+        let item = section.get_mut(name);
+        inline = inline || item.as_ref().is_some_and(|item| item.is_inline_table());
+        section = item.and_then(Item::as_table_like_mut).ok_or_else(|| {
+            let place = shown(path);
+            Failure::input("config", format!("`{name}` in `{place}` is not a section"))
+        })?;
+    }
+    Ok(section)
+}
+
+fn new_section(inline: bool) -> Item {
+    if inline {
+        return Item::Value(InlineTable::new().into());
+    }
+    let mut table = Table::new();
+    // No header of its own as long as it holds nothing but sections.
+    table.set_implicit(true);
+    table.decor_mut().set_prefix("\n");
+    Item::Table(table)
+}
+
+/// A value as it is written in TOML.
+pub fn literal(value: &Value) -> String {
+    toml_value(value).to_string()
+}
+
+fn toml_value(value: &Value) -> toml_edit::Value {
+    match value {
+        // TOML has no null; nobody hands one over.
+        Value::Null => "".into(),
+        Value::Bool(truth) => (*truth).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64().unwrap_or_default().into(),
+        },
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => {
+            toml_edit::Value::Array(items.iter().map(toml_value).collect::<Array>())
+        }
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| (name.clone(), toml_value(value));
+            toml_edit::Value::InlineTable(fields.iter().map(field).collect())
+        }
+    }
+}
+
+/// Puts a whole new file in the place of the old one. A link stays a link.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let fresh = path.with_extension(format!("toml.{}.new", std::process::id()));
+    let mut how = OpenOptions::new();
+    how.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
+    let written = how.open(&fresh).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        if let Ok(old) = fs::metadata(&path) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()
+    });
+    let done = written.and_then(|()| fs::rename(&fresh, &path));
+    if done.is_err() {
+        // Half a file helps nobody; that it cannot be removed is no news.
+        drop(fs::remove_file(&fresh));
+    }
+    done
+}

@@ -1,0 +1,353 @@
+//! Kinds of values: what each takes, in words, as a check and as JSON Schema.
+//!
+//! A check looks at one value and knows nothing of files, lines or keys around
+//! it.
+
+use deft_model::{Choice, FailureClass};
+use serde_json::{Value, json};
+
+use super::ChannelKind;
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// `true` or `false`.
+    Truth,
+    /// A whole number from 0 on.
+    Count,
+    /// A whole number from 1 on.
+    Positive,
+    /// A number from 0 on.
+    Number,
+    /// `30s`, `1h30m`, or a number of seconds.
+    Duration,
+    /// A list of texts.
+    Texts,
+    /// A list of ids of chats, which are numbers or texts.
+    Chats,
+    /// The name of a time zone.
+    Zone,
+    /// A host and a port.
+    Address,
+    /// An address on the web.
+    Url,
+    /// Where the database is.
+    Store,
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A way to people.
+    Channel,
+    /// Where a secret is: never the secret itself.
+    Secret,
+    /// A text, or where a secret is.
+    Reference,
+    /// A list of remedies.
+    Heals,
+    /// Whatever somebody else understands.
+    Any,
+}
+
+/// Why a value does not fit, without the key it belongs to.
+#[derive(Debug, PartialEq)]
+pub struct Wrong {
+    /// Continues "`key` ".
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl Wrong {
+    fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+const REFERENCE_HINT: &str =
+    "put the value into a variable or a file and write `env:NAME` or `file:PATH` here";
+
+impl Kind {
+    /// What it takes, in words.
+    pub fn takes(self) -> String {
+        let words = match self {
+            Self::Text => "a text",
+            Self::Truth => "`true` or `false`",
+            Self::Count => "a whole number",
+            Self::Positive => "a whole number from 1 on",
+            Self::Number => "a number from 0 on",
+            Self::Duration => "a length of time such as `30s` or `5m`, or seconds",
+            Self::Texts => "a list of texts",
+            Self::Chats => "a list of chat ids",
+            Self::Zone => "the name of a zone such as `Europe/Berlin`",
+            Self::Address => "a host and a port such as `127.0.0.1:9876`",
+            Self::Url => "an address that starts with `http://` or `https://`",
+            Self::Store => "an address such as `sqlite://data/deft.db`",
+            Self::Words(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                return words.join(", ");
+            }
+            Self::Channel => "`log`, `telegram`, `webhook` or `tool:NAME`",
+            Self::Secret => "a reference, `env:NAME` or `file:PATH`",
+            Self::Reference => "a text, or a reference as `env:NAME` or `file:PATH`",
+            Self::Heals => "a list of remedies",
+            Self::Any => "any value",
+        };
+        words.to_owned()
+    }
+
+    /// Whether values of this kind are texts, so that `4` means the text `4`.
+    pub fn is_text(self) -> bool {
+        match self {
+            Self::Text
+            | Self::Zone
+            | Self::Address
+            | Self::Url
+            | Self::Store
+            | Self::Words(_)
+            | Self::Channel
+            | Self::Secret
+            | Self::Reference => true,
+            Self::Truth
+            | Self::Count
+            | Self::Positive
+            | Self::Number
+            | Self::Duration
+            | Self::Texts
+            | Self::Chats
+            | Self::Heals
+            | Self::Any => false,
+        }
+    }
+
+    /// Whether a value fits.
+    pub fn check(self, value: &Value) -> Result<(), Wrong> {
+        let other = || Wrong::new(format!("takes {}, not {}", self.takes(), shown(value)));
+        let text = || value.as_str().ok_or_else(other);
+        match self {
+            Self::Text | Self::Reference => text().map(drop),
+            Self::Truth => value.as_bool().map(drop).ok_or_else(other),
+            Self::Count => value.as_u64().map(drop).ok_or_else(other),
+            Self::Positive => at_least(value, 1).ok_or_else(other),
+            Self::Number => {
+                let number = value.as_f64().filter(|number| *number >= 0.0);
+                number.map(drop).ok_or_else(other)
+            }
+            Self::Duration => duration(value, other).map(drop),
+            Self::Texts => each(value, Value::is_string).ok_or_else(other),
+            Self::Chats => each(value, |chat| chat.is_string() || chat.is_i64()).ok_or_else(other),
+            Self::Zone => zone(text()?),
+            Self::Address => address(text()?).ok_or_else(other),
+            Self::Url => {
+                let url = text()?;
+                let fits = url.starts_with("http://") || url.starts_with("https://");
+                fits.then_some(()).ok_or_else(other)
+            }
+            Self::Store => super::store::parse(text()?)
+                .map(drop)
+                .map_err(|problem| Wrong {
+                    message: problem.message,
+                    hint: Some(problem.hint),
+                }),
+            Self::Words(words) => word(text()?, words, other),
+            Self::Channel => channel(text()?, other),
+            Self::Secret => secret(value),
+            Self::Heals => value.as_array().map(drop).ok_or_else(other),
+            Self::Any => Ok(()),
+        }
+    }
+
+    /// The JSON Schema of such values.
+    pub fn schema(self) -> Value {
+        match self {
+            Self::Text | Self::Zone | Self::Address | Self::Reference => json!({"type": "string"}),
+            Self::Truth => json!({"type": "boolean"}),
+            Self::Count => json!({"type": "integer", "minimum": 0}),
+            Self::Positive => json!({"type": "integer", "minimum": 1}),
+            Self::Number => json!({"type": "number", "minimum": 0}),
+            Self::Duration => {
+                json!({"anyOf": [{"type": "string"}, {"type": "number", "exclusiveMinimum": 0}]})
+            }
+            Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Self::Chats => json!({"type": "array", "items": {"type": ["string", "integer"]}}),
+            Self::Url => json!({"type": "string", "pattern": "^https?://"}),
+            Self::Store => json!({"type": "string", "pattern": "^sqlite:"}),
+            Self::Words(words) => json!({"enum": words}),
+            Self::Channel => json!({"anyOf": [
+                {"enum": ChannelKind::WORDS},
+                {"type": "string", "pattern": "^tool:.", "not": {"const": "tool:notify"}},
+            ]}),
+            Self::Secret => json!({"type": "string", "pattern": "^(env|file|keyring):."}),
+            Self::Heals => json!({"type": "array", "items": heal_schema()}),
+            Self::Any => json!({}),
+        }
+    }
+}
+
+/// The value as a message shows it; never a text that might be a secret.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.chars().count() <= 40 => format!("the text `{text}`"),
+        Value::String(_) => "this text".to_owned(),
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(_) | Value::Number(_) => format!("`{value}`"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a table".to_owned(),
+    }
+}
+
+fn at_least(value: &Value, least: u64) -> Option<()> {
+    value.as_u64().filter(|number| *number >= least).map(drop)
+}
+
+fn each(value: &Value, fits: impl Fn(&Value) -> bool) -> Option<()> {
+    value.as_array()?.iter().all(fits).then_some(())
+}
+
+/// Reads a length of time.
+pub(super) fn duration(
+    value: &Value,
+    other: impl Fn() -> Wrong,
+) -> Result<std::time::Duration, Wrong> {
+    if let Some(seconds) = value.as_f64() {
+        let length = std::time::Duration::try_from_secs_f64(seconds).ok();
+        return length.filter(|length| !length.is_zero()).ok_or_else(other);
+    }
+    let length = deft_schedule::parse_duration(value.as_str().ok_or_else(&other)?);
+    let length = length.map_err(|problem| Wrong {
+        message: format!("is wrong: {}", problem.message),
+        hint: problem.hint,
+    })?;
+    length.try_into().map_err(|_| other())
+}
+
+fn zone(name: &str) -> Result<(), Wrong> {
+    deft_schedule::parse_zone(name)
+        .map(drop)
+        .map_err(|problem| Wrong {
+            message: format!("is wrong: {}", problem.message),
+            hint: problem.hint,
+        })
+}
+
+fn address(text: &str) -> Option<()> {
+    let (host, port) = text.rsplit_once(':')?;
+    (!host.is_empty() && port.parse::<u16>().is_ok()).then_some(())
+}
+
+fn word(given: &str, words: &[&str], other: impl Fn() -> Wrong) -> Result<(), Wrong> {
+    if words.contains(&given) {
+        return Ok(());
+    }
+    match deft_model::nearest(given, words.iter().copied()) {
+        Some(near) => Err(other().hint(format!("did you mean `{near}`?"))),
+        None => Err(other()),
+    }
+}
+
+fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
+    match ChannelKind::from_word(given) {
+        Some(ChannelKind::Tool(name)) if ChannelKind::is_circle(&name) => {
+            let message = format!("cannot be `{name}`, which would only leave further notices");
+            Err(Wrong::new(message)
+                .hint("name a tool that sends messages; `deft tools list` shows what there is"))
+        }
+        Some(_) => Ok(()),
+        None => word(given, ChannelKind::WORDS, other),
+    }
+}
+
+/// The value must not be shown here: it may well be the secret.
+fn secret(value: &Value) -> Result<(), Wrong> {
+    let Some(text) = value.as_str() else {
+        return Err(Wrong::new("takes a reference to a secret").hint(REFERENCE_HINT));
+    };
+    match text.split_once(':') {
+        Some(("env" | "file" | "keyring", rest)) if !rest.trim().is_empty() => Ok(()),
+        Some(("env" | "file" | "keyring", _)) => {
+            Err(Wrong::new(format!("has nothing behind `{text}`")).hint(REFERENCE_HINT))
+        }
+        _ => Err(Wrong::new(
+            "takes a reference and not the secret itself, because this file is read, copied and \
+             shown",
+        )
+        .hint(REFERENCE_HINT)),
+    }
+}
+
+/// Why an entry of `engine.heal` does not fit.
+pub(super) fn check_heal(entry: &Value) -> Result<(), Wrong> {
+    const SHAPE: &str = "write `{when = \"auth\", tool = \"NAME\", args = {…}}`";
+    const KEYS: [&str; 3] = ["when", "tool", "args"];
+    let wrong = |message: String| Err(Wrong::new(message).hint(SHAPE));
+    let Some(entry) = entry.as_object() else {
+        return wrong(format!("has {}, which is no remedy", shown(entry)));
+    };
+    if let Some(stranger) = entry.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return wrong(format!("has a remedy with the unknown key `{stranger}`"));
+    }
+    if entry
+        .get("tool")
+        .and_then(Value::as_str)
+        .is_none_or(str::is_empty)
+    {
+        return wrong("has a remedy without `tool`".to_owned());
+    }
+    if entry.get("args").is_some_and(|args| !args.is_object()) {
+        return wrong("has a remedy whose `args` is no table".to_owned());
+    }
+    classes(entry.get("when").unwrap_or(&Value::Null)).map(drop)
+}
+
+/// The failure classes that a remedy answers to.
+pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
+    let words: Vec<&str> = match value {
+        Value::String(word) => vec![word],
+        Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let known = || FailureClass::WORDS.iter().map(|(word, _)| *word);
+    if words.is_empty() {
+        let list: Vec<&str> = known().collect();
+        return Err(Wrong::new("has a remedy without `when`")
+            .hint(format!("failure classes are {}", list.join(", "))));
+    }
+    let class = |word: &str| {
+        FailureClass::from_word(word).ok_or_else(|| {
+            let near = deft_model::nearest(word, known());
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "failure classes are {}",
+                    known().collect::<Vec<_>>().join(", ")
+                ),
+            };
+            Wrong::new(format!(
+                "has a remedy for `{word}`, which is no failure class"
+            ))
+            .hint(hint)
+        })
+    };
+    words.into_iter().map(class).collect()
+}
+
+fn heal_schema() -> Value {
+    let words: Vec<&str> = FailureClass::WORDS.iter().map(|(word, _)| *word).collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "when": {"anyOf": [{"enum": words}, {"type": "array", "items": {"enum": words}}]},
+            "tool": {"type": "string"},
+            "args": {"type": "object"},
+        },
+        "required": ["when", "tool"],
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,312 @@
+//! The sections about models, agents and budgets: `[llm.NAME]`, `[agent]` and `[budget]`.
+//!
+//! A section of a model may be half done: settings are made one by one. What is missing, and a key
+//! that is not there, is said when somebody asks for the model and by `deft doctor`, and keeps no
+//! other command from working.
+//!
+//! Not here: asking models, and counting what they use.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use deft_engine::{AgentOptions, Budgets, DayBudget};
+use deft_llm::{ModelOptions, Price, ProviderKind};
+use deft_model::{Agent, Choice as _, Exhausted, Failure, FailureClass, Object};
+use deft_tools::SecretSource;
+use serde_json::{Map, Value};
+
+use super::Config;
+use super::read::{Reader, length, texts};
+
+/// An `[llm.NAME]` section, before anybody has looked for its key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelConfig {
+    /// What the configuration calls it.
+    pub name: String,
+    /// Its fields, as they were given.
+    fields: Map<String, Value>,
+}
+
+/// Tokens of an answer, unless the file says otherwise.
+const MAX_TOKENS: u32 = 4096;
+
+impl ModelConfig {
+    /// The model as it can be asked, or why it cannot.
+    pub fn options(&self, secrets: &dyn SecretSource) -> Result<ModelOptions, Failure> {
+        let provider = match self.text("provider").as_deref() {
+            Some("openai") => ProviderKind::OpenAi,
+            Some("anthropic") => ProviderKind::Anthropic,
+            Some("gemini") => ProviderKind::Gemini,
+            Some("ollama") => ProviderKind::Ollama,
+            Some(_) | None => return Err(self.lacks("provider", "openai")),
+        };
+        let model = self.text("model").filter(|model| !model.is_empty());
+        let model = model.ok_or_else(|| self.lacks("model", "MODEL"))?;
+        let api_key = match self.text("api_key") {
+            Some(reference) => Some(self.key(&reference, secrets)?),
+            None => None,
+        };
+        Ok(ModelOptions {
+            name: self.name.clone(),
+            provider,
+            model,
+            base_url: self.text("base_url"),
+            api_key,
+            tools: self.field("tools").and_then(Value::as_bool).unwrap_or(true),
+            max_tokens: self.count("max_tokens").unwrap_or(MAX_TOKENS),
+            context_tokens: self.field("context_tokens").and_then(Value::as_u64),
+            temperature: self.decimal("temperature"),
+            timeout: self
+                .field("timeout")
+                .and_then(length)
+                .unwrap_or(Duration::from_mins(2)),
+            retries: self.count("retries").unwrap_or(2),
+            fallback: self.field("fallback").map(texts).unwrap_or_default(),
+            concurrency: self
+                .count("concurrency")
+                .and_then(|most| usize::try_from(most).ok())
+                .unwrap_or(4),
+            price: self.price(provider),
+            extra: self.extra(),
+        })
+    }
+
+    fn field(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.field(name)?.as_str().map(str::to_owned)
+    }
+
+    fn decimal(&self, name: &str) -> Option<f64> {
+        self.field(name)?.as_f64()
+    }
+
+    /// A count; more than fits is as good as the most that does.
+    fn count(&self, name: &str) -> Option<u32> {
+        let count = self.field(name)?.as_u64()?;
+        Some(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// Whether it is known what it costs.
+    pub fn is_priced(&self) -> bool {
+        ["price_input", "price_output"]
+            .iter()
+            .any(|name| self.decimal(name).is_some())
+    }
+
+    /// A price that is half known is half a price: what is not given costs nothing.
+    fn price(&self, provider: ProviderKind) -> Option<Price> {
+        let (input, output) = (self.decimal("price_input"), self.decimal("price_output"));
+        self.is_priced().then(|| Price {
+            input: input.unwrap_or_default(),
+            cached: self.decimal("price_cached"),
+            cache_write: Some(
+                self.decimal("price_cache_write")
+                    .unwrap_or_else(|| input.unwrap_or_default() * provider.cache_write_factor()),
+            ),
+            output: output.unwrap_or_default(),
+        })
+    }
+
+    fn extra(&self) -> Object {
+        match self.field("extra") {
+            Some(Value::Object(extra)) => extra.clone(),
+            _ => Object::new(),
+        }
+    }
+
+    fn key(&self, reference: &str, secrets: &dyn SecretSource) -> Result<String, Failure> {
+        let secret = secrets.secret(reference).map_err(|reason| {
+            let name = &self.name;
+            let message = format!("it has no key: `{reference}` is not there: {reason}");
+            let hint = format!("set it, or change `llm.{name}.api_key`");
+            Failure::new(FailureClass::Auth, message)
+                .hint(hint)
+                .blocked()
+        })?;
+        Ok(secret.expose().to_owned())
+    }
+
+    fn lacks(&self, key: &str, example: &str) -> Failure {
+        let name = &self.name;
+        let message = format!("it is not complete: `llm.{name}.{key}` is not set");
+        Failure::new(FailureClass::Invalid, message)
+            .hint(format!("`deft config set llm.{name}.{key} {example}`"))
+            .blocked()
+    }
+}
+
+/// The `[agent]` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentConfig {
+    /// The agent of skills and chats that name none.
+    pub default: String,
+    /// The model of agents that name none.
+    pub llm: Option<String>,
+    /// What a person is asked about first.
+    pub approve: Vec<String>,
+    /// What chats may use.
+    pub tools: Vec<String>,
+    /// How much all tools may take together where all are offered.
+    pub offer_tokens: u64,
+    /// What agents should know of the person.
+    pub user: String,
+    /// How often a model is asked in one run.
+    pub max_steps: u32,
+    /// How many calls the models of one run may make.
+    pub max_calls: u32,
+    /// Whether an agent that fires by itself may store skills that fire by themselves.
+    pub may_schedule: bool,
+    /// How deep agents may send out agents.
+    pub max_depth: u32,
+    /// How many agents one turn may send out.
+    pub fan_out: u32,
+}
+
+/// The `[budget]` section.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BudgetConfig {
+    /// For everything together.
+    pub all: Allowance,
+    /// By agent.
+    pub agents: BTreeMap<String, Watch>,
+}
+
+/// What may be used in a day.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allowance {
+    /// Tokens of models.
+    pub tokens_per_day: Option<u64>,
+    /// US dollars.
+    pub usd_per_day: Option<f64>,
+    /// What happens when one of them is used up.
+    pub on_exhausted: Exhausted,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self {
+            tokens_per_day: None,
+            usd_per_day: None,
+            on_exhausted: Exhausted::Pause,
+        }
+    }
+}
+
+/// The limits of an agent, and what counts as too much at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watch {
+    pub limits: Allowance,
+    /// Tokens within an hour.
+    pub spike_tokens: Option<u64>,
+    /// Times its usual hour.
+    pub spike_factor: Option<f64>,
+}
+
+impl Config {
+    /// How agents behave.
+    pub fn agents(&self) -> AgentOptions {
+        let agent = &self.agent;
+        AgentOptions {
+            default: agent.default.clone(),
+            llm: agent.llm.clone(),
+            approve: agent.approve.clone(),
+            tools: agent.tools.clone(),
+            offer_tokens: agent.offer_tokens,
+            user: agent.user.clone(),
+            max_steps: agent.max_steps,
+            max_calls: agent.max_calls,
+            may_schedule: agent.may_schedule,
+            max_depth: agent.max_depth,
+            fan_out: agent.fan_out,
+            history_tokens: self.history_tokens,
+            budgets: self.budgets(),
+        }
+    }
+
+    /// What agents may spend.
+    pub fn budgets(&self) -> Budgets {
+        let day = |limits: &Allowance| DayBudget {
+            tokens: limits.tokens_per_day,
+            usd: limits.usd_per_day,
+            on_exhausted: limits.on_exhausted,
+            ..DayBudget::default()
+        };
+        let watched = self.budget.agents.iter().map(|(name, watch)| {
+            let budget = DayBudget {
+                spike_tokens: watch.spike_tokens,
+                spike_factor: watch.spike_factor,
+                ..day(&watch.limits)
+            };
+            (name.clone(), budget)
+        });
+        Budgets {
+            all: day(&self.budget.all),
+            agents: watched.collect(),
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn models(&self) -> Vec<ModelConfig> {
+        let model = |(name, fields)| ModelConfig { name, fields };
+        self.named(&["llm"]).into_iter().map(model).collect()
+    }
+
+    pub(super) fn agent(&self) -> AgentConfig {
+        let list = |key, usual: &str| self.list(key).unwrap_or_else(|| vec![usual.to_owned()]);
+        let count = |key, usual| {
+            let given = self.number(key);
+            given.map_or(usual, |count| u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        AgentConfig {
+            default: self
+                .text("agent.default")
+                .unwrap_or_else(|| "thinker".to_owned()),
+            llm: self.text("agent.llm"),
+            approve: list("agent.approve", "destructive"),
+            tools: list("agent.tools", Agent::NEEDED),
+            offer_tokens: self.number("agent.offer_tokens").unwrap_or(1000),
+            user: self.text("agent.user").unwrap_or_default(),
+            max_steps: count("agent.max_steps", 10),
+            max_calls: count("agent.max_calls", 100),
+            may_schedule: self.truth("agent.may_schedule").unwrap_or_default(),
+            max_depth: count("agent.max_depth", 2),
+            fan_out: count("agent.fan_out", 4),
+        }
+    }
+
+    pub(super) fn budget(&self) -> BudgetConfig {
+        let word = self.text("budget.on_exhausted");
+        let all = Allowance {
+            tokens_per_day: self.number("budget.tokens_per_day"),
+            usd_per_day: self.decimal("budget.usd_per_day"),
+            on_exhausted: word
+                .and_then(|word| Exhausted::from_word(&word))
+                .unwrap_or(Exhausted::Pause),
+        };
+        let agents = self.named(&["budget", "agents"]).into_iter();
+        let agents = agents.map(|(name, fields)| (name, watch(&fields, all.on_exhausted)));
+        BudgetConfig {
+            all,
+            agents: agents.collect(),
+        }
+    }
+}
+
+fn watch(fields: &Map<String, Value>, usual: Exhausted) -> Watch {
+    let count = |name| fields.get(name).and_then(Value::as_u64);
+    let decimal = |name| fields.get(name).and_then(Value::as_f64);
+    let word = fields.get("on_exhausted").and_then(Value::as_str);
+    Watch {
+        limits: Allowance {
+            tokens_per_day: count("tokens_per_day"),
+            usd_per_day: decimal("usd_per_day"),
+            on_exhausted: word.and_then(Exhausted::from_word).unwrap_or(usual),
+        },
+        spike_tokens: count("spike_tokens"),
+        spike_factor: decimal("spike_factor"),
+    }
+}

@@ -1,0 +1,84 @@
+//! The reference section of `docs/configuration.md`, written from the table.
+
+use super::table::{KEYS, Preset, Since};
+
+/// One table per section.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "only the test of the document asks for it")
+)]
+pub(super) fn reference() -> String {
+    let mut out = String::new();
+    let mut current = "";
+    for key in KEYS {
+        let section = section_of(key.path);
+        if section != current {
+            current = section;
+            out.push_str(&heading(section, key.since));
+        }
+        let name = key.path.get(section.len() + 1..).unwrap_or(key.path);
+        let preset = match key.preset {
+            Preset::Value(text) => format!("`{text}`"),
+            Preset::Words(words) => words.to_owned(),
+            Preset::Needed => "needed".to_owned(),
+        };
+        let cells = [
+            format!("`{name}`"),
+            key.kind.takes(),
+            preset,
+            key.doc.to_owned(),
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    out.push('\n');
+    out
+}
+
+fn heading(section: &str, since: Since) -> String {
+    let later = if since == Since::Later {
+        "\nChecked and kept; this version does not use it yet.\n"
+    } else {
+        ""
+    };
+    format!(
+        "\n### `[{section}]`\n{later}\n| key | takes | default | what it does |\n| --- | --- | --- | --- |\n"
+    )
+}
+
+/// The header that a key is written under.
+fn section_of(path: &str) -> &str {
+    let ends: Vec<usize> = path.match_indices('.').map(|(at, _)| at).collect();
+    let first = ends.first().copied().unwrap_or(path.len());
+    match (path.get(..first), ends.get(1), ends.get(2)) {
+        (Some("mcp_servers" | "llm" | "tools"), Some(second), _) => &path[..*second],
+        (Some("budget"), _, Some(third)) => &path[..*third],
+        _ => &path[..first],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// The generated part of the document is what the table says;
+    /// `UPDATE=1 cargo test -p deft` writes it anew.
+    #[test]
+    fn the_document_is_current() {
+        const START: &str = "<!-- generated: start -->\n";
+        const END: &str = "<!-- generated: end -->";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = text.split_once(START).unwrap();
+        let (old, after) = rest.split_once(END).unwrap();
+        let new = super::reference();
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, format!("{before}{START}{new}{END}{after}")).unwrap();
+            return;
+        }
+        assert!(
+            old == new,
+            "docs/configuration.md is out of date: run `UPDATE=1 cargo test -p deft`"
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! Where the database is. Opening it is somebody else's part.
+
+use std::path::{Path, PathBuf};
+
+use super::paths;
+
+/// The file of the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorePath {
+    /// Its path.
+    pub path: PathBuf,
+}
+
+/// Why an address cannot be used.
+#[derive(Debug)]
+pub(super) struct Refused {
+    /// Continues "`store.url` ".
+    pub message: String,
+    pub hint: String,
+}
+
+/// The path inside an address.
+pub(super) fn parse(url: &str) -> Result<&str, Refused> {
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Err(Refused {
+            message: "names a PostgreSQL database, which comes later".to_owned(),
+            hint: "leave it out: the database is then `data/deft.db` in the home".to_owned(),
+        });
+    }
+    let path = url
+        .strip_prefix("sqlite://")
+        .or_else(|| url.strip_prefix("sqlite:"));
+    path.filter(|path| !path.is_empty()).ok_or_else(|| Refused {
+        message: "takes an address such as `sqlite://data/deft.db`".to_owned(),
+        hint: "write `sqlite://` and the path of the file".to_owned(),
+    })
+}
+
+impl StorePath {
+    /// The file that an address names, as seen from the home.
+    pub(super) fn new(url: Option<&str>, home: &Path) -> Self {
+        let given = url.and_then(|url| parse(url).ok());
+        Self {
+            path: paths::resolve(home, given.unwrap_or("data/deft.db")),
+        }
+    }
+}

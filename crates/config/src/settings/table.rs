@@ -1,0 +1,334 @@
+//! Every key of `config.toml`, once: the checks, the suggestions, `deft config
+//! show`, the JSON Schema and the reference in `docs/configuration.md` read
+//! this table.
+//!
+//! Not here: what a kind of value is (`kind.rs`), and what the settings mean to
+//! those who use them.
+
+use super::kind::Kind;
+
+/// A key that the file may have.
+#[derive(Debug)]
+pub(super) struct Key {
+    /// Where it is; a part in capitals stands for any name.
+    pub path: &'static str,
+    pub kind: Kind,
+    pub preset: Preset,
+    /// One line of what it does.
+    pub doc: &'static str,
+    pub since: Since,
+}
+
+/// What counts when the key is not given.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Preset {
+    /// This value, as it would be written.
+    Value(&'static str),
+    /// Something that is not one value, in words.
+    Words(&'static str),
+    /// There is no meaning without it.
+    Needed,
+}
+
+/// Which part of deft reads the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// Skill files and their schedules.
+    Skills,
+    /// Runs and tools.
+    Runs,
+    /// Models, agents and chats.
+    Mind,
+    /// A part that is still to come: checked and kept, but not read yet.
+    Later,
+}
+
+use Preset::{Needed, Value, Words};
+use Since::{Later, Mind, Runs, Skills};
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    preset: Preset,
+    since: Since,
+    doc: &'static str,
+) -> Key {
+    Key {
+        path,
+        kind,
+        preset,
+        doc,
+        since,
+    }
+}
+
+/// Providers of models.
+const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
+
+/// What becomes of a run that has used up a budget.
+const EXHAUSTED: &[&str] = &["pause", "skip", "ask"];
+
+/// All keys, section by section in the order in which they are shown.
+#[rustfmt::skip]
+pub(super) const KEYS: &[Key] = &[
+    key("skills.paths", Kind::Texts, Value("[]"), Skills,
+        "Folders of skills besides `skills/` in the home; `~/` and paths relative to the home work"),
+    key("time.zone", Kind::Zone, Words("`TZ`, else the host's zone"), Skills,
+        "The zone of times that name none"),
+
+    key("engine.max_running", Kind::Count, Value("64"), Runs,
+        "How many runs may be under way at once, over all processes; 0 for no limit"),
+    key("engine.tool_timeout", Kind::Duration, Words("what the server says, else `1m`"), Runs,
+        "How long a tool call may take that says nothing itself"),
+    key("engine.run_timeout", Kind::Duration, Words("no limit"), Runs,
+        "How long a run may take that says nothing itself"),
+    key("engine.lease", Kind::Duration, Value("\"30s\""), Runs,
+        "How long a run belongs to a process that no longer shows a sign of life"),
+    key("engine.max_result_bytes", Kind::Positive, Value("1048576"), Runs,
+        "The largest result of a step that is stored in the database; larger ones go to a file"),
+    key("engine.max_results_bytes", Kind::Positive, Value("67108864"), Runs,
+        "How many bytes the results of a run may have in all"),
+    key("engine.park_after", Kind::Duration, Value("\"30s\""), Runs,
+        "Waits longer than this free the place of a run until they are over"),
+    key("engine.health_report_hours", Kind::Count, Value("6"), Runs,
+        "Hours between health reports, which run the checks of `deft doctor` and send what has changed; 0 for none"),
+    key("engine.workspace_uri", Kind::Text, Words("the current folder, as `file://…`"), Runs,
+        "The folder or project that runs work on, unless they say otherwise"),
+    key("engine.heal", Kind::Heals, Value("[]"), Runs,
+        "Remedies for every skill: `{when = \"auth\", tool = \"NAME\", args = {…}}`; `when` is a failure class or a list of them"),
+
+    key("store.url", Kind::Store, Value("\"sqlite://data/deft.db\""), Runs,
+        "The database: `sqlite://` and a path, relative to the home unless it starts with `/`"),
+
+    key("logs.max_mb", Kind::Positive, Value("10"), Runs,
+        "The size in megabytes at which `logs/deft.log` and `logs/notices.log` are rotated"),
+    key("logs.keep", Kind::Count, Value("5"), Runs,
+        "How many rotated files of each log are kept: `deft.log.1` is the newest"),
+    key("logs.max_age", Kind::Duration, Value("\"30d\""), Runs,
+        "A log that began longer ago is rotated, and rotated files that are older are removed"),
+    key("logs.sessions_max_age", Kind::Duration, Value("\"365d\""), Runs,
+        "How long the dated logs in `sessions/` are kept"),
+
+    key("mcp_servers.NAME.command", Kind::Text, Words("none; either this or `url`"), Runs,
+        "The program of a server that speaks over its standard input and output"),
+    key("mcp_servers.NAME.args", Kind::Texts, Value("[]"), Runs,
+        "Its arguments"),
+    key("mcp_servers.NAME.env.KEY", Kind::Reference, Words("none"), Runs,
+        "A variable for it; secrets as `env:NAME` or `file:PATH`"),
+    key("mcp_servers.NAME.cwd", Kind::Text, Words("where deft was started"), Runs,
+        "The folder it is started in"),
+    key("mcp_servers.NAME.url", Kind::Url, Words("none; either this or `command`"), Runs,
+        "The address of a server that speaks streamable HTTP"),
+    key("mcp_servers.NAME.headers.KEY", Kind::Reference, Words("none"), Runs,
+        "A header for it; secrets as `env:NAME`, `file:PATH` or `Bearer env:NAME`"),
+    key("mcp_servers.NAME.enabled", Kind::Truth, Value("true"), Runs,
+        "Whether the server is used at all"),
+    key("mcp_servers.NAME.concurrency", Kind::Positive, Value("8"), Runs,
+        "How many calls may be under way at once"),
+    key("mcp_servers.NAME.timeout", Kind::Duration, Value("\"1m\""), Runs,
+        "The longest a call may take when the caller says nothing"),
+    key("mcp_servers.NAME.startup_timeout", Kind::Duration, Value("\"30s\""), Runs,
+        "The longest it may take to start and to list its tools"),
+    key("mcp_servers.NAME.include_tools", Kind::Texts, Value("[]"), Runs,
+        "If given, only these tools exist; a trailing `*` stands for anything"),
+    key("mcp_servers.NAME.exclude_tools", Kind::Texts, Value("[]"), Runs,
+        "These tools do not exist; a trailing `*` stands for anything"),
+
+    key("tools.max_reply_bytes", Kind::Positive, Value("8388608"), Runs,
+        "The largest reply of a tool; a larger one fails its call"),
+    key("tools.http.allow", Kind::Texts, Value("[]"), Runs,
+        "Hosts that `http.request` may call: `api.example.com`, `*.example.com`, `*`, each also with `:PORT`; private addresses need an entry of their own"),
+    key("tools.http.timeout", Kind::Duration, Value("\"30s\""), Runs,
+        "The longest a request may take"),
+    key("tools.http.max_bytes", Kind::Positive, Value("4194304"), Runs,
+        "The largest body that is read"),
+    key("tools.file.folders", Kind::Texts, Value("[]"), Runs,
+        "Folders whose contents the `file.*` tools may read"),
+    key("tools.file.write", Kind::Truth, Value("false"), Runs,
+        "Whether they may also change files there"),
+    key("tools.file.max_bytes", Kind::Positive, Value("4194304"), Runs,
+        "The largest file that is read or written"),
+    key("tools.shell.enabled", Kind::Truth, Value("false"), Runs,
+        "Whether `shell.run` exists"),
+    key("tools.shell.allow", Kind::Texts, Value("[]"), Runs,
+        "If given, only these programs may run, and no command lines"),
+    key("tools.shell.timeout", Kind::Duration, Value("\"1m\""), Runs,
+        "The longest a program may run"),
+    key("tools.shell.max_bytes", Kind::Positive, Value("524288"), Runs,
+        "How much of its output is kept"),
+
+    key("secrets.KEY", Kind::Secret, Words("none"), Runs,
+        "A secret that skills may name, and where its value is: `env:NAME` or `file:PATH`"),
+
+    key("server.listen", Kind::Address, Value("\"127.0.0.1:9876\""), Later,
+        "The address of the dashboard, the API and MCP over HTTP"),
+
+    key("llm.NAME.provider", Kind::Words(PROVIDERS), Needed, Mind,
+        "The kind of model server; `openai` is any that speaks chat completions"),
+    key("llm.NAME.model", Kind::Text, Needed, Mind,
+        "The model, as the server calls it"),
+    key("llm.NAME.base_url", Kind::Url, Words("the provider's own"), Mind,
+        "The address of the model server"),
+    key("llm.NAME.api_key", Kind::Secret, Words("none"), Mind,
+        "The key, as `env:NAME` or `file:PATH`"),
+    key("llm.NAME.tools", Kind::Truth, Value("true"), Mind,
+        "Whether the model can call tools; one that cannot writes `cmd` blocks"),
+    key("llm.NAME.max_tokens", Kind::Positive, Value("4096"), Mind,
+        "How many tokens an answer may have"),
+    key("llm.NAME.context_tokens", Kind::Positive, Words("not known"), Mind,
+        "How many tokens fit into the model in all; older messages are left out to keep to it"),
+    key("llm.NAME.temperature", Kind::Number, Words("the server's own"), Mind,
+        "How freely it writes"),
+    key("llm.NAME.timeout", Kind::Duration, Value("\"2m\""), Mind,
+        "The longest one try may take"),
+    key("llm.NAME.retries", Kind::Count, Value("2"), Mind,
+        "How often a try that failed for a passing reason is made again"),
+    key("llm.NAME.fallback", Kind::Texts, Value("[]"), Mind,
+        "Names of other `llm` sections that are asked in this order when this one does not answer"),
+    key("llm.NAME.concurrency", Kind::Positive, Value("4"), Mind,
+        "How many calls may be under way at once"),
+    key("llm.NAME.price_input", Kind::Number, Words("not known"), Mind,
+        "What a million tokens cost that the model reads, in US dollars"),
+    key("llm.NAME.price_cached", Kind::Number, Words("the price of the others"), Mind,
+        "What a million tokens cost that the provider had kept"),
+    key("llm.NAME.price_cache_write", Kind::Number,
+        Words("1.25 times `price_input` for `anthropic`, else `price_input`"), Mind,
+        "What a million tokens cost that the provider reads and then keeps"),
+    key("llm.NAME.price_output", Kind::Number, Words("not known"), Mind,
+        "What a million tokens cost that the model writes"),
+    key("llm.NAME.extra.KEY", Kind::Any, Words("none"), Mind,
+        "A further field of every request, as the provider spells it"),
+
+    key("agent.default", Kind::Text, Value("\"thinker\""), Mind,
+        "The agent of skills and chats that name none"),
+    key("agent.llm", Kind::Text, Words("the only one there is"), Mind,
+        "The name of the `llm` section that agents use unless they say otherwise"),
+    key("agent.approve", Kind::Texts, Value("[\"destructive\"]"), Mind,
+        "What a person is asked about before an agent calls it: `destructive` for tools that say it of themselves and, in chats that you attend, for tools of servers that do not say otherwise; or names of tools; a trailing `*` stands for anything"),
+    key("agent.tools", Kind::Texts, Value("[\"needed\"]"), Mind,
+        "The tools that chats may use: names, in which a trailing `*` stands for anything, are offered with every question; `needed` stands for all others, offered as they are needed"),
+    key("agent.offer_tokens", Kind::Count, Value("1000"), Mind,
+        "With `needed`, all tools are offered where they take no more tokens than this together"),
+    key("agent.user", Kind::Text, Words("nothing"), Mind,
+        "What agents should know of you: your name, where you are, how you like answers"),
+    key("agent.max_steps", Kind::Positive, Value("10"), Mind,
+        "How often a model is asked in one run"),
+    key("agent.max_calls", Kind::Positive, Value("100"), Mind,
+        "How many calls the models of one run may make, in one reply or in all"),
+    key("agent.may_schedule", Kind::Truth, Value("false"), Mind,
+        "Whether an agent that fires by itself may store skills that fire by themselves"),
+    key("agent.max_depth", Kind::Count, Value("2"), Mind,
+        "How deep agents may send out agents"),
+    key("agent.fan_out", Kind::Positive, Value("4"), Mind,
+        "How many agents one turn may send out"),
+
+    key("chat.history_tokens", Kind::Positive, Value("12000"), Mind,
+        "How much of what was said before a model is told again, in tokens"),
+
+    key("notify.channel", Kind::Channel, Words("`telegram` if there is a bot and a chat, else `log`"), Runs,
+        "Where notices go: `log` (`logs/notices.log`), `telegram`, `webhook`, or a tool such as `tool:slack_post`"),
+    key("notify.target", Kind::Text, Words("the first of `telegram.allowed_chats`"), Runs,
+        "The primary chat, to which notices go and calls of tools that name no chat; the address of the webhook; or what the tool is told"),
+    key("notify.text_argument", Kind::Text, Words("`text`, `message`, …, as the tool has it"), Runs,
+        "The argument of the tool that takes the text"),
+    key("notify.target_argument", Kind::Text, Words("`chat_id`, `target`, …, as the tool has it"), Runs,
+        "The argument of the tool that takes `notify.target`"),
+    key("notify.interval_minutes", Kind::Count, Value("0"), Runs,
+        "The least time between two notices about completions of one skill; `SKILL_NOTIFY_INTERVAL_MINUTES` says it too"),
+
+    key("telegram.token", Kind::Secret, Words("none"), Runs,
+        "The token of the bot, as `env:NAME` or `file:PATH`; with it there is `telegram_send_message`"),
+    key("telegram.base_url", Kind::Url, Value("\"https://api.telegram.org\""), Runs,
+        "The address of the bot API"),
+    key("telegram.timeout", Kind::Duration, Value("\"30s\""), Runs,
+        "The longest a message to the bot API may take"),
+    key("telegram.allowed_chats", Kind::Chats, Value("[]"), Runs,
+        "The chats that the bot listens to; if there are any, tools may be given no others, except the primary chat"),
+    key("telegram.chat", Kind::Truth, Value("true"), Mind,
+        "Whether `deft up` answers messages in these chats; it takes a model"),
+
+    key("budget.tokens_per_day", Kind::Count, Words("no limit"), Mind,
+        "How many tokens all models together may use in a day, in and out"),
+    key("budget.usd_per_day", Kind::Number, Words("no limit"), Mind,
+        "How much all models together may cost in a day, in US dollars"),
+    key("budget.on_exhausted", Kind::Words(EXHAUSTED), Value("\"pause\""), Mind,
+        "What becomes of a run when a limit is reached: it waits, it is skipped, or a person is asked"),
+    key("budget.agents.NAME.tokens_per_day", Kind::Count, Words("no limit"), Mind,
+        "How many tokens the agent may use in a day"),
+    key("budget.agents.NAME.usd_per_day", Kind::Number, Words("no limit"), Mind,
+        "How much the agent may cost in a day, in US dollars"),
+    key("budget.agents.NAME.on_exhausted", Kind::Words(EXHAUSTED), Words("`budget.on_exhausted`"), Mind,
+        "What becomes of its runs when a limit is reached"),
+    key("budget.agents.NAME.spike_tokens", Kind::Count, Words("500000, or 20 times its usual hour if that is more"), Mind,
+        "More tokens than this within an hour pause the agent, and a notice says so"),
+    key("budget.agents.NAME.spike_factor", Kind::Number, Words("no limit"), Mind,
+        "So many times its usual hour pauses the agent, and a notice says so"),
+];
+
+/// What a place in the file is for.
+#[derive(Debug)]
+pub(super) enum Meaning {
+    /// A value.
+    Leaf(&'static Key),
+    /// Further keys.
+    Section,
+    /// Nothing.
+    Unknown,
+}
+
+/// What the place with this path is for.
+pub(super) fn meaning<S: AsRef<str>>(path: &[S]) -> Meaning {
+    let fits = |key: &&Key| starts(key, path);
+    let mut below = KEYS.iter().filter(fits).peekable();
+    let first = below.peek().copied();
+    match below.find(|key| key.depth() == path.len()) {
+        Some(key) => Meaning::Leaf(key),
+        None if first.is_some() => Meaning::Section,
+        None => Meaning::Unknown,
+    }
+}
+
+/// The names that may stand below a path; none if any name may.
+pub(super) fn names_below<S: AsRef<str>>(path: &[S]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for key in KEYS.iter().filter(|key| starts(key, path)) {
+        match key.parts().nth(path.len()) {
+            Some(part) if !is_any(part) && !names.contains(&part) => names.push(part),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Whether a part of a path stands for any name.
+pub(super) fn is_any(part: &str) -> bool {
+    part.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
+/// Whether the path leads to the key or to a section above it.
+fn starts<S: AsRef<str>>(key: &Key, path: &[S]) -> bool {
+    key.depth() >= path.len()
+        && key
+            .parts()
+            .zip(path)
+            .all(|(part, given)| is_any(part) || part == given.as_ref())
+}
+
+impl Key {
+    /// The parts of its path.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.path.split('.')
+    }
+
+    fn depth(&self) -> usize {
+        self.parts().count()
+    }
+
+    /// What counts when it is not given.
+    pub(super) fn default_value(&self) -> Option<serde_json::Value> {
+        match self.preset {
+            Value(text) => super::tree::value_of(text),
+            Words(_) | Needed => None,
+        }
+    }
+}

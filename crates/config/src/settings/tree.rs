@@ -1,0 +1,253 @@
+//! Settings as a tree whose every value knows where it comes from.
+//!
+//! Text and variables in, a tree out. What the keys mean is checked elsewhere.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use toml::de::{DeTable, DeValue};
+
+use super::kind::Kind;
+use super::problem::Problem;
+use super::table::{self, Meaning};
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody gave it.
+    Default,
+    /// A line of the file.
+    File {
+        /// Its number, from 1 on.
+        line: usize,
+    },
+    /// A variable of the environment.
+    Variable(String),
+}
+
+/// A value or a section.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub data: Data,
+    pub origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub enum Data {
+    Table(Section),
+    List(Vec<Node>),
+    Value(Value),
+}
+
+/// Keys and what they hold.
+pub(super) type Section = BTreeMap<String, Node>;
+
+impl Node {
+    /// The whole as JSON.
+    pub fn json(&self) -> Value {
+        match &self.data {
+            Data::Table(section) => {
+                let field = |(name, node): (&String, &Self)| (name.clone(), node.json());
+                Value::Object(section.iter().map(field).collect())
+            }
+            Data::List(items) => items.iter().map(Self::json).collect(),
+            Data::Value(value) => value.clone(),
+        }
+    }
+}
+
+/// All settings that somebody gave.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub(super) root: Section,
+}
+
+impl Settings {
+    /// Reads a file.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        // Editors on some systems put a mark in front that says nothing.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let lines = &Lines::of(text);
+        let parsed = DeTable::parse(text).map_err(|problem| Problem {
+            message: format!("not TOML: {}", problem.message()),
+            hint: None,
+            origin: Some(lines.origin(problem.span().map_or(0, |span| span.start))),
+            path: Vec::new(),
+        })?;
+        Ok(Self {
+            root: section(parsed.get_ref(), lines),
+        })
+    }
+
+    /// Lets variables, named without their `DEFT__`, count more than the file.
+    pub fn overlay(&mut self, variables: impl IntoIterator<Item = (String, String)>) {
+        for (name, value) in variables {
+            // Set to nothing is how scripts take a variable back.
+            if !value.is_empty() {
+                let origin = Origin::Variable(format!("DEFT__{name}"));
+                let parts: Vec<&str> = name.split("__").collect();
+                put(&mut self.root, &mut Vec::new(), &parts, &value, &origin);
+            }
+        }
+    }
+
+    /// What is at a path.
+    pub fn get<S: AsRef<str>>(&self, path: &[S]) -> Option<&Node> {
+        let (last, above) = path.split_last()?;
+        let mut section = &self.root;
+        for name in above {
+            match &section.get(name.as_ref())?.data {
+                Data::Table(below) => section = below,
+                Data::List(_) | Data::Value(_) => return None,
+            }
+        }
+        section.get(last.as_ref())
+    }
+}
+
+/// Puts the value of a variable where its name says.
+fn put(
+    section: &mut Section,
+    above: &mut Vec<String>,
+    parts: &[&str],
+    value: &str,
+    origin: &Origin,
+) {
+    let Some((first, rest)) = parts.split_first() else {
+        return;
+    };
+    let name = existing(section, first).unwrap_or_else(|| spelled(above, first));
+    above.push(name.clone());
+    if rest.is_empty() {
+        let kind = match table::meaning(above) {
+            Meaning::Leaf(key) => Some(key.kind),
+            Meaning::Section | Meaning::Unknown => None,
+        };
+        section.insert(name, node(&read_value(value, kind), origin));
+        return;
+    }
+    let below = section.entry(name).or_insert_with(|| Node {
+        data: Data::Table(Section::new()),
+        origin: origin.clone(),
+    });
+    if let Data::Table(below) = &mut below.data {
+        put(below, above, rest, value, origin);
+    }
+}
+
+/// The key of the file that a part of a variable's name means: shells know no
+/// small letters there and no hyphens.
+fn existing(section: &Section, part: &str) -> Option<String> {
+    let plain = |name: &str| name.to_lowercase().replace('-', "_");
+    let same = |name: &&String| plain(name) == plain(part);
+    section.keys().find(same).cloned()
+}
+
+/// How a name is spelled that the file does not have: names of variables,
+/// headers, secrets and fields of others as they are given, everything else in
+/// small letters.
+fn spelled(above: &[String], part: &str) -> String {
+    let is_free = match above {
+        [section] => section == "secrets",
+        [section, _, map] if section == "llm" => map == "extra",
+        [section, _, map] => section == "mcp_servers" && (map == "env" || map == "headers"),
+        _ => false,
+    };
+    if is_free {
+        part.to_owned()
+    } else {
+        part.to_lowercase()
+    }
+}
+
+/// A value as it is given outside the file. What is not TOML is a text, so that
+/// nobody has to quote for two languages; so is anything where a text is due.
+pub fn read_value(given: &str, kind: Option<Kind>) -> Value {
+    let text = || Value::String(given.to_owned());
+    let parsed = value_of(given).unwrap_or_else(text);
+    match kind {
+        Some(kind) if kind.is_text() && !parsed.is_string() => text(),
+        // One folder is a list of one.
+        Some(Kind::Texts | Kind::Chats) if !parsed.is_array() => Value::Array(vec![parsed]),
+        _ => parsed,
+    }
+}
+
+/// The value that a text is in TOML, if it is one.
+pub(super) fn value_of(text: &str) -> Option<Value> {
+    let document = format!("value = {text}");
+    let parsed = DeTable::parse(&document).ok()?;
+    let mut section = section(parsed.get_ref(), &Lines::of(&document));
+    let node = section.remove("value")?;
+    section.is_empty().then(|| node.json())
+}
+
+/// A value of JSON as a tree of one origin.
+fn node(value: &Value, origin: &Origin) -> Node {
+    let data = match value {
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| (name.clone(), node(value, origin));
+            Data::Table(fields.iter().map(field).collect())
+        }
+        Value::Array(items) => Data::List(items.iter().map(|item| node(item, origin)).collect()),
+        other => Data::Value(other.clone()),
+    };
+    Node {
+        data,
+        origin: origin.clone(),
+    }
+}
+
+/// Where the lines of a text end.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(at, _)| at).collect())
+    }
+
+    fn origin(&self, at: usize) -> Origin {
+        Origin::File {
+            line: self.0.partition_point(|end| *end < at) + 1,
+        }
+    }
+}
+
+fn section(table: &DeTable<'_>, lines: &Lines) -> Section {
+    let field = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+        let node = Node {
+            data: data(value.get_ref(), lines),
+            origin: lines.origin(name.span().start),
+        };
+        (
+            std::borrow::Cow::<str>::clone(name.get_ref()).into_owned(),
+            node,
+        )
+    };
+    table.iter().map(field).collect()
+}
+
+fn data(value: &DeValue<'_>, lines: &Lines) -> Data {
+    let scalar = match value {
+        DeValue::Table(table) => return Data::Table(section(table, lines)),
+        DeValue::Array(items) => {
+            let item = |item: &toml::Spanned<DeValue<'_>>| Node {
+                data: data(item.get_ref(), lines),
+                origin: lines.origin(item.span().start),
+            };
+            return Data::List(items.iter().map(item).collect());
+        }
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(number) => {
+            let parsed = i64::from_str_radix(number.as_str(), number.radix());
+            parsed.map_or_else(|_| Value::String(number.to_string()), Value::from)
+        }
+        DeValue::Float(number) => number
+            .as_str()
+            .parse::<f64>()
+            .map_or(Value::Null, Value::from),
+        DeValue::Boolean(truth) => Value::Bool(*truth),
+        DeValue::Datetime(time) => Value::String(time.to_string()),
+    };
+    Data::Value(scalar)
+}

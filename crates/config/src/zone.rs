@@ -1,0 +1,154 @@
+//! The zone of the host, by its name: `TZ` when it names one, else what the system says.
+//!
+//! Schedules are kept with the name of their zone, because a rule or an offset does not say what
+//! next year's clocks do. So a host whose zone has no name is one to wonder about, and what is read
+//! instead is said. Not here: `[time] zone`, which comes before all of this.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deft_schedule::parse_zone;
+use jiff::tz::TimeZone;
+
+use crate::env;
+
+/// The zone of the host.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Its zone; UTC if it names none.
+    pub zone: TimeZone,
+    /// Why it may be another one than its owner thinks.
+    pub doubt: Option<String>,
+}
+
+/// What a host says about its zone.
+#[derive(Clone, Debug, Default)]
+struct Signs {
+    /// The variable.
+    tz: Option<String>,
+    /// Where `/etc/localtime` leads to; the path itself where it is a file.
+    localtime: Option<PathBuf>,
+    /// What `/etc/timezone` says.
+    timezone: Option<String>,
+}
+
+/// The zone of this host.
+pub fn host() -> Host {
+    let localtime = Path::new("/etc/localtime");
+    let leads_to = fs::read_link(localtime).ok();
+    Signs {
+        tz: env::get(env::TZ).map(|tz| tz.to_string_lossy().into_owned()),
+        localtime: leads_to.or_else(|| localtime.exists().then(|| localtime.to_path_buf())),
+        timezone: fs::read_to_string("/etc/timezone").ok(),
+    }
+    .read()
+}
+
+impl Signs {
+    fn read(&self) -> Host {
+        let tz = self.tz.as_deref().map(|tz| tz.trim_start_matches(':'));
+        let tz = tz.filter(|tz| !tz.trim().is_empty());
+        if let Some(zone) = tz.and_then(named) {
+            return Host { zone, doubt: None };
+        }
+        let linked = self.localtime.as_deref().and_then(Path::to_str);
+        let system = linked.and_then(named);
+        let system = system.or_else(|| self.timezone.as_deref().and_then(named));
+        let nameless = system.is_none() && self.localtime.is_some();
+        let zone = system.unwrap_or(TimeZone::UTC);
+        let name = deft_schedule::zone_name(&zone);
+        // A path that is no zone's is that of the system itself.
+        let tz = tz.filter(|tz| !tz.starts_with('/'));
+        let doubt = match tz {
+            Some(tz) => Some(format!(
+                "`TZ` is `{tz}`, which names no zone: times are read in `{name}`"
+            )),
+            None if nameless => Some(format!(
+                "nothing says the name of the system's zone: times are read in `{name}`"
+            )),
+            None => None,
+        };
+        Host { zone, doubt }
+    }
+}
+
+/// A zone by its name, or by a path to its rules.
+fn named(text: &str) -> Option<TimeZone> {
+    let name = match text.rsplit_once("zoneinfo/") {
+        Some((_, name)) => name.trim_start_matches("posix/"),
+        None => text,
+    };
+    parse_zone(name).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(tz: &str, localtime: &str, timezone: &str) -> (String, Option<String>) {
+        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let signs = Signs {
+            tz: given(tz),
+            localtime: given(localtime).map(PathBuf::from),
+            timezone: given(timezone),
+        };
+        let host = signs.read();
+        (deft_schedule::zone_name(&host.zone), host.doubt)
+    }
+
+    #[test]
+    fn a_zone_that_is_named_is_taken() {
+        let berlin = "../usr/share/zoneinfo/Europe/Berlin";
+        let cases = [
+            (("Asia/Tokyo", berlin, ""), "Asia/Tokyo"),
+            ((":Asia/Tokyo", berlin, ""), "Asia/Tokyo"),
+            (("/usr/share/zoneinfo/Asia/Tokyo", berlin, ""), "Asia/Tokyo"),
+            (("", berlin, "Asia/Tokyo\n"), "Europe/Berlin"),
+            ((":/etc/localtime", berlin, ""), "Europe/Berlin"),
+            (
+                ("", "/usr/share/zoneinfo/posix/Europe/Berlin", ""),
+                "Europe/Berlin",
+            ),
+            (("", "/etc/localtime", "Europe/Berlin\n"), "Europe/Berlin"),
+            (("UTC", berlin, ""), "UTC"),
+            (("", "", ""), "UTC"),
+        ];
+        for ((tz, localtime, timezone), zone) in cases {
+            let found = read(tz, localtime, timezone);
+            assert_eq!(found, (zone.to_owned(), None), "{tz} {localtime}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_zone_is_said() {
+        let berlin = "/usr/share/zoneinfo/Europe/Berlin";
+        let rule = "CET-1CEST,M3.5.0,M10.5.0/3";
+        let cases = [
+            (
+                (rule, berlin, ""),
+                (
+                    "Europe/Berlin",
+                    "`TZ` is `CET-1CEST,M3.5.0,M10.5.0/3`, which names no zone: times are read in `Europe/Berlin`",
+                ),
+            ),
+            (
+                ("Europe/Berlim", "", ""),
+                (
+                    "UTC",
+                    "`TZ` is `Europe/Berlim`, which names no zone: times are read in `UTC`",
+                ),
+            ),
+            (
+                ("", "/etc/localtime", ""),
+                (
+                    "UTC",
+                    "nothing says the name of the system's zone: times are read in `UTC`",
+                ),
+            ),
+        ];
+        for ((tz, localtime, timezone), (zone, doubt)) in cases {
+            let found = read(tz, localtime, timezone);
+            assert_eq!(found, (zone.to_owned(), Some(doubt.to_owned())), "{tz}");
+        }
+    }
+}

@@ -1,0 +1,473 @@
+//! Puts the engine together from a home: its store, its skills, its tools.
+//!
+//! Not here: what any command does with it.
+
+mod skills;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_compute::Compute;
+use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
+use deft_llm::Models;
+use deft_model::{Choice, ProblemCode};
+use deft_registry::{Registry, Snapshot};
+use deft_store::{Memory, Sqlite, SqliteOptions, Store};
+use jiff::tz::TimeZone;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::daemon::Lock;
+use crate::doorbell::{self, Ring};
+use crate::health::Doctor;
+use crate::library::Library;
+use crate::workspace::Workspace;
+use crate::{logging, tools};
+use deft_channels::{self as channels, Tell};
+use deft_config::Config;
+use deft_config::secrets;
+use deft_config::{Home, create_folder};
+use deft_wire::{Done, Failure};
+use skills::blocks;
+pub use skills::{broken_warning, load_changed, load_kept};
+
+/// The hidden command that makes this program the sandbox.
+pub const WORKER: &str = "compute-worker";
+
+/// How long a command that is done waits for its messages to be sent.
+const CARRY: Duration = Duration::from_secs(10);
+
+/// The engine of a home, and the threads it runs on.
+pub struct App {
+    runtime: Runtime,
+    /// The engine itself.
+    pub engine: Engine,
+    /// The zone that times are shown in.
+    pub zone: TimeZone,
+    home: PathBuf,
+    compute: Compute,
+    channel: Arc<dyn Channel>,
+    /// Nothing is done but looking.
+    reads: bool,
+}
+
+/// What an engine needs before anything else.
+struct Start {
+    runtime: Runtime,
+    compute: Compute,
+}
+
+/// Messages that are sent while something else goes on.
+pub struct Carrying {
+    stop: CancellationToken,
+    task: Option<JoinHandle<()>>,
+}
+
+impl App {
+    /// Opens the home with its skills, or with those of `--root`.
+    pub fn open(workspace: &Workspace) -> Done<Self> {
+        let home = workspace.home()?;
+        let snapshot = workspace.load(&home)?;
+        let app = Self::with(&home, Arc::new(snapshot), workspace.tell)?;
+        app.keep_good_files(workspace);
+        Ok(app)
+    }
+
+    /// Stores the skills of the home that load, so that a broken edit leaves them in use. What cannot be
+    /// stored now is stored by the next command; this one has its skills.
+    fn keep_good_files(&self, workspace: &Workspace) {
+        if workspace.roots.is_empty()
+            && let Err(error) = self.block_on_only(self.engine.keep_good_files())
+        {
+            tracing::warn!(%error, "the last good state of the skills could not be stored");
+        }
+    }
+
+    /// Which skills are used as they were before, because their files are broken now: this one, or all
+    /// of them.
+    pub fn broken_warning(&self, skill: Option<&str>) -> Option<String> {
+        broken_warning(&self.engine.snapshot(), skill)
+    }
+
+    /// The same for a skill that is run at once: the sandbox that its blocks need starts meanwhile.
+    pub fn open_for(skill: &str, workspace: &Workspace) -> Done<Self> {
+        let home = workspace.home()?;
+        let snapshot = workspace.load(&home)?;
+        let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
+        let start = Start {
+            runtime: runtime()?,
+            compute: Compute::borrowing(worker(&home.config)?, lent_at(&home.path)),
+        };
+        if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
+            let _inside = start.runtime.enter();
+            start.compute.warm_for(blocks);
+        }
+        let store = open_store(&home)?;
+        logging::start(&home.path, home.config.logs.limits);
+        let app = Self::build_on(
+            start,
+            &home,
+            Arc::new(Arc::new(snapshot)),
+            store,
+            Engine::new,
+            workspace.tell,
+        )?;
+        app.keep_good_files(workspace);
+        Ok(app)
+    }
+
+    /// Opens the home as `deft up` sees it: timed skills whose file is broken go on as they were.
+    pub fn standing(workspace: &Workspace) -> Done<Self> {
+        let home = workspace.home()?;
+        let snapshot = load_kept(&home, &Library::of_home(&home));
+        Self::with(&home, Arc::new(snapshot), workspace.tell)
+    }
+
+    /// Opens the home for commands that look at runs and need no skill.
+    pub fn without_skills(workspace: &Workspace) -> Done<Self> {
+        let home = workspace.home()?;
+        Self::with(&home, no_skills(&home), workspace.tell)
+    }
+
+    /// Opens the home for commands that only look at runs. Nothing is written, so that it may be
+    /// a home that cannot be written to, and need not exist.
+    pub fn to_read(workspace: &Workspace) -> Done<Self> {
+        let home = workspace.home_to_read()?;
+        let store = read_store(&home)?;
+        let skills = Arc::new(no_skills(&home));
+        let app = Self::build(&home, skills, store, Engine::to_read, workspace.tell)?;
+        Ok(Self { reads: true, ..app })
+    }
+
+    /// Opens the home for a process that stays: skills follow their files.
+    pub fn live(home: &Home, tell: Tell) -> Done<(Self, Arc<Registry>)> {
+        let library = Library::of_home(home);
+        let zone = home.moment().zone;
+        let clock = move || deft_skillfile::Moment {
+            now: jiff::Timestamp::now(),
+            zone: zone.clone(),
+        };
+        let first = load_kept(home, &library);
+        let registry = Arc::new(Registry::follow(first, library.options, clock));
+        let app = Self::assemble(home, registry.clone(), tell)?;
+        Ok((app, registry))
+    }
+
+    fn with(home: &Home, skills: Arc<Snapshot>, tell: Tell) -> Done<Self> {
+        Self::assemble(home, Arc::new(skills), tell)
+    }
+
+    fn assemble(home: &Home, skills: Arc<dyn Skills>, tell: Tell) -> Done<Self> {
+        let store = open_store(home)?;
+        logging::start(&home.path, home.config.logs.limits);
+        Self::build(home, skills, store, Engine::new, tell)
+    }
+
+    fn build(
+        home: &Home,
+        skills: Arc<dyn Skills>,
+        store: Arc<dyn Store>,
+        engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
+        tell: Tell,
+    ) -> Done<Self> {
+        let start = Start {
+            runtime: runtime()?,
+            compute: Compute::new(worker(&home.config)?),
+        };
+        Self::build_on(start, home, skills, store, engine, tell)
+    }
+
+    fn build_on(
+        start: Start,
+        home: &Home,
+        skills: Arc<dyn Skills>,
+        store: Arc<dyn Store>,
+        engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
+        tell: Tell,
+    ) -> Done<Self> {
+        let Start { runtime, compute } = start;
+        let router = runtime.block_on(tools::router(home, Some(&store), tell))?;
+        let zone = home.moment().zone;
+        let channel = channels::open(home, &router, tell);
+        let parts = Parts {
+            models: models(&home.config),
+            store,
+            skills,
+            router,
+            compute: compute.clone(),
+            clock: Arc::new(SystemClock),
+            secrets: secrets::source(&home.config),
+        };
+        let engine = engine(parts, options(home, &zone)).map_err(|error| failure(&error))?;
+        engine.register_tools();
+        engine.set_checks(Arc::new(Doctor::new(&home.path)));
+        Ok(Self {
+            runtime,
+            engine,
+            zone,
+            home: home.path.clone(),
+            compute,
+            channel,
+            reads: false,
+        })
+    }
+
+    /// Waits for something, and keeps the leases alive meanwhile.
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        let engine = self.engine.clone();
+        let leases = self
+            .runtime
+            .spawn(async move { engine.keep_leases().await });
+        let result = self.runtime.block_on(work);
+        leases.abort();
+        result
+    }
+
+    /// Waits for something that looks after leases itself.
+    pub fn block_on_only<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// The folder that holds everything.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Lends the sandbox to commands that are started beside this process.
+    pub fn lend_sandbox(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (compute, place) = (self.compute.clone(), lent_at(&self.home));
+        async move {
+            if let Err(error) = compute.lend(&place).await {
+                tracing::warn!(%error, "the sandbox is not lent; commands start their own");
+            }
+        }
+    }
+
+    /// Sends the messages that wait, unless a daemon is there to do that.
+    fn carry(&self) {
+        if self.reads || Lock::holder(&self.home).is_some() {
+            return;
+        }
+        let sent = self.runtime.block_on(async {
+            // Looking costs nothing; taking them would be a write.
+            if self.engine.store().next_notice().await?.is_none() {
+                return Ok(0);
+            }
+            let sending = self.engine.deliver(&self.channel);
+            tokio::time::timeout(CARRY, sending).await.unwrap_or(Ok(0))
+        });
+        if let Err(error) = sent {
+            tracing::warn!(%error, "messages were not sent");
+        }
+    }
+
+    /// Sends messages as they come while a command goes on that takes its time, unless a daemon is there
+    /// to do that.
+    pub fn carry_along(&self) -> Carrying {
+        let stop = CancellationToken::new();
+        let (engine, channel) = (self.engine.clone(), Arc::clone(&self.channel));
+        let stopped = stop.clone();
+        let task = Lock::holder(&self.home).is_none().then(|| {
+            self.runtime.spawn(async move {
+                if let Err(error) = engine.carry(&channel, &stopped).await {
+                    tracing::warn!(%error, "messages were not sent");
+                }
+            })
+        });
+        Carrying { stop, task }
+    }
+
+    /// Ends that; what is being sent is sent first.
+    pub fn carry_no_more(&self, carrying: Carrying) {
+        carrying.stop.cancel();
+        if let Some(task) = carrying.task {
+            let ended = async { tokio::time::timeout(CARRY, task).await };
+            // What has not arrived by then is tried again later.
+            drop(self.runtime.block_on(ended));
+        }
+    }
+
+    /// Ends what was started for the command. A daemon hears that there may be something to do.
+    pub fn close(self) {
+        self.carry();
+        doorbell::ring(&self.home, Ring::Work);
+        self.runtime.block_on(self.engine.router().shutdown());
+    }
+
+    /// The same, but without waiting for slow servers once `interrupt` is ready: they are killed with this
+    /// process.
+    pub fn close_unless(self, interrupt: impl Future) {
+        self.carry();
+        doorbell::ring(&self.home, Ring::Work);
+        let router = self.engine.router();
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = router.shutdown() => {}
+                _ = interrupt => {}
+            }
+        });
+    }
+
+    /// Ends at once and leaves what is under way as a crash would: the next start goes on with it.
+    /// Servers end with this process.
+    pub fn abandon(self) {
+        self.runtime.shutdown_background();
+    }
+}
+
+/// The threads that requests run on.
+pub fn runtime() -> Done<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_all().build();
+    runtime.map_err(|error| Failure::internal("runtime", format!("cannot start threads: {error}")))
+}
+
+/// Opens the store of a home, which is made on first use.
+pub fn open_store(home: &Home) -> Done<Arc<dyn Store>> {
+    home.ensure()?;
+    let path = home.store_path()?;
+    if let Some(folder) = path.parent() {
+        create_folder(folder)?;
+    }
+    let store = Sqlite::open(&path, &SqliteOptions::default()).map_err(|error| store(&error))?;
+    Ok(Arc::new(store))
+}
+
+/// The store of a home for commands that only read: nothing is made. A home without a store has
+/// nothing in it.
+pub fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
+    use deft_store::Error;
+    let path = &home.config.store.path;
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) => return Ok(Arc::new(Memory::new())),
+        Err(problem) => return Err(Failure::file(path, "open", &problem)),
+    }
+    let options = SqliteOptions::default();
+    let opened = Sqlite::open(path, &options).or_else(|error| match error {
+        // On a full disk nothing can be made beside the file, and what is in it can still be read.
+        Error::ReadOnly { .. } | Error::NoAccess { .. } | Error::Full { .. } | Error::Io { .. } => {
+            Sqlite::open_read_only(path, &options).map_err(|_| error)
+        }
+        other => Err(other),
+    });
+    Ok(Arc::new(opened.map_err(|error| store(&error))?))
+}
+
+fn no_skills(home: &Home) -> Arc<Snapshot> {
+    let nothing = deft_registry::Options::new(Vec::<PathBuf>::new());
+    Arc::new(Snapshot::load(&nothing, &home.moment()))
+}
+
+fn options(home: &Home, zone: &TimeZone) -> Options {
+    let mut options = Options::at(&home.path);
+    options.zone = deft_schedule::zone_name(zone);
+    options.zone_doubt = home.zone_doubt();
+    options.workspace_uri = std::env::current_dir()
+        .map(|folder| format!("file://{}", folder.display()))
+        .unwrap_or_default();
+    options.sessions_max_age = Some(home.config.logs.sessions);
+    home.config.engine.apply(&mut options);
+    // Beside the database: two homes that share one must see each other's owners.
+    if let Some(folder) = home.config.store.path.parent() {
+        options.owners = folder.join("owners");
+    }
+    options.protected.extend(home.roots());
+    options.waiting_defaults = crate::daemon::waiting_defaults();
+    options.notify_minutes = notify_minutes(home);
+    options.agent = home.config.agents();
+    options.channel_tool = channels::kind(&home.config).tool().map(str::to_owned);
+    options
+}
+
+/// The models of the configuration. One that is not complete is there, and says so when it is asked.
+pub fn models(config: &Config) -> Models {
+    let secrets = secrets::Secrets::new(config);
+    let all = config.models.iter();
+    Models::of(all.map(|config| {
+        let options = config.options(&secrets);
+        options.map_err(|failure| (config.name.clone(), failure))
+    }))
+}
+
+/// The least time between two notices: the configuration's, or that of the variable of the seeds.
+fn notify_minutes(home: &Home) -> u32 {
+    let given = || {
+        let text = deft_config::env::text(deft_config::env::SKILL_NOTIFY_INTERVAL_MINUTES).ok()?;
+        text.parse().ok()
+    };
+    let configured = home.config.notify.interval_minutes;
+    configured.or_else(given).unwrap_or_default()
+}
+
+/// How many runs may go on at once. Zero is no limit: more than any machine could do.
+pub fn max_running(config: &Config) -> usize {
+    match config.engine.max_running.unwrap_or(64) {
+        0 => usize::MAX >> 4,
+        most => most as usize,
+    }
+}
+
+/// Where a daemon lends its sandbox to commands that are started beside it.
+pub fn lent_at(home: &Path) -> PathBuf {
+    home.join("data").join("compute")
+}
+
+/// The sandbox is this very program, started again.
+pub fn worker(config: &Config) -> Done<deft_compute::Options> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::internal("worker", format!("cannot find deft itself: {error}"))
+    })?;
+    Ok(deft_compute::Options {
+        program,
+        args: vec![WORKER.into()],
+        limits: deft_compute::Limits {
+            children: max_running(config),
+            ..deft_compute::Limits::default()
+        },
+    })
+}
+
+/// What the engine could not do, for people.
+pub fn failure(error: &deft_engine::Error) -> Failure {
+    use deft_engine::Error;
+    let code = match error {
+        Error::UnknownSkill { .. } | Error::DeletedSkill { .. } => "unknown_skill",
+        Error::BrokenSkill { .. } => "broken_skill",
+        Error::UnknownAgent { .. } => "unknown_agent",
+        Error::UnknownConversation { .. } => "unknown_conversation",
+        Error::Agent(_) => "agent",
+        Error::KeyTaken { .. } => "key_taken",
+        Error::Refused(_) => "refused",
+        Error::NameTaken { .. } => "name_taken",
+        Error::NotARecord { .. } => "not_a_record",
+        Error::NotEnabled { .. } => "not_enabled",
+        Error::Inputs(_) => "invalid_input",
+        Error::Flags(_) => error
+            .problem_code()
+            .map_or("invalid_input", ProblemCode::word),
+        Error::UnknownRun { .. } | Error::AmbiguousRun { .. } => "unknown_run",
+        Error::UnknownStep { .. } => "unknown_step",
+        Error::NotResumable { .. } => "not_resumable",
+        Error::Store(problem) => return store(problem),
+        Error::Pattern { .. } => "invalid_pattern",
+        Error::NotExact { .. } => "not_exact",
+        Error::NoTarget => "no_target",
+        Error::SlotGone { .. } => "slot_gone",
+        Error::Plan { .. } => "broken_skill",
+        Error::Heal { .. } => "config",
+        Error::Owner { .. } => "file",
+        // What deft stored itself cannot be used any more.
+        Error::Replay { .. } | Error::RevisionLost { .. } | Error::Unstorable { .. } => {
+            return Failure::internal("engine", error.to_string()).maybe_hint(error.hint());
+        }
+    };
+    Failure::input(code, error.to_string()).maybe_hint(error.hint())
+}
+
+/// What the store could not do, for people.
+pub fn store(error: &deft_store::Error) -> Failure {
+    Failure::input("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
+}

@@ -1,0 +1,255 @@
+//! The daemon of a home: schedules, queued jobs, the bot and everything it follows, in one process.
+//!
+//! This file starts the parts and stops them again. Not here: signals and what is printed, which belong to
+//! the front end that starts the daemon.
+
+mod checks;
+mod follow;
+#[cfg(target_os = "linux")]
+mod footprint;
+mod lock;
+mod seed;
+mod systemd;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_channels::{self as channels, LiveChannel, Tell};
+use deft_config::Home;
+use deft_engine::{Engine, Pool};
+use deft_registry::{Registry, State};
+use deft_store::SkillFilter;
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{self, App};
+use crate::doorbell::{self, Ring};
+use crate::{talk, telegram};
+
+pub use lock::Lock;
+pub use seed::{seed_new_home, waiting_defaults};
+
+/// A daemon that is about to run. It holds the lock of its home.
+pub struct Daemon {
+    home: Home,
+    app: App,
+    registry: Arc<Registry>,
+    tell: Tell,
+    lock: Lock,
+}
+
+/// What a daemon reports once it is ready.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// How many skills have a schedule and are enabled.
+    pub scheduled: u64,
+    /// When the next one fires.
+    pub next: Option<Timestamp>,
+    /// The zone that times are shown in.
+    pub zone: TimeZone,
+    /// Whether this is the first start of the home.
+    pub is_first_start: bool,
+}
+
+/// How the work of a daemon ended.
+struct Ending {
+    result: Done<()>,
+    /// Runs are left for the next start.
+    unfinished: bool,
+}
+
+/// The tasks of a running daemon.
+struct Tasks {
+    serving: JoinHandle<Result<(), deft_engine::Error>>,
+    followers: JoinSet<()>,
+    pool: Pool,
+    stop: CancellationToken,
+}
+
+impl Daemon {
+    /// Opens a home for a daemon; the caller holds its lock and has seeded it.
+    pub fn open(home: Home, lock: Lock, tell: Tell) -> Done<Self> {
+        let (app, registry) = App::live(&home, tell)?;
+        Ok(Self {
+            home,
+            app,
+            registry,
+            tell,
+            lock,
+        })
+    }
+
+    /// The folder of its home.
+    pub fn home(&self) -> PathBuf {
+        self.home.path.clone()
+    }
+
+    /// Works until the future that `until` makes is over, then gives running tasks `grace` to end. `until`
+    /// is called first, so that a signal counts from the start; `ready` once everything works.
+    pub fn run<T, F: Future<Output = T>>(
+        self,
+        grace: Duration,
+        until: impl FnOnce() -> Done<F>,
+        ready: impl FnOnce(&Ready),
+    ) -> Done<T> {
+        let result = self.app.block_on_only(self.serve(grace, until, ready));
+        match &result {
+            // Ending the servers would fail the calls of runs that the next start resumes.
+            Ok((_, ending)) if ending.unfinished => self.app.abandon(),
+            Ok(_) | Err(_) => self.app.close(),
+        }
+        drop(self.lock);
+        let (value, ending) = result?;
+        ending.result?;
+        value.ok_or_else(|| Failure::internal("engine", "the engine stopped by itself"))
+    }
+
+    async fn serve<T, F: Future<Output = T>>(
+        &self,
+        grace: Duration,
+        until: impl FnOnce() -> Done<F>,
+        ready: impl FnOnce(&Ready),
+    ) -> Done<(Option<T>, Ending)> {
+        let until = until()?;
+        let (mut tasks, is_first_start) = self.start(grace).await?;
+        ready(&self.ready(is_first_start).await?);
+        systemd::tell("READY=1");
+        let value = tokio::select! {
+            value = until => value,
+            // The engine returns before it is told to only if it cannot go on.
+            ended = &mut tasks.serving => return Ok((None, broken(ended))),
+        };
+        systemd::tell("STOPPING=1");
+        tracing::info!(
+            "shutting down; waiting up to {} s for running tasks",
+            grace.as_secs()
+        );
+        let unfinished = tasks.stop().await;
+        tracing::info!("stopped");
+        let ending = Ending {
+            result: Ok(()),
+            unfinished,
+        };
+        Ok((Some(value), ending))
+    }
+
+    async fn start(&self, grace: Duration) -> Done<(Tasks, bool)> {
+        let engine = &self.app.engine;
+        let stop = CancellationToken::new();
+        let pool = Pool::new(app::max_running(&self.home.config));
+        let synced = engine.sync_files().await;
+        synced.map_err(|error| app::failure(&error))?;
+        let is_first_start = seed::store_hello(&self.home, engine).await?;
+        let channel = LiveChannel::open(&self.home, engine.router(), self.tell);
+        let serving = tokio::spawn({
+            let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
+            let channel = channel.clone();
+            async move { engine.serve(&pool, channel, stop, grace).await }
+        });
+        warn(&self.registry, &self.home);
+        let bot = telegram::Bot {
+            talk: talk::host(&self.app),
+            store: Arc::clone(engine.store()),
+            pace: telegram::Pace::default(),
+        };
+        let mut followers = follow::start(engine, &self.registry, &self.home, channel, bot, &stop);
+        followers.spawn(self.app.lend_sandbox());
+        #[cfg(target_os = "linux")]
+        followers.spawn(footprint::keep_small(engine.clone()));
+        let tasks = Tasks {
+            serving,
+            followers,
+            pool,
+            stop,
+        };
+        Ok((tasks, is_first_start))
+    }
+
+    async fn ready(&self, is_first_start: bool) -> Done<Ready> {
+        let store = self.app.engine.store();
+        let scheduled = SkillFilter {
+            enabled: Some(true),
+            trigger: Some("cron".to_owned()),
+            ..SkillFilter::default()
+        };
+        let scheduled = store.count_skills(scheduled).await;
+        let next = store.next_due().await;
+        Ok(Ready {
+            scheduled: scheduled.map_err(|error| app::store(&error))?,
+            next: next.map_err(|error| app::store(&error))?,
+            zone: self.app.zone.clone(),
+            is_first_start,
+        })
+    }
+}
+
+impl Tasks {
+    /// Stops everything; true if runs are left that did not end in time.
+    async fn stop(mut self) -> bool {
+        self.stop.cancel();
+        drop(self.serving.await);
+        self.followers.abort_all();
+        tokio::time::timeout(Duration::ZERO, self.pool.idle())
+            .await
+            .is_err()
+    }
+}
+
+/// Why the engine stopped by itself. Logged here; the front end prints the failure.
+fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> Ending {
+    let failure = match ended {
+        Ok(Err(error)) => app::failure(&error),
+        Ok(Ok(())) => Failure::internal("engine", "the engine stopped by itself"),
+        Err(problem) => Failure::internal("engine", format!("the engine failed: {problem}")),
+    };
+    tracing::error!(hint = failure.hint, "{}; deft stops", failure.message);
+    Ending {
+        result: Err(failure),
+        // Runs cannot be recorded and must not go on.
+        unfinished: true,
+    }
+}
+
+/// Logs at the start which skill files and channels do not work.
+fn warn(registry: &Registry, home: &Home) {
+    for file in registry.snapshot().files() {
+        let path = file.path.display();
+        match &file.state {
+            State::Broken { kept } => {
+                let why = file.diagnostics.first();
+                let why = why.map_or("it cannot be read", |one| one.message.as_str());
+                match kept {
+                    Some(id) => tracing::warn!(
+                        %path, why, "a skill file is broken: `{id}` goes on as it was before"
+                    ),
+                    None => tracing::warn!(%path, why, "a skill file is broken and does not fire"),
+                }
+            }
+            State::Shadowed { id, by } => {
+                let by = by.display();
+                tracing::warn!(%path, id, %by, "a skill file is hidden by another one");
+            }
+            _ => {}
+        }
+    }
+    if let Some((problem, hint)) = channels::problem(&home.config) {
+        tracing::warn!(hint, "{problem}");
+    }
+}
+
+/// Listens to the doorbell of the home.
+async fn answer_door(engine: Engine, home: PathBuf) {
+    doorbell::listen(&home, |ring| match ring {
+        Ring::Work => engine.ring(),
+        Ring::Tools => {
+            let router = engine.router().clone();
+            // One that does not answer is reported when it is used.
+            tokio::spawn(async move { drop(router.relist().await) });
+        }
+    })
+    .await;
+}

@@ -1,0 +1,131 @@
+//! What a new home begins with: default skills that wait for their tools, playbooks, and two
+//! examples that show life at once (S0.86 to S0.95).
+//!
+//! Seeding happens once. What a person deletes stays deleted, and nothing that exists is touched.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deft_engine::Engine;
+use deft_registry::read_text;
+
+use crate::app;
+use deft_config::{Home, create_folder};
+use deft_wire::{Done, Failure};
+
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => {
+        &[$(($path, include_str!(concat!("../../defaults/", $path)))),+]
+    };
+}
+
+/// Every file of a new home, by its path under `skills`.
+const FILES: &[(&str, &str)] = files![
+    "examples/countdown.yaml",
+    "skills/contact-lookup/SKILL.md",
+    "skills/conversation-backfill/SKILL.md",
+    "skills/cron-scheduling/SKILL.md",
+    "skills/daily-briefing/SKILL.md",
+    "skills/daily-email-classification/SKILL.md",
+    "skills/email-classify/SKILL.md",
+    "skills/email-compose/SKILL.md",
+    "skills/email-processor/SKILL.md",
+    "skills/email-triage/SKILL.md",
+    "skills/evening-recap/SKILL.md",
+    "skills/file-operations/SKILL.md",
+    "skills/follow-up-tracker/SKILL.md",
+    "skills/meeting-overload-warning/SKILL.md",
+    "skills/memory-recall/SKILL.md",
+    "skills/memory-synthesis/SKILL.md",
+    "skills/message-cleanup/SKILL.md",
+    "skills/morning-briefing/SKILL.md",
+    "skills/pre-meeting-prep/SKILL.md",
+    "skills/research-and-share/SKILL.md",
+    "skills/schedule-meeting/SKILL.md",
+    "skills/system-health-check/SKILL.md",
+    "skills/telegram-conversation/SKILL.md",
+    "skills/vercel-deployments/SKILL.md",
+    "skills/web-browsing/SKILL.md",
+    "skills/weekly-digest/SKILL.md",
+];
+
+/// Defaults that wait for the tools of servers. They are off in their files, and deft switches each on
+/// when its tools and a model are there (S0.86). Those whose tools are deft's own wait for a person.
+const WAITING: [&str; 8] = [
+    "daily-email-classification",
+    "email-processor",
+    "evening-recap",
+    "follow-up-tracker",
+    "meeting-overload-warning",
+    "morning-briefing",
+    "pre-meeting-prep",
+    "weekly-digest",
+];
+
+/// The defaults that wait for tools, by id.
+pub fn waiting_defaults() -> Vec<String> {
+    WAITING.map(str::to_owned).to_vec()
+}
+
+/// A skill as an assistant would store it: one call, no model.
+const HELLO: &str = include_str!("../../defaults/examples/hello-deft.json");
+
+/// Stores a skill that shows life at once, in a home that was never up. Says whether it did.
+pub(super) async fn store_hello(home: &Home, engine: &Engine) -> Done<bool> {
+    let mark = home.path.join(MARK);
+    if !read_text(&mark, 1024).is_ok_and(|text| text == NEVER_UP) {
+        return Ok(false);
+    }
+    let record = serde_json::from_str(HELLO)
+        .map_err(|error| Failure::input("defaults", format!("hello-deft: {error}")))?;
+    match engine.store_skill(&record).await {
+        // Whoever has a skill of that name already knows that deft works.
+        Ok(_) | Err(deft_engine::Error::NameTaken { .. }) => {}
+        Err(error) => return Err(app::failure(&error)),
+    }
+    write_mark(&mark, concat!(env!("CARGO_PKG_VERSION"), "\n"))?;
+    Ok(true)
+}
+
+fn write_mark(mark: &Path, text: &str) -> Done<()> {
+    fs::write(mark, text).map_err(|problem| Failure::file(mark, "write", &problem))
+}
+
+/// What the mark says until the first start; then it is the version of that.
+const NEVER_UP: &str = "never up\n";
+
+/// The file that says that a home was seeded.
+const MARK: &str = "data/seeded";
+
+/// Puts the defaults into a home that never had them. Says how many files were written.
+pub fn seed_new_home(home: &Home) -> Done<usize> {
+    let mark = home.path.join(MARK);
+    if mark.exists() {
+        return Ok(0);
+    }
+    let mut written = 0;
+    for (path, text) in FILES {
+        written += usize::from(write(&target(home, path), text)?);
+    }
+    if let Some(folder) = mark.parent() {
+        create_folder(folder)?;
+    }
+    write_mark(&mark, NEVER_UP)?;
+    Ok(written)
+}
+
+fn target(home: &Home, path: &str) -> PathBuf {
+    let below = path.split_once('/').map_or(path, |(_, below)| below);
+    home.skills().join(below)
+}
+
+fn write(path: &Path, text: &str) -> Done<bool> {
+    if path.exists() {
+        return Ok(false);
+    }
+    if let Some(folder) = path.parent() {
+        create_folder(folder)?;
+    }
+    fs::write(path, text).map_err(|problem| Failure::file(path, "write", &problem))?;
+    Ok(true)
+}

@@ -1,0 +1,24 @@
+//! Tells a service manager how far we are (`sd_notify`): a datagram to the socket that it names.
+
+/// Says something, if anybody wants to know.
+#[cfg(target_os = "linux")]
+pub(super) fn tell(state: &str) {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    let Ok(name) = deft_config::env::text(deft_config::env::NOTIFY_SOCKET) else {
+        return;
+    };
+    let address = match name.strip_prefix('@') {
+        Some(hidden) => SocketAddr::from_abstract_name(hidden),
+        None => SocketAddr::from_pathname(&name),
+    };
+    let sent =
+        UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), &address?));
+    if let Err(error) = sent {
+        tracing::warn!(%error, "the service manager could not be told");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn tell(_: &str) {}

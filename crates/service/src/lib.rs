@@ -1,0 +1,20 @@
+//! Everything that a front end may ask deft for. The command line, the servers and the dashboard know this
+//! crate, `wire` and `config`, and nothing deeper.
+//!
+//! Not here: arguments, terminals, HTTP and anything that prints.
+
+pub mod app;
+pub mod daemon;
+pub mod doorbell;
+mod health;
+pub mod library;
+pub mod logging;
+pub mod talk;
+mod telegram;
+pub mod tools;
+pub mod words;
+mod workspace;
+
+pub use app::App;
+pub use library::Library;
+pub use workspace::Workspace;

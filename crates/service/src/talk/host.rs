@@ -1,0 +1,447 @@
+//! The one who answers for real: the engine of a home.
+//!
+//! Not here: what an answer looks like, and what an agent is told.
+
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use deft_engine::{Attention, Engine, Notice, NoticeKind, Question, Response};
+use deft_model::{Choice, RunId, RunStatus};
+use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
+use deft_workflow::Answer;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::live::Teller;
+use super::{
+    Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
+    Unanswered, live,
+};
+use crate::app::{App, failure};
+use deft_model::visible;
+use deft_wire::{Done, Failure};
+
+/// How many messages of a conversation are read at once.
+const MOST_MESSAGES: u32 = 10_000;
+
+/// How many of the conversations are named that the beginning of an id fits, and how much of their titles.
+const MOST_NAMED: usize = 5;
+const TITLE: usize = 30;
+
+/// Somebody to talk to in a home.
+pub fn host(app: &App) -> Arc<dyn Talk> {
+    Arc::new(Host {
+        engine: app.engine.clone(),
+        zone: app.zone.clone(),
+    })
+}
+
+/// An answer that is worked on.
+type Work<'a> =
+    Pin<Box<dyn Future<Output = Result<deft_engine::Said, deft_engine::Error>> + Send + 'a>>;
+
+struct Host {
+    engine: Engine,
+    zone: TimeZone,
+}
+
+impl Host {
+    async fn answer(&self, say: Say, attention: Attention, listener: Listener) -> Done<Said> {
+        let asked = deft_engine::Say {
+            conversation: say.conversation,
+            agent: say.agent,
+            channel: say.channel,
+            text: say.text,
+            key: say.key,
+            answer_to: say.answer_to,
+            alone: say.alone,
+        };
+        self.follow(attention, listener, |attention| {
+            Box::pin(self.engine.say(asked, attention))
+        })
+        .await
+    }
+
+    /// Tells what happens while an answer is worked on, and how it ended.
+    async fn follow<'a, F>(
+        &'a self,
+        attention: Attention,
+        listener: Listener,
+        work: F,
+    ) -> Done<Said>
+    where
+        F: FnOnce(Attention) -> Work<'a>,
+    {
+        let (engine, tell) = (self.engine.clone(), listener);
+        let listener: Listener = Arc::new(move |live| {
+            let ended = matches!(live, Live::ToolEnded { .. });
+            tell(live);
+            if ended {
+                // It may have left a message, and whoever carries those need not wait for more.
+                engine.ring();
+            }
+        });
+        let started = attention.admitted.clone().unwrap_or_default();
+        let events = self.engine.subscribe();
+        let teller = Teller::new(
+            self.engine.subscribe(),
+            Arc::clone(&started),
+            Arc::clone(&listener),
+        );
+        let hears = Arc::clone(&teller);
+        let attention = Attention {
+            admitted: Some(started),
+            hear: Some(Arc::new(move |delta| hears.hear(delta))),
+            ..attention
+        };
+        let said = teller.follow(events, work(attention)).await;
+        let said = said.map_err(|error| failure(&error))?;
+        if let Some(reason) = &said.run.waiting_for {
+            listener(Live::Waiting {
+                reason: reason.clone(),
+            });
+        }
+        let shown = self.engine.show(&said.run).await;
+        let shown = shown.map_err(|error| failure(&error))?;
+        Ok(live::said(said.conversation, said.text, &shown))
+    }
+
+    async fn find(&self, id: &str) -> Done<Option<Conversation>> {
+        let store = self.engine.store();
+        if let Some(row) = store.conversation(id).await.map_err(stored)? {
+            return self.whole(row).await.map(Some);
+        }
+        let all = ConversationFilter {
+            archived: true,
+            ..ConversationFilter::default()
+        };
+        let rows = store.conversations(all).await.map_err(stored)?;
+        let fitting = rows.into_iter().filter(|row| row.id.starts_with(id));
+        let mut fitting: Vec<ConversationRow> = fitting.collect();
+        if fitting.len() > 1 {
+            return Err(ambiguous(id, &fitting));
+        }
+        match fitting.pop() {
+            Some(row) => self.whole(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A conversation with how its last run stands.
+    async fn whole(&self, row: ConversationRow) -> Done<Conversation> {
+        let run = match &row.run {
+            Some(run) => self.engine.store().run(run).await.map_err(stored)?,
+            None => None,
+        };
+        let open = run.filter(|run| run.status != RunStatus::Done);
+        let open = open.map(|run| {
+            let stands = match run.waiting_for {
+                Some(reason) => format!("waits for {reason}"),
+                None => format!("is {}", run.status.word()),
+            };
+            (run.id.to_string(), stands)
+        });
+        Ok(Conversation {
+            open,
+            ..conversation(row)
+        })
+    }
+
+    async fn spent_today(&self) -> Done<Spending> {
+        let day = Timestamp::now().to_zoned(self.zone.clone()).date();
+        let suffix = format!("@{day}");
+        let filter = SpentFilter {
+            suffix: Some(suffix.clone()),
+            ..SpentFilter::default()
+        };
+        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let rows: Vec<Spent> = rows
+            .into_iter()
+            .map(|row| Spent {
+                scope: row.scope.trim_end_matches(&suffix).to_owned(),
+                tokens_in: row.tokens_in,
+                tokens_out: row.tokens_out,
+                micros: row.micros,
+                calls: row.calls,
+                estimated_calls: row.estimated_calls,
+                estimated_tokens: row.estimated_tokens,
+                reserved_tokens: row.reserved_tokens,
+                reserved_micros: row.reserved_micros,
+            })
+            .collect();
+        Ok(Spending {
+            day: day.to_string(),
+            rows,
+            paused: self.paused().await?,
+        })
+    }
+
+    /// Agents that ask no more for now, also those that were paused on an earlier day.
+    async fn paused(&self) -> Done<Vec<Paused>> {
+        let filter = SpentFilter {
+            prefix: Some("agent:".to_owned()),
+            ..SpentFilter::default()
+        };
+        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let name = |row: &SpentRow| {
+            let (agent, _day) = row.scope.strip_prefix("agent:")?.rsplit_once('@')?;
+            Some(agent.to_owned())
+        };
+        let agents: BTreeSet<String> = rows.iter().filter_map(name).collect();
+        let mut paused = Vec::new();
+        for agent in agents {
+            let pause = self.engine.agent_paused(&agent).await;
+            if let Some(pause) = pause.map_err(|error| failure(&error))? {
+                paused.push(Paused {
+                    agent,
+                    since: pause.since,
+                    reason: pause.why,
+                    lifts_itself: pause.lifts_itself,
+                });
+            }
+        }
+        Ok(paused)
+    }
+}
+
+impl Talk for Host {
+    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said> {
+        Box::pin(self.answer(say, attention, listener))
+    }
+
+    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>> {
+        Box::pin(async move {
+            let found = self.engine.unanswered(conversation).await;
+            let found = found.map_err(|error| failure(&error))?;
+            let found = found.into_iter().map(|one| Unanswered {
+                run: one.run.id,
+                text: one.text,
+                stands: one.stands,
+                waits_for: one.run.waiting_for,
+            });
+            Ok(found.collect())
+        })
+    }
+
+    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, Said> {
+        Box::pin(self.follow(attention, listener, move |attention| {
+            Box::pin(async move { self.engine.go_on(&run, attention).await })
+        }))
+    }
+
+    fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let run = RunId::new(said.run.as_str());
+            let seen = self.engine.see_to_answer(&run, to).await;
+            seen.map_err(|error| failure(&error))
+        })
+    }
+
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let notice = Notice {
+                kind: NoticeKind::Answer,
+                title: String::new(),
+                text: text.to_owned(),
+                skill: None,
+                run: None,
+                target: Some(to.to_owned()),
+                approval: None,
+                always: false,
+            };
+            let left = self.engine.tell(key, &notice).await;
+            left.map(drop).map_err(|error| failure(&error))
+        })
+    }
+
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let left = self.engine.tell_question(&question, to).await;
+            left.map(drop).map_err(|error| failure(&error))
+        })
+    }
+
+    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let stopped = self.engine.cancel(run, by).await;
+            stopped.map(drop).map_err(|error| failure(&error))
+        })
+    }
+
+    fn prompt(&self, say: Say) -> Later<'_, Value> {
+        Box::pin(async move {
+            let asked = deft_engine::Say {
+                conversation: say.conversation,
+                agent: say.agent,
+                channel: say.channel,
+                text: say.text,
+                alone: say.alone,
+                ..deft_engine::Say::default()
+            };
+            let shown = self.engine.show_prompt(&asked).await;
+            shown.map_err(|error| failure(&error))
+        })
+    }
+
+    fn decide<'a>(
+        &'a self,
+        approval: &'a str,
+        response: Response,
+        by: &'a str,
+    ) -> Later<'a, Option<Decided>> {
+        Box::pin(async move {
+            let row = self.engine.store().approval(approval).await;
+            let Some(row) = row.map_err(stored)? else {
+                return Ok(None);
+            };
+            let question = row.asked.message.clone();
+            let Response { answer, always } = response;
+            let answered = self.engine.answer(&row, answer, by, always).await;
+            // Whoever serves the queue here looks at once, and not at its next round.
+            self.engine.ring();
+            let row = match answered.map_err(|error| failure(&error))? {
+                deft_engine::Answered::Accepted(row) | deft_engine::Answered::Already(row) => row,
+                deft_engine::Answered::Gone => return Ok(None),
+            };
+            Ok(row.decision.map(|decision| Decided {
+                question,
+                answer: match decision.answer.as_str() {
+                    "yes" => Answer::Yes,
+                    "skip" => Answer::Skip,
+                    _ => Answer::No,
+                },
+                by: decision.by,
+            }))
+        })
+    }
+
+    fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
+        Box::pin(async move { Ok(self.engine.skills_of(agent).await) })
+    }
+
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()> {
+        Box::pin(async move {
+            let Err(unable) = self.engine.check_model(agent) else {
+                return Ok(());
+            };
+            let failure = Failure::input("no_model", unable.message);
+            Err(match unable.hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            })
+        })
+    }
+
+    fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {
+        Box::pin(async move {
+            let checked = self.engine.check_agent(agent);
+            checked.map_err(|error| failure(&error))
+        })
+    }
+
+    fn conversations<'a>(
+        &'a self,
+        channel: Option<&'a str>,
+        limit: Option<u32>,
+    ) -> Later<'a, Vec<Conversation>> {
+        Box::pin(async move {
+            let filter = ConversationFilter {
+                channel: channel.map(str::to_owned),
+                limit,
+                ..ConversationFilter::default()
+            };
+            let rows = self.engine.store().conversations(filter).await;
+            let rows = rows.map_err(stored)?;
+            Ok(rows.into_iter().map(conversation).collect())
+        })
+    }
+
+    fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>> {
+        Box::pin(self.find(id))
+    }
+
+    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<Line>> {
+        Box::pin(async move {
+            let store = self.engine.store();
+            let rows = store.messages(id, 0, MOST_MESSAGES).await.map_err(stored)?;
+            let lines = rows.into_iter().map(|row| Line {
+                conversation: row.conversation,
+                seq: row.seq,
+                role: row.role,
+                text: if row.text.is_empty() {
+                    live::summary(&row.body)
+                } else {
+                    row.text
+                },
+                at: row.at,
+            });
+            Ok(lines.collect())
+        })
+    }
+
+    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<Line>> {
+        Box::pin(async move {
+            let hits = self.engine.store().search_conversations(words, limit).await;
+            let lines = hits.map_err(stored)?.into_iter().map(|hit| Line {
+                conversation: hit.conversation,
+                seq: hit.seq,
+                role: hit.role,
+                text: hit.snippet,
+                at: hit.at,
+            });
+            Ok(lines.collect())
+        })
+    }
+
+    fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool> {
+        Box::pin(async move {
+            let deleted = self.engine.store().delete_conversation(id).await;
+            deleted.map_err(stored)
+        })
+    }
+
+    fn spending(&self) -> Later<'_, Spending> {
+        Box::pin(self.spent_today())
+    }
+
+    fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool> {
+        Box::pin(async move {
+            let resumed = self.engine.resume_agent(agent).await;
+            resumed.map_err(|error| failure(&error))
+        })
+    }
+}
+
+/// The latest ones are named, because ids that were given on one day begin alike.
+fn ambiguous(id: &str, fitting: &[ConversationRow]) -> Failure {
+    let count = fitting.len();
+    let named = fitting.iter().take(MOST_NAMED).map(|row| {
+        let title: String = row.title.chars().take(TITLE).collect();
+        format!("\n  {} ({})", row.id, visible(title.trim()))
+    });
+    let mut named: Vec<String> = named.collect();
+    if count > MOST_NAMED {
+        named.push("\n  …".to_owned());
+    }
+    let message = format!("`{id}` fits {count} conversations");
+    Failure::input("ambiguous", message).hint(format!("give more of the id:{}", named.concat()))
+}
+
+fn stored(error: deft_store::Error) -> Failure {
+    failure(&deft_engine::Error::from(error))
+}
+
+fn conversation(row: ConversationRow) -> Conversation {
+    Conversation {
+        id: row.id,
+        agent: row.agent,
+        channel: row.channel,
+        title: row.title,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+        message_count: row.message_count,
+        open: None,
+    }
+}

@@ -1,0 +1,418 @@
+//! What is published about a run, as what chats show; and how a run ended, as an answer.
+//!
+//! Text comes from the model while it is written and was not stored yet; everything else was.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation};
+use deft_engine::Published;
+use deft_llm::Delta;
+use deft_model::{CallArgs, Message, RunId, Usd};
+use deft_workflow::Event;
+use serde_json::Value;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+
+use super::{Listener, Live, Said, Usage};
+
+/// Tells a listener what happens in a run, in the order in which it happened.
+///
+/// Pieces of an answer come at once, and events through a queue. What was published before a piece
+/// is told before it: else the words that follow a call would stand above it.
+pub(super) struct Teller {
+    queue: Mutex<(Receiver<Arc<Published>>, News)>,
+    run: Arc<OnceLock<RunId>>,
+    listener: Listener,
+}
+
+impl Teller {
+    pub(super) fn new(
+        events: Receiver<Arc<Published>>,
+        run: Arc<OnceLock<RunId>>,
+        listener: Listener,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            queue: Mutex::new((events, News::default())),
+            run,
+            listener,
+        })
+    }
+
+    /// Tells a piece of an answer.
+    pub(super) fn hear(&self, delta: Delta) {
+        self.catch_up();
+        if let Some(live) = of_delta(delta) {
+            (self.listener)(live);
+        }
+    }
+
+    /// Tells everything that was published so far.
+    fn catch_up(&self) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let (events, news) = &mut *queue;
+        loop {
+            let published = match events.try_recv() {
+                Ok(published) => published,
+                // Whoever missed some sees less, and the answer all the same.
+                Err(TryRecvError::Lagged(_)) => continue,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            };
+            let own = self.run.get() == Some(&published.run);
+            if let (true, Event::Agent { event, .. }) = (own, &published.event)
+                && let Some(live) = news.of(event)
+            {
+                (self.listener)(live);
+            }
+        }
+    }
+
+    /// Tells what happens until the work is done. `bell` gets the same events, and only wakes.
+    pub(super) async fn follow<T>(
+        &self,
+        mut bell: Receiver<Arc<Published>>,
+        work: impl Future<Output = T>,
+    ) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                rung = bell.recv() => {
+                    self.catch_up();
+                    if matches!(rung, Err(RecvError::Closed)) {
+                        return work.await;
+                    }
+                }
+                done = &mut work => {
+                    self.catch_up();
+                    return done;
+                }
+            }
+        }
+    }
+}
+
+/// A piece of an answer.
+fn of_delta(delta: Delta) -> Option<Live> {
+    match delta {
+        Delta::Text(text) => Some(Live::Text(text)),
+        Delta::Again => Some(Live::Again),
+        // It is told when it is made.
+        Delta::Call { .. } => None,
+    }
+}
+
+/// Calls and agents that are under way.
+#[derive(Default)]
+struct News {
+    calls: HashMap<(Address, u32, u32), String>,
+    agents: HashMap<Address, String>,
+}
+
+impl News {
+    fn of(&mut self, event: &AgentEvent) -> Option<Live> {
+        let agent = &event.agent;
+        let place = |turn: &u32, call: &u32| (agent.clone(), *turn, *call);
+        match &event.what {
+            EventKind::Called {
+                turn,
+                call,
+                tool,
+                args,
+                skill,
+                ..
+            } => {
+                // A command is shown by the name of its skill, with its flags.
+                let tool = skill.as_ref().unwrap_or(tool);
+                let inputs = args.get("inputs").and_then(Value::as_object);
+                let args = skill.as_ref().and(inputs).unwrap_or(args);
+                self.calls.insert(place(turn, call), tool.clone());
+                Some(Live::ToolBegun {
+                    tool: tool.clone(),
+                    args: args.clone(),
+                    depth: agent.depth(),
+                })
+            }
+            EventKind::Returned {
+                turn,
+                call,
+                error,
+                ms,
+                ..
+            } => {
+                // What an agent that was sent out brings back is no end of a tool.
+                let tool = self.calls.remove(&place(turn, call))?;
+                Some(Live::ToolEnded {
+                    tool,
+                    ok: error.is_none(),
+                    ms: *ms,
+                    note: error.as_ref().map(|error| error.message.clone()),
+                })
+            }
+            EventKind::Told {
+                name, how, text, ..
+            } => match how {
+                // What costs nothing is not worth a line; a tool that was looked up by calling
+                // it is called again.
+                Interpretation::Text | Interpretation::Made | Interpretation::Described => None,
+                Interpretation::Refused
+                | Interpretation::Mistaken
+                | Interpretation::Problem
+                | Interpretation::Declined => Some(Live::Refused {
+                    tool: name.clone(),
+                    reason: text.lines().next().unwrap_or_default().to_owned(),
+                }),
+            },
+            EventKind::Dispatched {
+                turn,
+                call,
+                dispatch,
+            } => {
+                let name = dispatch.agent_id.clone();
+                self.agents.insert(agent.child(*turn, *call), name.clone());
+                Some(Live::Dispatched {
+                    agent: name,
+                    mission: dispatch.mission.clone(),
+                    depth: agent.depth(),
+                })
+            }
+            EventKind::Finished(_) | EventKind::Unable { .. } => {
+                let failure = match &event.what {
+                    EventKind::Unable { failure } => Some(failure),
+                    EventKind::Finished(finished) => finished.error.as_ref(),
+                    _ => None,
+                };
+                Some(Live::AgentEnded {
+                    agent: self.agents.remove(agent)?,
+                    depth: agent.depth().saturating_sub(1),
+                    note: failure.map(|failure| failure.message.clone()),
+                })
+            }
+            EventKind::Began(_)
+            | EventKind::Asked { .. }
+            | EventKind::Replied { .. }
+            | EventKind::Silent { .. }
+            | EventKind::Question { .. }
+            | EventKind::Answered { .. }
+            | EventKind::Offered { .. }
+            | EventKind::Reminded { .. }
+            | EventKind::Rejected { .. }
+            | EventKind::Reopened => None,
+        }
+    }
+}
+
+/// How a run ended, or where it stands, out of its picture.
+pub(super) fn said(conversation: String, text: String, shown: &Value) -> Said {
+    let word = |name: &str| shown[name].as_str().map(str::to_owned);
+    let usage = &shown["usage"];
+    let count = |name: &str| usage[name].as_u64().unwrap_or_default();
+    Said {
+        conversation,
+        run: word("id").unwrap_or_default(),
+        status: word("status").unwrap_or_default(),
+        outcome: word("outcome"),
+        text,
+        usage: Usage {
+            input_tokens: count("input_tokens"),
+            output_tokens: count("output_tokens"),
+            // Without a price nothing is known of the cost, which is not the same as nothing.
+            cost_usd: known_cost(usage),
+            llm_calls: count("llm_calls"),
+        },
+        error: serde_json::from_value(shown["error"].clone()).ok(),
+    }
+}
+
+/// What something cost, if that is known.
+pub fn known_cost(usage: &Value) -> Option<Usd> {
+    let cost = Usd::from_dollars(usage["cost_usd"].as_f64()?);
+    (cost != Usd::default()).then_some(cost)
+}
+
+/// A message that has no text of its own, in a line.
+pub(super) fn summary(body: &str) -> String {
+    match serde_json::from_str(body) {
+        Ok(Message::Tool { name, text, .. }) => format!("{name}: {text}"),
+        Ok(Message::Assistant { calls, .. }) => {
+            let call = |call: &deft_model::ToolCall| match &call.args {
+                CallArgs::Object(args) => {
+                    let args = serde_json::to_string(args).unwrap_or_default();
+                    format!("⚙ {} {args}", call.name)
+                }
+                CallArgs::Invalid(raw) => format!("⚙ {} {raw}", call.name),
+            };
+            let calls: Vec<String> = calls.iter().map(call).collect();
+            calls.join("\n")
+        }
+        Ok(Message::User { text }) => text,
+        Err(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Events as they are stored, and what is shown of each.
+    #[test]
+    fn events_become_lines() {
+        let mut news = News::default();
+        let tool = |name: &str, depth| Live::ToolBegun {
+            tool: name.to_owned(),
+            args: deft_model::Object::from_iter([("q".to_owned(), json!(1))]),
+            depth,
+        };
+        let scout = || "scout".to_owned();
+        for (event, expected) in [
+            (json!({"what": {"asked": {"turn": 1}}}), None),
+            (
+                json!({"what": {"called": {"turn": 1, "call": 0, "tool": "a", "args": {"q": 1}, "effects": "none"}}}),
+                Some(tool("a", 0)),
+            ),
+            (
+                json!({"what": {"dispatched": {"turn": 1, "call": 1, "dispatch": {"agent_id": "scout", "mission": "look"}}}}),
+                Some(Live::Dispatched {
+                    agent: scout(),
+                    mission: "look".to_owned(),
+                    depth: 0,
+                }),
+            ),
+            (
+                json!({"agent": "1.1", "what": {"called": {"turn": 1, "call": 0, "tool": "b", "args": {"q": 1}, "effects": "once"}}}),
+                Some(tool("b", 1)),
+            ),
+            (
+                json!({"what": {"returned": {"turn": 1, "call": 0, "value": 3, "ms": 5}}}),
+                Some(Live::ToolEnded {
+                    tool: "a".to_owned(),
+                    ok: true,
+                    ms: 5,
+                    note: None,
+                }),
+            ),
+            (
+                json!({"agent": "1.1", "what": {"returned": {"turn": 1, "call": 0, "error": {"class": "network", "message": "no route"}, "ms": 9}}}),
+                Some(Live::ToolEnded {
+                    tool: "b".to_owned(),
+                    ok: false,
+                    ms: 9,
+                    note: Some("no route".to_owned()),
+                }),
+            ),
+            (
+                json!({"agent": "1.1", "what": {"finished": {"text": "found"}}}),
+                Some(Live::AgentEnded {
+                    agent: scout(),
+                    depth: 0,
+                    note: None,
+                }),
+            ),
+            (
+                json!({"what": {"dispatched": {"turn": 1, "call": 2, "dispatch": {"agent_id": "scout", "mission": "again"}}}}),
+                Some(Live::Dispatched {
+                    agent: scout(),
+                    mission: "again".to_owned(),
+                    depth: 0,
+                }),
+            ),
+            (
+                json!({"agent": "1.2", "what": {"unable": {"failure": {"class": "invalid", "message": "not yours"}}}}),
+                Some(Live::AgentEnded {
+                    agent: scout(),
+                    depth: 0,
+                    note: Some("not yours".to_owned()),
+                }),
+            ),
+            (
+                json!({"what": {"returned": {"turn": 1, "call": 1, "value": "found", "ms": 20}}}),
+                None,
+            ),
+            (
+                json!({"what": {"told": {"turn": 2, "call": 0, "name": "rm", "how": "refused", "text": "not yours\nreally"}}}),
+                Some(Live::Refused {
+                    tool: "rm".to_owned(),
+                    reason: "not yours".to_owned(),
+                }),
+            ),
+            (
+                json!({"what": {"told": {"turn": 2, "call": 1, "name": "skill", "how": "text", "text": "page"}}}),
+                None,
+            ),
+            (json!({"what": {"finished": {"text": "done"}}}), None),
+        ] {
+            let read = serde_json::from_value(event.clone()).unwrap();
+            assert_eq!(news.of(&read), expected, "{event}");
+        }
+    }
+
+    #[test]
+    fn pieces_of_an_answer_are_text() {
+        let text = || "x".to_owned();
+        assert_eq!(of_delta(Delta::Text(text())), Some(Live::Text(text())));
+        assert_eq!(of_delta(Delta::Again), Some(Live::Again));
+        assert_eq!(of_delta(Delta::Call { name: text() }), None);
+    }
+
+    /// What happens in other runs is not told, what was published by the end is, and pieces of an
+    /// answer stand where they belong.
+    #[tokio::test]
+    async fn a_run_is_followed_to_its_end() {
+        let (sender, events) = tokio::sync::broadcast::channel(8);
+        let publish = |run: &str, reason: &str| {
+            let told = json!({"agent": {"path": "agent", "event": {"what": {"told": {
+                "turn": 1, "call": 0, "name": "rm", "how": "refused", "text": reason,
+            }}}}});
+            let published = Published {
+                seq: 1,
+                at: jiff::Timestamp::UNIX_EPOCH,
+                run: RunId::new(run),
+                skill: "chat".to_owned(),
+                event: serde_json::from_value(told).unwrap(),
+            };
+            sender.send(Arc::new(published)).unwrap();
+        };
+        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let ears = Arc::clone(&heard);
+        let listener: Listener = Arc::new(move |live| {
+            if let Live::Refused { reason: told, .. } | Live::Text(told) = live {
+                ears.lock().unwrap().push(told);
+            }
+        });
+        let run = Arc::new(OnceLock::new());
+        let teller = Teller::new(events.resubscribe(), Arc::clone(&run), listener);
+        let work = async {
+            run.set(RunId::new("run_1")).unwrap();
+            publish("run_1", "first");
+            teller.hear(Delta::Text("words".to_owned()));
+            publish("run_1", "second");
+            tokio::task::yield_now().await;
+            publish("run_2", "not ours");
+            publish("run_1", "last");
+            7
+        };
+        assert_eq!(teller.follow(events, work).await, 7);
+        assert_eq!(*heard.lock().unwrap(), ["first", "words", "second", "last"]);
+    }
+
+    #[test]
+    fn a_run_becomes_an_answer() {
+        let shown = json!({
+            "id": "run_1", "status": "done", "outcome": "error",
+            "usage": {"input_tokens": 9, "output_tokens": 2, "cost_usd": 0.5, "llm_calls": 1},
+            "error": {"class": "limit", "message": "enough", "step": "agent"},
+        });
+        let said = said("conv_1".to_owned(), "so far".to_owned(), &shown);
+        assert_eq!((said.run.as_str(), said.exit_code()), ("run_1", 6));
+        assert_eq!(
+            said.usage.words(),
+            "1 call of a model, 9 tokens in, 2 out, 0.50 USD"
+        );
+        assert_eq!(
+            said.error.map(|error| error.message).as_deref(),
+            Some("enough")
+        );
+    }
+}

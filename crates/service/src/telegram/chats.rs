@@ -1,0 +1,457 @@
+//! Chats, each with its queue: messages of one are answered in order, those of several at once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use deft_engine::Attention;
+use deft_model::{FailureClass, RunId};
+use deft_store::Error;
+use deft_tools::telegram::{Client, SendOptions};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use super::Bot;
+use super::ask::{self, Open, People};
+use super::inbox::{Entry, Inbox, Press, Taken};
+use super::words;
+use crate::talk::{Said, Say, Usage};
+use deft_wire::Done;
+
+/// How often it is tried to send what is no answer.
+const TRIES: u32 = 8;
+
+/// All chats.
+#[derive(Clone)]
+pub(super) struct Chats(Arc<Shared>);
+
+struct Shared {
+    bot: Bot,
+    client: RwLock<Client>,
+    inbox: Inbox,
+    open: Open,
+    chats: Mutex<HashMap<String, Chat>>,
+    stop: CancellationToken,
+}
+
+/// One chat.
+struct Chat {
+    queue: UnboundedSender<Entry>,
+    /// What is said beside the queue, one after the other.
+    beside: UnboundedSender<String>,
+    /// What is worked on: its update, and its run as soon as there is one.
+    current: Option<(i64, Arc<OnceLock<RunId>>)>,
+    usage: Usage,
+    /// Messages whose runs wait, and whose waiting was told.
+    waiting: HashSet<i64>,
+}
+
+impl Chats {
+    pub(super) fn new(bot: Bot, client: Client, inbox: Inbox, stop: CancellationToken) -> Self {
+        Self(Arc::new(Shared {
+            bot,
+            client: RwLock::new(client),
+            inbox,
+            open: Open::default(),
+            chats: Mutex::default(),
+            stop,
+        }))
+    }
+
+    /// Speaks as another bot from now on.
+    pub(super) fn follow(&self, client: Client) {
+        let place = self.0.client.write();
+        *place.unwrap_or_else(PoisonError::into_inner) = client;
+    }
+
+    /// The number of the next update of a bot.
+    pub(super) fn next(&self, bot: &str) -> i64 {
+        self.0.inbox.next(bot)
+    }
+
+    /// An update has come that is nothing to us.
+    pub(super) async fn pass(&self, id: i64) -> Result<(), Error> {
+        self.0.inbox.take(id, Taken::Nothing).await.map(drop)
+    }
+
+    /// A message has come.
+    pub(super) async fn hear(
+        &self,
+        id: i64,
+        chat: &str,
+        from: &str,
+        text: Option<String>,
+    ) -> Result<(), Error> {
+        let Some(text) = text else {
+            self.pass(id).await?;
+            self.reply(chat, words::NO_TEXT.to_owned());
+            return Ok(());
+        };
+        if let Some(command) = words::Command::read(&text) {
+            let fresh = || Taken::Fresh {
+                chat: chat.to_owned(),
+            };
+            let taken = match command {
+                words::Command::New => fresh(),
+                _ => Taken::Nothing,
+            };
+            self.0.inbox.take(id, taken).await?;
+            self.command(command, chat).await;
+            return Ok(());
+        }
+        if let Some(answer) = ask::in_words(&text)
+            && let Some(approval) = self.0.open.only(chat)
+        {
+            return self
+                .press(Press {
+                    id,
+                    chat: chat.to_owned(),
+                    from: from.to_owned(),
+                    data: deft_channels::button_data(&approval, answer),
+                    message: None,
+                    query: None,
+                })
+                .await;
+        }
+        let chat = chat.to_owned();
+        let taken = self.0.inbox.take(id, Taken::Message { chat, text });
+        if let Some(entry) = taken.await? {
+            self.take(entry);
+        }
+        Ok(())
+    }
+
+    /// Puts a message into the queue of its chat.
+    pub(super) fn take(&self, entry: Entry) {
+        let shared = &self.0;
+        let chat = entry.chat.clone();
+        // The worker lives as long as the queue, unless everything ends.
+        shared.with(&chat, |chat| drop(chat.queue.send(entry)));
+    }
+
+    /// Somebody answers a question.
+    pub(super) async fn press(&self, press: Press) -> Result<(), Error> {
+        let taken = Taken::Press(press.clone());
+        self.0.inbox.take(press.id, taken).await?;
+        self.act(press);
+        Ok(())
+    }
+
+    /// Does what somebody has answered.
+    pub(super) fn act(&self, press: Press) {
+        let chats = self.clone();
+        tokio::spawn(async move {
+            let told = match chats.decide(&press).await {
+                Ok(told) => told,
+                Err(failure) => failure.message,
+            };
+            chats.0.inbox.settled(press.id).await;
+            if let Some(query) = &press.query {
+                // Nobody waits for these words; they only end the waiting of the button.
+                drop(chats.0.client().answer_press(query, &told).await);
+            }
+        });
+    }
+
+    /// Writes the answer down, and then tells whoever waits for it.
+    async fn decide(&self, press: &Press) -> Done<String> {
+        let Some((response, approval)) = deft_channels::read_button(&press.data) else {
+            return Ok(words::OLD_BUTTON.to_owned());
+        };
+        let (chat, by) = (&press.chat, press.by());
+        let Some(decided) = self.0.bot.talk.decide(approval, response, &by).await? else {
+            return Ok(words::OLD_BUTTON.to_owned());
+        };
+        let asked = self.0.open.settle(approval, decided.answer);
+        let question = asked.as_ref().unwrap_or(&decided.question);
+        let text = ask::decided(question, decided.answer, &decided.by);
+        let message = match press.message {
+            Some(message) => Some(message),
+            None => ask::message_of(&*self.0.bot.store, approval).await,
+        };
+        self.show_settled(chat, message, text);
+        if asked.is_some() {
+            return Ok(words::TAKEN.to_owned());
+        }
+        // Whoever waited for this goes on elsewhere; here somebody wants to hear of it.
+        // One that is being looked at just now may still have been told that it waits.
+        for entry in self.0.inbox.entries() {
+            if entry.chat == *chat {
+                self.take(entry);
+            }
+        }
+        Ok(words::TAKEN.to_owned())
+    }
+
+    fn show_settled(&self, chat: &str, message: Option<i64>, text: String) {
+        let (Some(message), client) = (message, self.0.client()) else {
+            return;
+        };
+        let chat = chat.to_owned();
+        tokio::spawn(async move {
+            if let Err(refused) = client.edit(&chat, message, &text).await {
+                let why = refused.failure.message;
+                tracing::warn!(%why, "a question still shows its buttons");
+            }
+        });
+    }
+
+    async fn command(&self, command: words::Command, chat: &str) {
+        let text = match command {
+            words::Command::Help => words::HELP.to_owned(),
+            words::Command::New => words::FRESH.to_owned(),
+            words::Command::Stop => self.stop(chat).await,
+            words::Command::Cost => match self.0.bot.talk.spending().await {
+                Ok(today) => words::cost(&self.0.with(chat, |chat| chat.usage), &today),
+                Err(failure) => failure.message,
+            },
+            words::Command::Skills => match self.0.bot.talk.skills(None).await {
+                Ok(skills) => words::skills(&skills),
+                Err(failure) => failure.message,
+            },
+            words::Command::Unknown => words::UNKNOWN.to_owned(),
+        };
+        self.reply(chat, text);
+    }
+
+    /// Stops what is worked on in a chat, and forgets what waits behind it.
+    async fn stop(&self, chat: &str) -> String {
+        let current = self.0.with(chat, |chat| chat.current.clone());
+        let working = current.as_ref().map(|(id, _)| *id);
+        let entries = self.0.inbox.entries().into_iter();
+        let behind = entries.filter(|entry| entry.chat == chat && Some(entry.id) != working);
+        for entry in behind {
+            self.0.inbox.remove(entry.id).await;
+        }
+        let run = current.as_ref().and_then(|(_, run)| run.get());
+        let Some(run) = run else {
+            return words::NOTHING.to_owned();
+        };
+        match self.0.bot.talk.stop(run, "/stop in telegram").await {
+            // What was stopped says so itself.
+            Ok(()) => words::STOPPING.to_owned(),
+            Err(failure) => failure.message,
+        }
+    }
+
+    /// Says something beside the queue.
+    fn reply(&self, chat: &str, text: String) {
+        // Whoever says it lives as long as the chat.
+        self.0.with(chat, |chat| drop(chat.beside.send(text)));
+    }
+}
+
+impl Chat {
+    fn new(queue: UnboundedSender<Entry>, beside: UnboundedSender<String>) -> Self {
+        Self {
+            queue,
+            beside,
+            current: None,
+            usage: Usage::default(),
+            waiting: HashSet::new(),
+        }
+    }
+}
+
+/// Answers the messages of a chat, one after the other.
+async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
+    while let Some(entry) = entries.recv().await {
+        if shared.stop.is_cancelled() {
+            // The next start finds it in the inbox.
+            return;
+        }
+        shared.answer(entry).await;
+    }
+}
+
+/// Says what is said beside the queue of a chat, in order.
+async fn say_beside(shared: Arc<Shared>, chat: String, mut texts: UnboundedReceiver<String>) {
+    while let Some(text) = texts.recv().await {
+        shared.send(&chat, &text).await;
+    }
+}
+
+impl Shared {
+    async fn answer(self: &Arc<Self>, entry: Entry) {
+        // It may have been stopped, or answered, while it was in the queue.
+        if !self
+            .inbox
+            .entries()
+            .iter()
+            .any(|known| known.id == entry.id)
+        {
+            return;
+        }
+        let admitted = Arc::new(OnceLock::new());
+        self.with(&entry.chat, |chat| {
+            chat.current = Some((entry.id, Arc::clone(&admitted)));
+        });
+        let said = tokio::select! {
+            said = self.hear_out(&entry, admitted) => said,
+            never = self.typing(&entry.chat) => never,
+        };
+        self.with(&entry.chat, |chat| chat.current = None);
+        match said {
+            Ok(said) if said.status != "done" => self.wait(entry, &said).await,
+            Ok(said) => {
+                self.with(&entry.chat, |chat| {
+                    chat.usage.add(&said.usage);
+                    chat.waiting.remove(&entry.id);
+                });
+                let place = entry.place();
+                let left = self.bot.talk.see_to_answer(&said, &place);
+                self.forget(&entry, left.await).await;
+            }
+            Err(failure) => {
+                let text = words::failure(&failure.message, failure.hint.as_deref());
+                let (key, place) = (entry.key(), entry.place());
+                let left = self.bot.talk.tell(&key, &place, &text);
+                self.forget(&entry, left.await).await;
+            }
+        }
+    }
+
+    /// Forgets a message whose answer is in the outbox, which sees to the rest.
+    async fn forget(self: &Arc<Self>, entry: &Entry, left: Done<()>) {
+        match left {
+            Ok(()) => self.inbox.remove(entry.id).await,
+            Err(failure) => {
+                let why = failure.message;
+                tracing::error!(%why, "an answer could not be kept; it is tried again");
+                self.again(entry.clone());
+            }
+        }
+    }
+
+    /// Says it until there is an answer or a question. After a crash a run may be gone on with by
+    /// others: what comes behind it in the chat waits for it all the same.
+    async fn hear_out(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<Said> {
+        loop {
+            let said = self.say(entry, Arc::clone(&admitted)).await?;
+            if matches!(said.status.as_str(), "done" | "waiting") || self.stop.is_cancelled() {
+                return Ok(said);
+            }
+            // So that it can be stopped; the same run may be known already.
+            drop(admitted.set(RunId::new(said.run)));
+            tokio::select! {
+                () = tokio::time::sleep(self.bot.pace.first) => {}
+                () = self.stop.cancelled() => {}
+            }
+        }
+    }
+
+    async fn say(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<Said> {
+        let talk = &self.bot.talk;
+        let channel = entry.place();
+        let conversation = if entry.fresh {
+            None
+        } else {
+            let latest = talk.conversations(Some(&channel), Some(1)).await?;
+            latest.into_iter().next().map(|found| found.id)
+        };
+        let people = People {
+            talk: Arc::clone(talk),
+            chat: entry.chat.clone(),
+            place: channel.clone(),
+            open: self.open.clone(),
+        };
+        let attention = Attention {
+            hear: None,
+            asker: Some(Arc::new(people)),
+            assume_yes: None,
+            parks: true,
+            admitted: Some(admitted),
+        };
+        let say = Say {
+            conversation,
+            agent: None,
+            answer_to: Some(channel.clone()),
+            channel,
+            text: entry.text.clone(),
+            key: Some(entry.key()),
+            alone: false,
+        };
+        talk.say(say, attention, Arc::new(|_| {})).await
+    }
+
+    /// Shows that somebody works, for ever.
+    async fn typing<T>(&self, chat: &str) -> T {
+        loop {
+            // A sign that does not arrive is not worth a word.
+            drop(self.client().typing(chat).await);
+            tokio::time::sleep(self.bot.pace.typing).await;
+        }
+    }
+
+    /// The run goes on later, or elsewhere: the message is looked at again then.
+    async fn wait(self: &Arc<Self>, entry: Entry, said: &Said) {
+        // The conversation has begun.
+        let entry = Entry {
+            fresh: false,
+            ..entry
+        };
+        let waits = said.status == "waiting";
+        let first = self.with(&entry.chat, |chat| waits && chat.waiting.insert(entry.id));
+        if first {
+            self.send(&entry.chat, &words::waits(said)).await;
+        }
+        self.again(entry);
+    }
+
+    /// Looks at a message again, some time later.
+    fn again(self: &Arc<Self>, entry: Entry) {
+        let (chats, again) = (Chats(Arc::clone(self)), self.bot.pace.most);
+        tokio::spawn(async move {
+            tokio::time::sleep(again).await;
+            chats.take(entry);
+        });
+    }
+
+    /// Sends a text that is no answer, again and again if need be. A failure that stays is told in the
+    /// log, and the text is as good as nothing to whoever restarts.
+    async fn send(&self, chat: &str, text: &str) {
+        let mut how = SendOptions::default();
+        let mut wait = self.bot.pace.first;
+        for _ in 0..TRIES {
+            let Err(refused) = self.client().send(chat, text, &how).await else {
+                return;
+            };
+            how.skip_parts += refused.sent.len();
+            let failure = refused.failure;
+            let passes = matches!(
+                failure.class,
+                FailureClass::Network | FailureClass::Timeout | FailureClass::Quota
+            );
+            if !passes {
+                let (why, hint) = (failure.message, failure.hint);
+                return tracing::error!(%why, hint, chat, "something was not said");
+            }
+            tracing::debug!(why = failure.message, chat, "something is said again");
+            tokio::time::sleep(refused.retry_after.unwrap_or(wait)).await;
+            wait = (wait * 2).min(self.bot.pace.most);
+        }
+        tracing::error!(chat, "something was not said in {TRIES} tries");
+    }
+
+    fn client(&self) -> Client {
+        let client = self.client.read();
+        client.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Chat>> {
+        self.chats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with a chat, which begins if it is new.
+    fn with<T>(self: &Arc<Self>, chat: &str, what: impl FnOnce(&mut Chat) -> T) -> T {
+        let mut chats = self.lock();
+        let begin = || {
+            let (queue, entries) = unbounded_channel();
+            tokio::spawn(work(Arc::clone(self), entries));
+            let (beside, texts) = unbounded_channel();
+            tokio::spawn(say_beside(Arc::clone(self), chat.to_owned(), texts));
+            Chat::new(queue, beside)
+        };
+        let chat = chats.entry(chat.to_owned()).or_insert_with(begin);
+        what(chat)
+    }
+}

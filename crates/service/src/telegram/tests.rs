@@ -1,0 +1,442 @@
+//! The bot over a double of the Bot API, with somebody who answers as they are told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_engine::{Notice, Parcel};
+use deft_model::FailureClass;
+use deft_store::{Memory, NoticeEnd, Store};
+use deft_testkit::{BotAnswer, BotApi, BotCall};
+use deft_tools::telegram::Client;
+use deft_tools::{Reference, Secret, SecretSource, TelegramOptions};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::{Bot, Pace, Settings};
+use crate::talk::Said;
+use crate::talk::fake::{Do, Fake, failed};
+use deft_channels as channels;
+
+/// The number of the double's bot.
+const BOT: &str = "8304042211";
+
+struct Token(String);
+
+impl SecretSource for Token {
+    fn secret(&self, _: &str) -> Result<Secret, String> {
+        Ok(Secret::new(&self.0))
+    }
+}
+
+struct World {
+    api: BotApi,
+    fake: Arc<Fake>,
+    store: Arc<dyn Store>,
+    settings: Option<watch::Sender<Settings>>,
+    stop: CancellationToken,
+    serving: Option<JoinHandle<()>>,
+    carrying: Option<JoinHandle<()>>,
+}
+
+/// Carries what is left for chats as the engine does, and tries again at once.
+async fn carry(store: Arc<dyn Store>, client: Client) {
+    loop {
+        let now = Timestamp::now();
+        let until = now + Duration::from_mins(1);
+        for row in store.take_notices(now, until, 16).await.unwrap() {
+            let notice: Notice = serde_json::from_str(&row.body).unwrap();
+            let chat = channels::chat_of(&notice).unwrap();
+            let parcel = Parcel::new(&notice, &row.key, &row, &*store);
+            let end = match channels::send(&client, chat, &parcel).await {
+                Ok(receipt) => NoticeEnd::Sent { receipt },
+                Err(refused) => NoticeEnd::Again {
+                    at: now,
+                    error: refused.failure.message,
+                },
+            };
+            store.end_notice(row.id, end, now).await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+fn settings(api: &BotApi, allowed: &[&str]) -> Settings {
+    Settings {
+        options: TelegramOptions {
+            token: Some(Reference::new("env:BOT")),
+            base_url: api.url.clone(),
+            allowed_chats: allowed.iter().map(|chat| (*chat).to_owned()).collect(),
+            ..TelegramOptions::default()
+        },
+        secrets: Arc::new(Token(api.token.clone())),
+        wanted: true,
+    }
+}
+
+fn world() -> World {
+    let world = World {
+        api: BotApi::start(),
+        fake: Arc::new(Fake::default()),
+        store: Arc::new(Memory::new()),
+        settings: None,
+        stop: CancellationToken::new(),
+        serving: None,
+        carrying: None,
+    };
+    world.fake.outbox.set(world.store.clone()).ok();
+    world
+}
+
+impl World {
+    fn serve(&mut self) {
+        let settings = settings(&self.api, &["7", "8"]);
+        if self.carrying.is_none() {
+            let client = settings.client().unwrap().unwrap();
+            self.carrying = Some(tokio::spawn(carry(self.store.clone(), client)));
+        }
+        let (sender, receiver) = watch::channel(settings);
+        self.stop = CancellationToken::new();
+        let bot = Bot {
+            talk: self.fake.clone(),
+            store: self.store.clone(),
+            pace: Pace {
+                typing: Duration::from_millis(20),
+                first: Duration::from_millis(1),
+                most: Duration::from_millis(20),
+            },
+        };
+        self.serving = Some(tokio::spawn(bot.serve(receiver, self.stop.clone())));
+        self.settings = Some(sender);
+    }
+
+    async fn end(&mut self) {
+        self.stop.cancel();
+        if let Some(serving) = self.serving.take() {
+            serving.await.unwrap();
+        }
+    }
+
+    /// Waits for messages of the bot, and gives chat and text of each.
+    fn sent(&self, count: usize) -> Vec<(String, String)> {
+        let calls = self.until(move |calls| of(calls, "sendMessage").len() >= count);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        of(&calls, "sendMessage")
+            .iter()
+            .map(|body| (text(&body["chat_id"]), text(&body["text"])))
+            .collect()
+    }
+
+    fn until(&self, wanted: impl Fn(&[BotCall]) -> bool) -> Vec<BotCall> {
+        tokio::task::block_in_place(|| self.api.until(wanted))
+    }
+
+    /// What is kept of the updates.
+    async fn inbox(&self) -> Value {
+        let kept = self.store.setting("telegram.inbox").await.unwrap();
+        kept.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
+    }
+
+    /// Waits until that is all that is kept.
+    async fn kept(&self, value: &Value) {
+        let wait = async {
+            while self.inbox().await != *value {
+                tokio::task::yield_now().await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), wait).await;
+        assert!(waited.is_ok(), "{} is kept", self.inbox().await);
+    }
+
+    /// Waits until so many updates are taken and nothing is left to do.
+    async fn done(&self, updates: i64) {
+        self.kept(&json!({"bot": BOT, "next": updates + 1})).await;
+    }
+
+    /// Waits until so many updates are taken.
+    async fn taken(&self, updates: i64) {
+        let wait = async {
+            while self.inbox().await["next"] != updates + 1 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), wait).await;
+        assert!(waited.is_ok(), "{} is kept", self.inbox().await);
+    }
+}
+
+fn of(calls: &[BotCall], method: &str) -> Vec<Value> {
+    let calls = calls.iter().filter(|call| call.method == method);
+    calls.map(|call| call.body.clone()).collect()
+}
+
+fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    let own = |(one, other): &(&str, &str)| ((*one).to_owned(), (*other).to_owned());
+    list.iter().map(own).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_are_answered_once_and_strangers_never() {
+    let mut world = world();
+    world.api.write(666, "let me in");
+    world.api.write(7, "hello");
+    world.serve();
+    assert_eq!(world.sent(1), pairs(&[("7", "you said: hello")]));
+    world.done(2).await;
+    let said = world.fake.said.lock().unwrap().clone();
+    assert_eq!(said.len(), 1);
+    assert_eq!(
+        (said[0].channel.as_str(), said[0].key.as_deref()),
+        ("telegram:7", Some("telegram:8304042211:2"))
+    );
+    assert_eq!(
+        said[0].conversation.as_deref(),
+        Some("conv_old"),
+        "one conversation per chat"
+    );
+    world.end().await;
+    // Another process goes on behind it.
+    world.api.write(8, "and you");
+    world.serve();
+    assert_eq!(
+        world.sent(2)[1],
+        ("8".to_owned(), "you said: and you".to_owned())
+    );
+    assert_eq!(world.fake.texts(), ["hello", "and you"]);
+    world.end().await;
+}
+
+/// What was heard and not answered survives; its key keeps it from being worked on twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_survives_a_crash() {
+    let mut world = world();
+    world.fake.then([Do::Wait], "never sent");
+    world.api.write(7, "slow");
+    world.serve();
+    world.fake.heard.notified().await;
+    let message = json!({"id": 1, "bot": BOT, "chat": "7", "text": "slow"});
+    world
+        .kept(&json!({"bot": BOT, "next": 2, "messages": [message]}))
+        .await;
+    world.serving.take().unwrap().abort();
+    world.serve();
+    assert_eq!(world.sent(1), pairs(&[("7", "you said: slow")]));
+    let said = world.fake.said.lock().unwrap().clone();
+    assert_eq!(said[0].key, said[1].key);
+    world.done(1).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
+    let mut world = world();
+    world.fake.then([Do::Wait], "first");
+    world.serve();
+    world.api.write(7, "one");
+    world.fake.heard.notified().await;
+    world.api.write(7, "two");
+    world.api.write(8, "other");
+    assert_eq!(world.sent(1), pairs(&[("8", "you said: other")]));
+    // The sign is shown again and again.
+    let shown = |calls: &[BotCall]| {
+        let shown = of(calls, "sendChatAction");
+        shown.iter().filter(|body| body["chat_id"] == "7").count()
+    };
+    let calls = world.until(|calls| shown(calls) >= 2);
+    let sign = json!({"chat_id": "7", "action": "typing"});
+    assert_eq!(of(&calls, "sendChatAction")[0], sign);
+    world.fake.go.notify_one();
+    let rest = [
+        ("8", "you said: other"),
+        ("7", "first"),
+        ("7", "you said: two"),
+    ];
+    assert_eq!(world.sent(3), pairs(&rest));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_by_a_button_or_a_word() {
+    let mut world = world();
+    world.fake.then([Do::Ask("delete it?")], "answer: ");
+    world.fake.then([Do::Ask("really?")], "answer: ");
+    world.serve();
+    world.api.write(7, "delete it");
+    world.sent(1);
+    let asked = of(&world.api.calls(), "sendMessage").remove(0);
+    assert_eq!(
+        asked,
+        json!({"chat_id": "7", "text": "delete it?", "reply_markup": {"inline_keyboard": [[
+            {"text": "Approve", "callback_data": "yes apr_1"},
+            {"text": "Reject", "callback_data": "no apr_1"},
+        ]]}})
+    );
+    // Somebody else's button is not theirs to press.
+    world.api.press(666, 1, "yes apr_1");
+    world.api.press(7, 1, "no apr_1");
+    assert_eq!(world.sent(2)[1].1, "answer: no");
+    let calls = world.until(|calls| {
+        !of(calls, "editMessageText").is_empty() && !of(calls, "answerCallbackQuery").is_empty()
+    });
+    assert_eq!(
+        of(&calls, "editMessageText"),
+        [
+            json!({"chat_id": "7", "message_id": 1, "text": "delete it?\n\n✗ rejected by Ada in telegram chat 7"})
+        ]
+    );
+    world.api.write(7, "again");
+    world.sent(3);
+    world.api.write(7, " Yes ");
+    assert_eq!(world.sent(4)[3].1, "answer: yes");
+    world.end().await;
+}
+
+/// The question was asked by a process that is no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_button_of_an_earlier_process_still_counts() {
+    let mut world = world();
+    world.serve();
+    world.api.press(7, 55, "yes apr_1");
+    world.api.press(7, 56, "yes apr_gone");
+    world.api.press(7, 57, "nonsense");
+    let calls = world.until(|calls| of(calls, "answerCallbackQuery").len() == 3);
+    let mut told: Vec<Value> = of(&calls, "answerCallbackQuery");
+    told.sort_by_key(|body| body["text"].to_string());
+    let texts: Vec<&Value> = told.iter().map(|body| &body["text"]).collect();
+    assert_eq!(
+        texts,
+        ["Taken.", "This question is over.", "This question is over."]
+    );
+    let calls = world.until(|calls| !of(calls, "editMessageText").is_empty());
+    let edited = of(&calls, "editMessageText");
+    let text = "delete it?\n\n✓ approved by Ada in telegram chat 7";
+    assert_eq!(
+        edited,
+        [json!({"chat_id": "7", "message_id": 55, "text": text})]
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_are_answered_at_once() {
+    let mut world = world();
+    world.fake.then([Do::Hang], "");
+    world.serve();
+    world.api.write(7, "think");
+    world.fake.heard.notified().await;
+    world.api.write(7, "unheard");
+    world.taken(2).await;
+    for (at, (command, answer)) in [
+        ("/start", "Write what you want, and I answer."),
+        ("/skills@double_bot", "mail.send: Sends a mail"),
+        ("/cost", "Here, since I was started: 0 calls"),
+        ("/frob", "I do not know this command."),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        world.api.write(7, command);
+        let sent = world.sent(at + 1);
+        assert!(sent[at].1.starts_with(answer), "{command}: {sent:?}");
+    }
+    world.api.write(7, "/stop");
+    let mut sent = world.sent(6).split_off(4);
+    sent.sort();
+    assert_eq!(sent, pairs(&[("7", "Stopping."), ("7", "✗ stopped")]));
+    assert_eq!(
+        *world.fake.stopped.lock().unwrap(),
+        ["run_1 by /stop in telegram"]
+    );
+    world.api.write(7, "/new");
+    world.sent(7);
+    world.api.write(7, "fresh");
+    assert_eq!(world.sent(8)[7].1, "you said: fresh");
+    let said = world.fake.said.lock().unwrap().clone();
+    assert_eq!(
+        world.fake.texts(),
+        ["think", "fresh"],
+        "what waited was stopped too"
+    );
+    assert_eq!(said[1].conversation, None);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trouble_passes() {
+    let mut world = world();
+    let conflict = "Conflict: terminated by other getUpdates request";
+    world.api.script_for(
+        "getUpdates",
+        [
+            BotAnswer::Error(409, conflict.to_owned()),
+            BotAnswer::Error(401, "Unauthorized".to_owned()),
+            BotAnswer::TooMany(0),
+            BotAnswer::Close,
+            BotAnswer::Foreign(502, "<html>".to_owned()),
+        ],
+    );
+    world.api.script_for(
+        "sendMessage",
+        [
+            BotAnswer::Close,
+            BotAnswer::TooMany(0),
+            BotAnswer::Error(500, "x".to_owned()),
+        ],
+    );
+    world.fake.ends(
+        [],
+        failed(FailureClass::Budget, "the budget of today is used up"),
+    );
+    world.api.write(7, "hello");
+    world.serve();
+    let sent = world.sent(4);
+    assert_eq!(
+        sent[3],
+        (
+            "7".to_owned(),
+            "✗ the budget of today is used up".to_owned()
+        )
+    );
+    world.done(1).await;
+    assert!(of(&world.api.calls(), "getUpdates").len() >= 6);
+    world.end().await;
+}
+
+/// A run that waits is looked at again, and its answer arrives when there is one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_waits_comes_later() {
+    let mut world = world();
+    // It waits, and then another process works on it.
+    for status in ["waiting", "waiting", "running"] {
+        let said = Said {
+            status: status.to_owned(),
+            ..Said::default()
+        };
+        world.fake.ends([], said);
+    }
+    world.serve();
+    world.api.write(7, "work");
+    let sent = world.sent(2);
+    let told = [
+        ("7", "… this waits. I answer as soon as it goes on."),
+        ("7", "you said: work"),
+    ];
+    assert_eq!(sent, pairs(&told));
+    assert_eq!(world.fake.texts(), ["work"; 4]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_followed() {
+    let mut world = world();
+    world.serve();
+    world.api.write(9, "early");
+    world.taken(1).await;
+    let changed = settings(&world.api, &["9"]);
+    world.settings.as_ref().unwrap().send(changed).unwrap();
+    world.api.write(9, "late");
+    assert_eq!(world.sent(1), pairs(&[("9", "you said: late")]));
+    world.end().await;
+}

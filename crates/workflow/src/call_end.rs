@@ -1,0 +1,473 @@
+//! What follows the end of a call: done, tried again, mended, tolerated or fatal.
+//!
+//! Decided once and recorded in the event; `follow.rs` does it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deft_model::{Effects, Failure, FailureClass, OnError, Step, scatter};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::Path;
+use crate::event::{Call, CallEnd, Event, Heal, Next};
+use crate::machine::Machine;
+use crate::plan::{CompiledStep, Remedy};
+use crate::progress::elapsed;
+use crate::size::size;
+use crate::state::{Position, TryState};
+use crate::verify::unjudged;
+
+/// The first wait before a retry; each later one is twice as long, up to the longest.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// How often a call that may be repeated is begun again after it was cut off. One that takes the
+/// whole process with it each time must not do so for ever.
+pub(crate) const MOST_CUT_OFFS: u32 = 5;
+
+impl Machine {
+    /// The event for what came of a call. It says what follows, and is to be stored and applied.
+    pub fn end_call(
+        &self,
+        path: &Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        ms: u64,
+        cached: bool,
+    ) -> Event {
+        self.end_with(path, attempt, result, now, (ms, cached), Vec::new())
+    }
+
+    /// The event for what came of an agent that has called these with success.
+    pub fn end_agent(
+        &self,
+        path: &Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        ms: u64,
+        called: Vec<String>,
+    ) -> Event {
+        self.end_with(path, attempt, result, now, (ms, false), called)
+    }
+
+    fn end_with(
+        &self,
+        path: &Path,
+        attempt: u32,
+        result: Result<Value, Failure>,
+        now: Timestamp,
+        (ms, cached): (u64, bool),
+        called: Vec<String>,
+    ) -> Event {
+        let at = self.locate(path).ok();
+        let outputs = self.frame_of(path);
+        let frame = at.map(|at| at.frame).or(outputs);
+        let result = result.map_err(|failure| self.as_stopped(frame, failure));
+        if let Some(frame) = outputs {
+            return self.judge_outputs(frame, attempt, result, now, ms);
+        }
+        let judging = at.is_some_and(|at| self.is_judging(at));
+        let held = at.and_then(|at| self.verifying(at));
+        let (called, cached, ms) = match held {
+            Some(held) => (held.called.clone(), held.cached, held.ms + ms),
+            None => (called, cached, ms),
+        };
+        let (value, error, next) = match (result, at) {
+            (Ok(value), _) if judging => (Some(Arc::new(value)), None, Next::Judged),
+            (result, Some(at)) if let Some(held) = held => self.judge_value(at, held, result, now),
+            (Ok(value), Some(at)) => match self.check_room(at, &value) {
+                Err(full) => {
+                    let step = &self.frames[at.frame].plan.steps[at.step].step;
+                    (None, Some(full), give_up(step, Next::Fail))
+                }
+                Ok(()) => {
+                    let value = Arc::new(value);
+                    let checked = self.check_step(at, &value, &called);
+                    self.concluded(at, &value, checked, now)
+                }
+            },
+            (Ok(value), None) => (Some(Arc::new(value)), None, Next::Done),
+            (Err(failure), Some(at)) => {
+                let next = self.next(now, at, &failure, true);
+                let failure = self.explain_withheld(at, failure);
+                (None, Some(failure), next)
+            }
+            (Err(failure), None) => (None, Some(failure), Next::Fail),
+        };
+        let whole = at.filter(|at| at.item.is_none() && next.is_last());
+        let started = whole.and_then(|at| self.frames[at.frame].steps[at.step].started_at);
+        let ms = started.map_or(ms, |started| elapsed(started, now));
+        Event::Ended(CallEnd {
+            path: path.clone(),
+            attempt,
+            value,
+            error,
+            next,
+            cached,
+            called,
+            ms,
+        })
+    }
+
+    /// Says what would let a call be repeated, where a retry or a remedy is withheld because
+    /// its effects are unknown.
+    pub(crate) fn explain_withheld(&self, at: Position, failure: Failure) -> Failure {
+        let frame = &self.frames[at.frame];
+        let planned = &frame.plan.steps[at.step];
+        let said = planned.step.effects.or(frame.plan.effects).is_some();
+        let Some((tool, effects)) = self.tool_called(at) else {
+            return failure;
+        };
+        let repeats = matches!(planned.step.on_error, OnError::Retry(_))
+            || self.remedy(at, &failure).is_some();
+        let stopped = self.stopped_in(at.frame).is_some();
+        if said || effects != Effects::Once || !failure.in_doubt || !repeats || stopped {
+            return failure;
+        }
+        let why = format!(
+            "it was not tried again, as `{tool}` may have taken effect; if repeating it does no harm, \
+             write `effects: idempotent` in the step"
+        );
+        let hint = match &failure.hint {
+            Some(hint) => format!("{hint}; {why}"),
+            None => why,
+        };
+        failure.hint(hint)
+    }
+
+    /// The tool that a try has called, and what repeating it would do; also while its result is judged.
+    fn tool_called(&self, at: Position) -> Option<(&str, Effects)> {
+        let planned = &self.frames[at.frame].plan.steps[at.step];
+        if !matches!(planned.work, CompiledStep::Tool { .. }) {
+            return None;
+        }
+        if let Some(held) = self.verifying(at) {
+            return Some((held.called.first()?, held.effects));
+        }
+        match self.try_state(at)? {
+            TryState::Calling { call, effects, .. } => match &**call {
+                Call::Tool { tool, .. } => Some((tool, *effects)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The event for a call that could not be made, and that is to be made later instead of failing.
+    /// It costs none of the tries of the step.
+    pub fn postponed(
+        &self,
+        path: &Path,
+        attempt: u32,
+        failure: Failure,
+        until: Timestamp,
+    ) -> Event {
+        Event::Ended(CallEnd {
+            path: path.clone(),
+            attempt,
+            value: None,
+            error: Some(failure),
+            next: Next::Postponed { at: until },
+            cached: false,
+            called: Vec::new(),
+            ms: 0,
+        })
+    }
+
+    /// Whether there is room for a result beside all others of the run: they are kept in memory
+    /// and in the journal.
+    fn check_room(&self, at: Position, value: &Value) -> Result<(), Failure> {
+        let limit = self.rules.max_results;
+        let all = self.results.saturating_add(size(value));
+        if all <= limit {
+            return Ok(());
+        }
+        let path = self.path(at);
+        let message = format!(
+            "with `{path}` the results of the run would have {all} bytes, more than {limit}"
+        );
+        let failure = Failure::new(FailureClass::Limit, message)
+            .hint("let tools return less, or work in parts, each in a run of its own");
+        // The call itself has happened.
+        Err(failure.in_doubt())
+    }
+
+    fn is_judging(&self, at: Position) -> bool {
+        matches!(self.try_state(at), Some(TryState::Calling { call, .. })
+            if matches!(**call, Call::Condition))
+    }
+
+    /// Whether the try is that of an agent.
+    pub(crate) fn is_agent(&self, at: Position) -> bool {
+        let held = self.verifying(at).is_some_and(|held| held.by_agent);
+        held || matches!(self.try_state(at), Some(TryState::Calling { call, .. })
+            if matches!(**call, Call::Agent { .. }))
+    }
+
+    pub(crate) fn try_state(&self, at: Position) -> Option<&TryState> {
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        tries.get(at.item.unwrap_or(0)).map(|tried| &tried.state)
+    }
+
+    /// A step that failed before anything was called. What cannot be evaluated now cannot be
+    /// evaluated later either, so it is neither mended nor tried again.
+    pub(crate) fn fail_before_call(&self, at: Position, failure: Failure) -> Event {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        Event::Ended(CallEnd {
+            path: self.path(at),
+            attempt: 0,
+            value: None,
+            error: Some(failure),
+            next: give_up(step, Next::Fail),
+            cached: false,
+            called: Vec::new(),
+            ms: 0,
+        })
+    }
+
+    /// The event for a call or a remedy that was begun by somebody who is gone.
+    pub fn interrupted(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
+        let message = format!("`{path}` was cut off and may have happened");
+        let failure = Failure::new(FailureClass::Interrupted, message)
+            .hint("look whether it did; `deft runs resume` tries it once more")
+            .in_doubt();
+        let at = self.locate(path).ok();
+        let failure = match at.and_then(|at| self.verifying(at)) {
+            None if !path.is_outputs() => failure,
+            _ => unjudged(path),
+        };
+        match at.and_then(|at| self.try_state(at)) {
+            Some(TryState::Healing { .. }) => self.healed(path, Err(failure), now, 0),
+            _ => self.end_call(path, attempt, Err(failure), now, 0, false),
+        }
+    }
+
+    /// The event for what came of a remedy.
+    pub fn healed(
+        &self,
+        path: &Path,
+        result: Result<(), Failure>,
+        now: Timestamp,
+        ms: u64,
+    ) -> Event {
+        let error = result.err();
+        // Nobody knows whether a remedy helped that was cut off: the step is tried, and shows it.
+        let may_have_helped = error
+            .as_ref()
+            .is_none_or(|error| error.class == FailureClass::Interrupted);
+        let at = self.locate(path).ok();
+        let next = match at.map(|at| (at, self.try_state(at))) {
+            Some((at, Some(TryState::Healing { failure, .. }))) => {
+                if may_have_helped && self.stopped_in(at.frame).is_none() {
+                    Next::Retry { at: now }
+                } else {
+                    self.next(now, at, failure, false)
+                }
+            }
+            _ => Next::Fail,
+        };
+        Event::Healed {
+            path: path.clone(),
+            error,
+            next,
+            ms,
+        }
+    }
+
+    /// What follows a result that is not as expected. The call has happened: one that must not be
+    /// repeated is not, and where the step asks for another try it may bring another result. An agent
+    /// repeats nothing: it goes on, and is told what was missing.
+    pub(crate) fn after_breach(&self, now: Timestamp, at: Position, breach: &Failure) -> Next {
+        let step = &self.frames[at.frame].plan.steps[at.step].step;
+        if self.stopped_in(at.frame).is_some() {
+            return Next::Fail;
+        }
+        let held = self.verifying(at).map(|held| held.effects);
+        let effects = held.unwrap_or_else(|| self.effects_of(at));
+        if effects == Effects::Once && !self.is_agent(at) {
+            return give_up(step, Next::Fail);
+        }
+        let heal = self.remedy(at, breach);
+        let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
+        // A model that is told what was missing has nothing to wait for.
+        let at_once = |retry| match retry {
+            Next::Retry { .. } if self.is_agent(at) => Next::Retry { at: now },
+            other => other,
+        };
+        again
+            .or_else(|| self.retry(now, at).map(at_once))
+            .unwrap_or_else(|| give_up(step, Next::Fail))
+    }
+
+    /// What repeating the call of a try would do.
+    fn effects_of(&self, at: Position) -> Effects {
+        match self.try_state(at) {
+            Some(TryState::Calling { effects, .. }) => *effects,
+            // Inside it was looked at already: what is still in doubt must not be repeated.
+            Some(TryState::Inside { .. }) => Effects::Once,
+            _ => Effects::None,
+        }
+    }
+
+    /// Another try, if `retry:N` leaves one.
+    fn retry(&self, now: Timestamp, at: Position) -> Option<Next> {
+        let frame = &self.frames[at.frame];
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
+        let made = tried.map_or(0, |tried| tried.retries);
+        match frame.plan.steps[at.step].step.on_error {
+            OnError::Retry(times) if times > made => {
+                let wait = backoff(&self.path(at), made);
+                let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+                Some(Next::Retry { at })
+            }
+            OnError::Retry(_) | OnError::Fail | OnError::Continue => None,
+        }
+    }
+
+    pub(crate) fn next(
+        &self,
+        now: Timestamp,
+        at: Position,
+        failure: &Failure,
+        may_heal: bool,
+    ) -> Next {
+        // What somebody stopped is not tolerated either.
+        if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
+            return Next::Fail;
+        }
+        let frame = &self.frames[at.frame];
+        let step = &frame.plan.steps[at.step].step;
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
+        let effects = self.effects_of(at);
+        let cut_off = failure.class == FailureClass::Interrupted;
+        if cut_off && effects != Effects::Once {
+            return match tried.map_or(0, |tried| tried.cut_offs) {
+                0..MOST_CUT_OFFS => Next::Retry { at: now },
+                _ => give_up(step, Next::Interrupt),
+            };
+        }
+        let heal = may_heal.then(|| self.remedy(at, failure)).flatten();
+        let repeats = cut_off || heal.is_some() || matches!(step.on_error, OnError::Retry(_));
+        if repeats && failure.in_doubt && effects == Effects::Once {
+            return give_up(step, Next::Interrupt);
+        }
+        if let Some(heal) = heal {
+            return Next::Heal(Arc::new(heal));
+        }
+        if may_be_retried(failure.class)
+            && let Some(retry) = self.retry(now, at)
+        {
+            return retry;
+        }
+        let end = match (failure.blocked, cut_off) {
+            (true, _) => Next::Block,
+            (false, true) => Next::Interrupt,
+            (false, false) => Next::Fail,
+        };
+        give_up(step, end)
+    }
+
+    /// The first remedy that answers to a failure: the step's own, the skill's, the host's.
+    fn remedy(&self, at: Position, failure: &Failure) -> Option<Heal> {
+        let frame = &self.frames[at.frame];
+        let planned = &frame.plan.steps[at.step];
+        let answers = |remedy: &&Remedy| remedy.when.contains(&failure.class);
+        let all = planned.heals.iter().chain(&frame.plan.heals);
+        let remedy = all.chain(&self.rules.heals).find(answers)?;
+        if !self.may_heal(at) {
+            return None;
+        }
+        let view = self.view(at.frame, Some(at))?;
+        let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
+        Some(Heal {
+            ordinal: tried.map_or(0, |tried| tried.heals) + 1,
+            class: failure.class,
+            tool: remedy.tool.clone(),
+            // A remedy whose arguments cannot be rendered is none.
+            args: remedy.args.render_object(&view).ok()?,
+        })
+    }
+
+    /// Whether `max_heals` of the step and of the skills around it leave room for one more.
+    ///
+    /// Counted are the remedies of everything that has ended for certain before this try, so that
+    /// parallel steps do not take them from each other, whichever fails first.
+    fn may_heal(&self, at: Position) -> bool {
+        let planned = &self.frames[at.frame].plan.steps[at.step];
+        let mut taken = self.heals_of(at);
+        if planned.step.max_heals.is_some_and(|most| taken >= most) {
+            return false;
+        }
+        let mut here = at;
+        loop {
+            let frame = &self.frames[here.frame];
+            taken += self.heals_before(here);
+            if taken >= frame.plan.max_heals {
+                return false;
+            }
+            let Some(parent) = frame.parent else {
+                return true;
+            };
+            taken += frame.healed_before + self.heals_of_earlier_items(parent);
+            here = parent;
+        }
+    }
+
+    /// Remedies of the steps that a step waits for.
+    fn heals_before(&self, at: Position) -> u32 {
+        let frame = &self.frames[at.frame];
+        let visible = &frame.plan.steps[at.step].visible;
+        let steps = frame.steps.iter().enumerate();
+        let before = steps.filter(|(step, _)| visible.contains(*step));
+        let tries = before.flat_map(|(_, state)| &state.tries);
+        tries.map(|tried| tried.heals_inside).sum()
+    }
+
+    fn heals_of_earlier_items(&self, at: Position) -> u32 {
+        let end = at
+            .item
+            .map_or(0, |item| (item + 1).saturating_sub(self.width(at)));
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        tries.iter().take(end).map(|tried| tried.heals_inside).sum()
+    }
+
+    /// Remedies of a try and of the items that it waits for.
+    fn heals_of(&self, at: Position) -> u32 {
+        let tries = &self.frames[at.frame].steps[at.step].tries;
+        let own = tries.get(at.item.unwrap_or(0));
+        own.map_or(0, |tried| tried.heals_inside) + self.heals_of_earlier_items(at)
+    }
+}
+
+/// What a failure comes to when nothing more is done about it.
+fn give_up(step: &Step, end: Next) -> Next {
+    match step.on_error {
+        OnError::Continue => Next::Tolerate,
+        OnError::Fail | OnError::Retry(_) => end,
+    }
+}
+
+/// What is wrong with the call itself stays wrong.
+fn may_be_retried(class: FailureClass) -> bool {
+    !matches!(
+        class,
+        FailureClass::Invalid
+            | FailureClass::Limit
+            | FailureClass::Cancelled
+            | FailureClass::Budget
+    )
+}
+
+/// The wait before a retry, spread by a hash so that many runs do not come back at once, and so
+/// that a replay waits as long as the first time.
+fn backoff(path: &Path, retries_made: u32) -> Duration {
+    let whole = FIRST_WAIT
+        .saturating_mul(1_u32.checked_shl(retries_made).unwrap_or(u32::MAX))
+        .min(LONGEST_WAIT);
+    let hash = scatter(path.as_str().bytes().chain(retries_made.to_le_bytes()));
+    let spread = u32::try_from(hash >> 32 & 0xff).unwrap_or(0);
+    whole * 3 / 4 + whole * spread / 512
+}

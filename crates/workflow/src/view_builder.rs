@@ -1,0 +1,311 @@
+//! Takes in the events of a run, one after the other, for `view.rs`.
+//!
+//! It does not check that they fit each other; a log that does not still gives a picture.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::event::{Answer, Call, CallEnd, CallIntent, Event, Next, RunEnd};
+use crate::step_view::{ItemCounts, MOST_FAILED, StepStatus, StepView, step_error};
+use crate::{Path, Plan};
+
+/// The most items of a loop whose inner steps are shown.
+const MOST_ITEMS: usize = 50;
+
+pub(crate) struct ViewBuilder<'a> {
+    /// Plans by the prefix of their steps.
+    plans: HashMap<String, &'a Plan>,
+    nested: &'a [Arc<Plan>],
+    seen: Vec<StepView>,
+    index: HashMap<String, usize>,
+}
+
+/// What an event is about.
+enum Subject {
+    Step(String),
+    /// An item of this step.
+    Item(String),
+    /// What a skill returns, which is not shown.
+    Outputs,
+}
+
+fn about(path: &Path) -> Subject {
+    let path = Path::from_text(path.without_attempts());
+    let (prefix, step, item) = path.parts();
+    match item {
+        _ if path.is_outputs() => Subject::Outputs,
+        Some(_) => Subject::Item(format!("{prefix}{step}")),
+        None => Subject::Step(path.as_str().to_owned()),
+    }
+}
+
+impl<'a> ViewBuilder<'a> {
+    pub(crate) fn new(plan: &'a Plan, nested: &'a [Arc<Plan>]) -> Self {
+        Self {
+            plans: HashMap::from([(String::new(), plan)]),
+            nested,
+            seen: Vec::new(),
+            index: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn take_in(&mut self, at: Timestamp, event: &Event) {
+        match event {
+            Event::Begun(begun) => self.begun(at, begun),
+            Event::Ended(ended) => self.ended(at, ended),
+            Event::Listed {
+                path,
+                step_type,
+                items,
+            } => self.on_step(path, |view| {
+                view.kind.clone_from(step_type);
+                view.status = StepStatus::Running;
+                view.reason = None;
+                view.attempts = 1;
+                view.started_at.get_or_insert(at);
+                view.items = Some(ItemCounts {
+                    total: items.len(),
+                    ..ItemCounts::default()
+                });
+            }),
+            Event::Closed {
+                path,
+                values,
+                error,
+                ms,
+            } => self.on_step(path, |view| {
+                match error {
+                    None => view.succeed(at, Some(Arc::new(Value::Array(values.clone())))),
+                    Some(failure) => view.fail(at, failure),
+                }
+                view.duration_ms = Some(*ms);
+            }),
+            Event::Reused {
+                path, value, error, ..
+            } => self.on_step(path, |view| {
+                view.result = value.clone().map(Arc::new).filter(|_| error.is_none());
+                view.error = error.as_ref().map(step_error);
+                view.status = match (value, error) {
+                    (_, Some(_)) => StepStatus::Error,
+                    (Some(_), None) => StepStatus::Success,
+                    (None, None) => StepStatus::Skipped,
+                };
+                view.reason = Some("taken over from the earlier run".to_owned());
+            }),
+            Event::Skipped { path, reason } => self.skipped(path, reason),
+            Event::Asked { path, message, .. } => {
+                self.on_step(path, |view| view.wait(StepStatus::Waiting, message.clone()));
+            }
+            Event::Answered { path, answer, by } => self.on_step(path, |view| match answer {
+                Answer::No => view.wait(StepStatus::Skipped, format!("declined by {by}")),
+                Answer::Yes | Answer::Skip => {
+                    view.status = StepStatus::Pending;
+                    view.reason = None;
+                }
+            }),
+            Event::Healed { path, next, .. } => self.on_step(path, |view| view.follow(at, next)),
+            Event::Woken { path } => self.on_step(path, |view| view.status = StepStatus::Running),
+            Event::Entered { path, revision, .. } => self.entered(path, revision),
+            Event::Continued { path, .. } => self.on_step(path, |view| {
+                view.status = StepStatus::Running;
+                view.reason = None;
+                view.attempts += 1;
+            }),
+            Event::Expired { path, .. } => {
+                if let Subject::Step(id) = about(path) {
+                    self.stopped(
+                        at,
+                        &format!("{id}/"),
+                        "its skill was stopped before an answer",
+                    );
+                }
+            }
+            Event::Finished(finished) => {
+                self.stopped(at, "", "the run was stopped before an answer");
+                self.abandoned(at, finished);
+            }
+            Event::Agent { .. }
+            | Event::Prepared(_)
+            | Event::Started(_)
+            | Event::Stopped { .. }
+            | Event::Resumed { .. } => {}
+        }
+    }
+
+    fn on_step(&mut self, path: &Path, change: impl FnOnce(&mut StepView)) {
+        if let Subject::Step(id) = about(path) {
+            change(self.view(id));
+        }
+    }
+
+    fn view(&mut self, id: String) -> &mut StepView {
+        let at = match self.index.get(&id) {
+            Some(at) => *at,
+            None => {
+                let split = id.rfind('/').map_or(0, |at| at + 1);
+                let plan = self.plans.get(&id[..split]);
+                let step = plan.and_then(|plan| plan.step(&id[split..]));
+                let kind = step.map_or("", |step| step.kind.key());
+                self.index.insert(id.clone(), self.seen.len());
+                self.seen.push(StepView::pending(id, kind));
+                self.seen.len() - 1
+            }
+        };
+        &mut self.seen[at]
+    }
+
+    fn begun(&mut self, at: Timestamp, begun: &CallIntent) {
+        self.on_step(&begun.path, |view| {
+            view.status = StepStatus::Running;
+            view.reason = None;
+            if let Call::Wait { until } = *begun.call {
+                view.wait(StepStatus::Waiting, format!("until {until}"));
+            }
+            view.started_at.get_or_insert(at);
+            if !matches!(*begun.call, Call::Condition | Call::Expect { .. }) {
+                view.attempts += 1;
+            }
+        });
+    }
+
+    fn ended(&mut self, at: Timestamp, ended: &CallEnd) {
+        match about(&ended.path) {
+            Subject::Outputs => {}
+            Subject::Item(step) => {
+                let (_, _, item) = ended.path.parts();
+                if let (Some(items), true) = (&mut self.view(step).items, ended.next.is_last()) {
+                    items.done += 1;
+                    items.failed += usize::from(ended.error.is_some());
+                    let failed = item.filter(|_| ended.error.is_some());
+                    if items.failed_items.len() < MOST_FAILED {
+                        items.failed_items.extend(failed);
+                    }
+                }
+            }
+            Subject::Step(id) => {
+                let view = self.view(id);
+                view.started_at.get_or_insert(at);
+                view.error = ended.error.as_ref().map(step_error);
+                match (&ended.error, &ended.next) {
+                    (None, Next::Judged) => view.status = StepStatus::Pending,
+                    (None, Next::Verify { .. }) => {}
+                    (None, _) => view.succeed(at, ended.value.clone()),
+                    (Some(_), next) => view.follow(at, next),
+                }
+                if ended.next.is_last() {
+                    view.duration_ms = Some(ended.ms);
+                }
+            }
+        }
+    }
+
+    fn skipped(&mut self, path: &Path, reason: &str) {
+        match about(path) {
+            Subject::Outputs => {}
+            Subject::Item(step) => {
+                if let Some(items) = &mut self.view(step).items {
+                    items.done += 1;
+                }
+            }
+            Subject::Step(id) => self.view(id).wait(StepStatus::Skipped, reason.to_owned()),
+        }
+    }
+
+    /// A nested skill begins, perhaps once more: its steps are all to come.
+    fn entered(&mut self, path: &Path, revision: &str) {
+        let prefix = format!("{}/", path.without_attempts());
+        for view in &mut self.seen {
+            if view.id.starts_with(&prefix) {
+                let (id, kind) = (std::mem::take(&mut view.id), std::mem::take(&mut view.kind));
+                let attempts = view.attempts;
+                *view = StepView {
+                    attempts,
+                    ..StepView::pending(id, &kind)
+                };
+            }
+        }
+        let mut nested = self.nested.iter();
+        if let Some(plan) = nested.find(|plan| plan.revision() == revision) {
+            self.plans.insert(prefix, plan);
+        }
+    }
+
+    /// Steps that went on when a run was ended that nobody drove.
+    fn abandoned(&mut self, at: Timestamp, finished: &RunEnd) {
+        let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
+        let Some(error) = &finished.error else {
+            return;
+        };
+        for view in self.seen.iter_mut().filter(going_on) {
+            view.fail(at, &error.failure);
+        }
+    }
+
+    /// What still waited below a prefix when it was stopped.
+    fn stopped(&mut self, at: Timestamp, prefix: &str, reason: &str) {
+        let inside = |view: &&mut StepView| view.id.starts_with(prefix);
+        for view in self.seen.iter_mut().filter(inside) {
+            match (view.status, &view.error) {
+                (StepStatus::Waiting, None) => {
+                    view.wait(StepStatus::Skipped, reason.to_owned());
+                }
+                (StepStatus::Waiting, Some(_)) => view.end(at, StepStatus::Error),
+                _ => {}
+            }
+        }
+    }
+
+    /// The steps below a prefix, each followed by those inside it.
+    pub(crate) fn place(&self, prefix: &str, placed: &mut Vec<StepView>) {
+        let is_here = |view: &&StepView| {
+            let rest = view.id.strip_prefix(prefix);
+            rest.is_some_and(|rest| !rest.contains('/'))
+        };
+        let mut here: Vec<StepView> = self.seen.iter().filter(is_here).cloned().collect();
+        let plan: Option<&'a Plan> = self.plans.get(prefix).copied();
+        let mut behind = 0;
+        for step in plan.into_iter().flat_map(Plan::steps) {
+            let id = format!("{prefix}{}", step.id);
+            let known = here.iter().position(|view| view.id == id);
+            behind = known.unwrap_or_else(|| {
+                here.insert(behind, StepView::pending(id, step.kind.key()));
+                behind
+            }) + 1;
+        }
+        for view in here {
+            let (inner, items) = (format!("{}/", view.id), self.entered_items(&view.id));
+            placed.push(view);
+            self.place(&inner, placed);
+            for item in items {
+                self.place(&format!("{item}/"), placed);
+            }
+        }
+    }
+
+    /// The items of a step in which a skill was run, such as `each[0]`, in order.
+    fn entered_items(&self, id: &str) -> Vec<String> {
+        let start = format!("{id}[");
+        let mut items: Vec<usize> = self
+            .seen
+            .iter()
+            .filter_map(|view| {
+                view.id
+                    .strip_prefix(&start)?
+                    .split_once("]/")?
+                    .0
+                    .parse()
+                    .ok()
+            })
+            .collect();
+        items.sort_unstable();
+        items.dedup();
+        items.truncate(MOST_ITEMS);
+        items
+            .into_iter()
+            .map(|item| format!("{id}[{item}]"))
+            .collect()
+    }
+}
