@@ -94,7 +94,7 @@ fn imports(code: &str) -> Vec<Vec<String>> {
         let starts = code[..at]
             .chars()
             .next_back()
-            .is_none_or(|before| before.is_whitespace());
+            .is_none_or(char::is_whitespace);
         let Some(end) = code[at..].find(';').filter(|_| starts) else {
             continue;
         };

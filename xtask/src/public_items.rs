@@ -119,10 +119,10 @@ fn public_items_are_used() {
     let sources = product_sources();
     let product: BTreeSet<String> = sources.iter().map(shown).collect();
     let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let uses = sources
+    let product_uses = sources
         .iter()
         .map(|source| (shown(source), used_names(&source.text, &source.code)));
-    for (file, names) in uses.chain(other_files(&product)) {
+    for (file, names) in product_uses.chain(other_files(&product)) {
         for name in names {
             users.entry(name).or_default().insert(file.clone());
         }
