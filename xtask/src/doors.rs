@@ -57,7 +57,7 @@ fn sources() -> Vec<(String, String)> {
             && path.contains("/src/")
             && !path.starts_with("crates/testkit/")
             && !path.ends_with("tests.rs")
-            && !path.contains("/conformance/")
+            && !path.starts_with("crates/store-testkit/")
     };
     files("rs")
         .iter()

@@ -59,6 +59,27 @@ fn arrows_are_those_of_the_table() {
     );
 }
 
+/// Crates that only tests and benches use: nothing that ships carries their code.
+const DEV_ONLY: &[&str] = &["store-testkit", "testkit", "xtask"];
+
+#[test]
+fn shipped_crates_do_not_depend_on_test_code() {
+    let arrows = actual();
+    for name in DEV_ONLY {
+        assert!(arrows.contains_key(*name), "there is no crate `{name}`");
+    }
+    let shipped = arrows
+        .iter()
+        .filter(|(name, _)| !DEV_ONLY.contains(&name.as_str()));
+    for (name, targets) in shipped {
+        let found: Vec<&String> = targets
+            .iter()
+            .filter(|target| DEV_ONLY.contains(&target.as_str()))
+            .collect();
+        assert!(found.is_empty(), "`{name}` ships {found:?}");
+    }
+}
+
 #[test]
 fn arrows_make_no_circle() {
     let arrows = actual();

@@ -14,11 +14,19 @@ mod documents;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+mod durations;
+#[cfg(test)]
 mod errors;
+#[cfg(test)]
+mod front_ends;
 #[cfg(test)]
 mod layering;
 #[cfg(test)]
 mod licences;
+#[cfg(test)]
+mod locks;
+#[cfg(test)]
+mod matches;
 #[cfg(test)]
 mod paths;
 #[cfg(test)]
@@ -29,6 +37,10 @@ mod sizes;
 mod source;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod toolchain;
+#[cfg(test)]
+mod traits;
 
 #[cfg(test)]
 mod support {

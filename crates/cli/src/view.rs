@@ -30,7 +30,7 @@ pub(crate) fn skill(loaded: &Loaded, moment: &Moment) -> Value {
         "disabled_reason": off_by_file(skill),
         "trigger": trigger(skill, moment),
         "keywords": skill.keywords,
-        "tags": skill.tags,
+        "tags": skill.details.tags,
         "required_tools": skill.required_tools,
         "missing_tools": [],
         "last_run_at": null,
@@ -51,9 +51,9 @@ pub(crate) fn full_skill(loaded: &Loaded, moment: &Moment) -> Value {
     let mut view = skill(loaded, moment);
     let skill = &loaded.skill;
     let more = json!({
-        "author": skill.author,
-        "version": skill.version,
-        "created": skill.created,
+        "author": skill.details.author,
+        "version": skill.details.version,
+        "created": skill.details.created,
         "priority": skill.priority,
         "license": skill.open.license,
         "compatibility": skill.open.compatibility,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deft_model::FailureClass;
 
-use crate::wire::{Ended, Fault};
+use crate::wire::{ChildExit, Fault};
 
 /// A job that gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -83,6 +83,22 @@ impl Error {
         }
     }
 
+    /// Whether the code read a member of None. Python says so only in the text of the exception.
+    pub fn is_about_none(&self) -> bool {
+        match self {
+            Error::Python { kind, message, .. } => {
+                matches!(kind.as_str(), "AttributeError" | "TypeError")
+                    && message.contains("NoneType")
+            }
+            Error::Syntax { .. }
+            | Error::Timeout { .. }
+            | Error::Memory { .. }
+            | Error::Died { .. }
+            | Error::TooLarge { .. }
+            | Error::Unavailable { .. } => false,
+        }
+    }
+
     /// Why it failed, in the words that policies use.
     pub fn class(&self) -> FailureClass {
         match self {
@@ -134,7 +150,7 @@ impl Error {
     }
 
     /// An end that the worker saw. The runtime says on standard error when memory ran out.
-    pub(crate) fn from_end(ended: &Ended, memory: u64, time: Duration) -> Error {
+    pub(crate) fn from_end(ended: &ChildExit, memory: u64, time: Duration) -> Error {
         if ended.words.contains("memory allocation of") || ended.words.contains("out of memory") {
             return Error::Memory { limit: memory };
         }

@@ -97,7 +97,7 @@ pub(crate) enum Fault {
 
 /// Lifeline: how a child ended.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Ended {
+pub(crate) struct ChildExit {
     pub(crate) signal: Option<i32>,
     pub(crate) status: Option<i32>,
     /// What the runtime wrote to standard error last.

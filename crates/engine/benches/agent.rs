@@ -22,7 +22,8 @@ use deft_model::{
 };
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
-use deft_store::{Memory, Sqlite, SqliteOptions, Store};
+use deft_store::{Sqlite, SqliteOptions, Store};
+use deft_store_testkit::Memory;
 use deft_tools::{Definition, Environment, Router, Secret, SecretSource};
 use jiff::Timestamp;
 use serde_json::json;

@@ -19,9 +19,8 @@ use deft_engine::{Attention, Engine, Fire, Options, Parts, SystemClock};
 use deft_model::Effects;
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
-use deft_store::{
-    Admission, Admitted, Batch, FirstClaim, Memory, NewEvent, Sqlite, SqliteOptions, Store,
-};
+use deft_store::{Admission, Admitted, Batch, FirstClaim, NewEvent, Sqlite, SqliteOptions, Store};
+use deft_store_testkit::Memory;
 use deft_tools::{Definition, Environment, Router, Secret, SecretSource};
 use jiff::Timestamp;
 use serde_json::json;

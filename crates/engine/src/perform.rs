@@ -299,7 +299,11 @@ impl Performer {
             }
             Err(error) => {
                 let mut failure = Failure::new(error.class(), error.to_string());
-                failure.hint = error.hint().map(str::to_owned);
+                let skipped = code.skipped.first().filter(|_| error.is_about_none());
+                failure.hint = match skipped {
+                    Some(name) => Some(skipped_hint(name)),
+                    None => error.hint().map(str::to_owned),
+                };
                 // A result that nobody could judge is neither good nor bad.
                 let judging = matches!(*request.call, Call::Expect { .. });
                 failure.blocked = judging && matches!(error, ComputeError::Unavailable { .. });
@@ -412,6 +416,14 @@ impl Performer {
 
 pub(crate) fn millis(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What to do when code read from the value of a step that was skipped.
+fn skipped_hint(name: &str) -> String {
+    format!(
+        "the step of `{name}` was skipped, so `{name}` is None; test it first, such as `if {name}:`, \
+         or write `({name} or {{}}).get('key')`"
+    )
 }
 
 pub(crate) fn cancelled() -> Failure {

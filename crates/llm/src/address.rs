@@ -6,13 +6,13 @@ use deft_model::{Failure, FailureClass};
 use reqwest::Url;
 
 use crate::ModelOptions;
-use crate::wire::{Sent, Wire};
+use crate::wire::{Wire, WireRequest};
 
 /// The address of a request. Keys are never part of it.
 pub(crate) fn address(
     wire: &dyn Wire,
     options: &ModelOptions,
-    sent: &Sent,
+    sent: &WireRequest,
 ) -> Result<Url, Failure> {
     let path: Vec<&str> = sent.path.iter().map(String::as_str).collect();
     let mut url = join(wire, options, &path)?;

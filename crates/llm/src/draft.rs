@@ -1,6 +1,6 @@
 //! A reply in the making, out of the pieces of any wire.
 //!
-//! Calls get ids where they have none or somebody else's; arguments that are no JSON object stay
+//! Calls get ids where they have none or the id of another call; arguments that are no JSON object stay
 //! what they are. Not here: the shape of any provider.
 
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ pub(crate) struct Draft<'a> {
     request: &'a ModelRequest,
     heard: Option<Heard<'a>>,
     text: String,
-    calls: Vec<Begun>,
+    calls: Vec<PartialCall>,
     /// Why it stopped, once that is known.
     pub(crate) stop: Option<StopReason>,
     pub(crate) counts: Counts,
@@ -37,7 +37,7 @@ pub(crate) struct Counts {
 
 /// A call that may still grow.
 #[derive(Default)]
-struct Begun {
+struct PartialCall {
     id: String,
     name: String,
     args: Args,
@@ -89,7 +89,7 @@ impl<'a> Draft<'a> {
 
     /// A call about which more will come; its place names it.
     pub(crate) fn begin(&mut self) -> usize {
-        self.calls.push(Begun::default());
+        self.calls.push(PartialCall::default());
         self.calls.len() - 1
     }
 
@@ -175,7 +175,7 @@ impl<'a> Draft<'a> {
 }
 
 /// An object, or whatever came. A call without arguments has none, unless the answer was cut off
-/// there: then nobody knows what would have come.
+/// there: then the missing part is unknown.
 fn read_args(args: Args, cut: bool) -> CallArgs {
     match args {
         Args::Value(Value::Object(object)) => CallArgs::Object(object),

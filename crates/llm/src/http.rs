@@ -24,10 +24,10 @@ pub(crate) type Shared = Arc<OnceLock<Result<Client, String>>>;
 /// How long the end of a connection is waited for behind the end of an answer.
 const LINGER: Duration = Duration::from_millis(50);
 
-/// What to look at when nobody is there.
+/// The hint when no server answers.
 const UNREACHED: &str = "is the model server running, and is `base_url` right?";
 
-/// What to look at when somebody was there.
+/// The hint when a server answered before.
 const HUNG_UP: &str = "is the model server still running? its log may say why it hung up";
 
 /// A model behind HTTP.

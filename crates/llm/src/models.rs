@@ -27,7 +27,7 @@ pub struct Ask<'a> {
     pub deadline: Option<Duration>,
     /// Ends it.
     pub cancel: CancellationToken,
-    /// Counts requests as they are made, also those that nobody answers.
+    /// Counts requests as they are made, also those without an answer.
     pub tries: Option<&'a AtomicU32>,
 }
 
@@ -61,12 +61,14 @@ pub(crate) struct Behind {
 impl Models {
     /// Models by their settings.
     pub fn new(all: Vec<ModelOptions>) -> Self {
-        Self::of(all.into_iter().map(Ok))
+        Self::from_settings(all.into_iter().map(Ok))
     }
 
     /// Models by their settings. One whose settings are not complete is there under its name, and
     /// says why when it is asked.
-    pub fn of(all: impl IntoIterator<Item = Result<ModelOptions, (String, Failure)>>) -> Self {
+    pub fn from_settings(
+        all: impl IntoIterator<Item = Result<ModelOptions, (String, Failure)>>,
+    ) -> Self {
         let client = Shared::default();
         let with = |options: ModelOptions| {
             let provider: Arc<dyn Provider> = Arc::new(Http {
@@ -82,7 +84,7 @@ impl Models {
         Self::with_providers(all.into_iter().map(one).collect())
     }
 
-    /// Models that somebody else speaks to.
+    /// Models with providers of the caller.
     pub fn with_providers(all: Vec<(ModelOptions, Arc<dyn Provider>)>) -> Self {
         let (all, behind): (Vec<_>, Vec<_>) = all
             .into_iter()
@@ -110,7 +112,12 @@ impl Models {
 
     /// Asks a model, and the ones behind it if it does not answer.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
-        let cancelled = || Failure::new(FailureClass::Cancelled, "nobody waits for the answer");
+        let cancelled = || {
+            Failure::new(
+                FailureClass::Cancelled,
+                "the caller no longer waits for the answer",
+            )
+        };
         tokio::select! {
             biased;
             () = ask.cancel.cancelled() => Err(cancelled()),

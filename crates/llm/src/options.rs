@@ -88,7 +88,7 @@ impl std::fmt::Debug for ModelOptions {
 }
 
 impl ModelOptions {
-    /// Whether the model runs on this host or in its network, so that somebody here can start it
+    /// Whether the model runs on this host or in its network, so that the user can start it
     /// again when it is gone.
     pub fn is_local(&self) -> bool {
         match (&self.base_url, self.provider) {

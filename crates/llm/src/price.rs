@@ -20,7 +20,7 @@ pub struct Price {
 
 impl Price {
     /// What tokens cost, rounded up.
-    pub fn of(self, usage: TokenUsage) -> Usd {
+    pub fn cost(self, usage: TokenUsage) -> Usd {
         let kept = usage.cached.saturating_add(usage.cache_write);
         sum([
             (usage.input.saturating_sub(kept), self.input),
@@ -87,7 +87,7 @@ mod tests {
             (full, usage(400, 400, 0, 0), 120),
         ];
         for (price, usage, micros) in cases {
-            assert_eq!(price.of(usage), Usd::from_micros(micros), "{usage:?}");
+            assert_eq!(price.cost(usage), Usd::from_micros(micros), "{usage:?}");
             let most = price.at_most(usage.input, usage.output);
             assert!(most.micros() >= micros, "{most:?} for {price:?} {usage:?}");
         }

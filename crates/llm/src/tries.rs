@@ -66,7 +66,7 @@ impl<'a> Tries<'a> {
             match self.model(options, behind).await {
                 Ok(reply) => {
                     return Ok(Answer {
-                        cost: options.price.map(|price| price.of(reply.usage)),
+                        cost: options.price.map(|price| price.cost(reply.usage)),
                         reply,
                         model: options.name.clone(),
                         tries: self.count,
@@ -176,7 +176,7 @@ impl<'a> Tries<'a> {
         if wait >= self.left() {
             if failed.after.is_some() {
                 failed.failure.message = format!(
-                    "{}; it wants {} of peace, and only {} are left",
+                    "{}; the provider asks to retry after {}, but only {} are left",
                     failed.failure.message,
                     words(wait),
                     words(self.left())
@@ -186,7 +186,7 @@ impl<'a> Tries<'a> {
         }
         if wait > PATIENCE {
             failed.failure.message = format!(
-                "{}; it wants {} of peace",
+                "{}; the provider asks to retry after {}",
                 failed.failure.message,
                 words(wait)
             );

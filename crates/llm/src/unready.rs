@@ -8,9 +8,9 @@ use deft_model::{Failure, ModelRequest, Object};
 use crate::{Failed, Heard, ModelOptions, Pong, Provider, ProviderKind, Reply};
 
 /// Says why, whatever it is asked.
-struct Unready(Failure);
+struct IncompleteModel(Failure);
 
-impl Provider for Unready {
+impl Provider for IncompleteModel {
     fn reply<'a>(&'a self, _: &'a ModelRequest, _: Option<Heard<'a>>) -> Reply<'a> {
         Box::pin(async { Err(Failed::from(self.0.clone())) })
     }
@@ -39,5 +39,5 @@ pub(crate) fn unready(name: String, failure: Failure) -> (ModelOptions, Arc<dyn 
         price: None,
         extra: Object::new(),
     };
-    (options, Arc::new(Unready(failure)))
+    (options, Arc::new(IncompleteModel(failure)))
 }

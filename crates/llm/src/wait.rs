@@ -5,7 +5,7 @@ use std::time::Duration;
 use deft_model::scatter;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// The first wait, and the longest one that nobody asked for.
+/// The first wait, and the longest one that the provider did not ask for.
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(20);
 

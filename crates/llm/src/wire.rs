@@ -18,7 +18,7 @@ pub const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// A request on its way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sent {
+pub struct WireRequest {
     /// The last parts of the address, behind the provider's own.
     pub path: Vec<String>,
     /// What stands behind the `?`.
@@ -34,7 +34,12 @@ pub(crate) trait Wire: Send + Sync {
     /// The usual address, and the first parts of its path, which a base URL may have already.
     fn home(&self) -> (&'static str, &'static [&'static str]);
     /// The request.
-    fn request(&self, options: &ModelOptions, request: &ModelRequest, streamed: bool) -> Sent;
+    fn request(
+        &self,
+        options: &ModelOptions,
+        request: &ModelRequest,
+        streamed: bool,
+    ) -> WireRequest;
     /// Headers that every request has, the key last.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
     /// Paths that tell whether it is there: the second is asked when there is no first. A path
@@ -68,7 +73,7 @@ pub(crate) fn wire(kind: ProviderKind) -> &'static dyn Wire {
 }
 
 /// The request as the model's provider wants it.
-pub fn request(options: &ModelOptions, request: &ModelRequest, streamed: bool) -> Sent {
+pub fn request(options: &ModelOptions, request: &ModelRequest, streamed: bool) -> WireRequest {
     let mut sent = wire(options.provider).request(options, request, streamed);
     merge(&mut sent.body, &options.extra);
     sent

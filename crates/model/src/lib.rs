@@ -9,6 +9,7 @@ mod agent;
 mod authority;
 mod chat;
 mod choice;
+mod details;
 mod entry;
 mod failure;
 mod flag;
@@ -32,6 +33,7 @@ pub use chat::{
     ToolChoice, ToolSpec, estimate_tokens,
 };
 pub use choice::{Choice, nearest, nearest_name};
+pub use details::Details;
 pub use entry::PromptEntry;
 pub use failure::{Failure, Outage};
 pub use flag::{Flag, FlagValue};

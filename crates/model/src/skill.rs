@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::choice::choice;
 use crate::{
-    Confirmation, Digest, Input, Object, OnError, Policy, SkillId, Step, StepKind, Text, Timing,
-    Trigger,
+    Confirmation, Details, Digest, Input, Object, OnError, Policy, SkillId, Step, StepKind, Text,
+    Timing, Trigger,
 };
 
 choice! {
@@ -70,14 +70,8 @@ pub struct Skill {
     pub keywords: Vec<String>,
     /// Which of several matching playbooks comes first.
     pub priority: i64,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// Who wrote it.
-    pub author: Option<String>,
-    /// Its version, in its author's words.
-    pub version: Option<String>,
-    /// When it was written, in its author's words.
-    pub created: Option<String>,
+    /// What people read about it.
+    pub details: Details,
     /// Tools without which it cannot run.
     pub required_tools: Vec<String>,
     /// What it does.

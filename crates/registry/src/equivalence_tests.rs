@@ -85,7 +85,7 @@ fn act(dice: &mut Dice, root: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Everything that anybody could see of a snapshot.
+/// Everything that is visible of a snapshot.
 fn seen(snapshot: &Snapshot) -> String {
     let mut out = String::new();
     for file in snapshot.files() {

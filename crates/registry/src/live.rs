@@ -1,11 +1,12 @@
 //! A registry that follows the disk.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
 use deft_skillfile::Moment;
+use parking_lot::Mutex;
 
 use crate::change::{Change, changes};
 use crate::options::Options;
@@ -95,7 +96,7 @@ impl Registry {
     /// Announces every accepted change from now on.
     pub fn subscribe(&self) -> Receiver<Arc<[Change]>> {
         let (sender, receiver) = mpsc::channel();
-        self.shared.lock_listeners().push(sender);
+        self.shared.listeners.lock().push(sender);
         receiver
     }
 
@@ -138,14 +139,9 @@ impl Shared {
             return;
         }
         changes.iter().for_each(log);
-        self.lock_listeners()
-            .retain(|listener| listener.send(Arc::clone(&changes)).is_ok());
-    }
-
-    fn lock_listeners(&self) -> std::sync::MutexGuard<'_, Vec<Sender<Arc<[Change]>>>> {
         self.listeners
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|listener| listener.send(Arc::clone(&changes)).is_ok());
     }
 }
 

@@ -13,7 +13,7 @@ use crate::file::read_known;
 use crate::scan::{Survey, file_name};
 use crate::siblings;
 use crate::stamp::Stamp;
-use crate::unit::{Defines, Loaded, Outcome, Unit};
+use crate::unit::{Definition, Loaded, Outcome, Unit};
 
 /// How the files of one folder are to be read.
 pub(crate) struct Reading<'a> {
@@ -31,7 +31,7 @@ pub(crate) fn load(reading: &Reading<'_>, path: &Path, old: Option<&Unit>) -> Un
         return refused(reading, path, problem, old);
     }
     let metadata = path.metadata();
-    let stamp = metadata.as_ref().ok().map(Stamp::of);
+    let stamp = metadata.as_ref().ok().map(Stamp::from_metadata);
     if let Some(old) = old.filter(|old| is_same(reading, old, stamp)) {
         return old.clone();
     }
@@ -111,11 +111,11 @@ fn interpret(
         Parsed {
             document: Some(Document::Domain(index)),
             ..
-        } => Outcome::Good(Defines::Domain(Arc::new(index))),
+        } => Outcome::Good(Definition::Domain(Arc::new(index))),
         Parsed {
             document: Some(Document::Agent(agent)),
             ..
-        } => Outcome::Good(Defines::Agent(Arc::new(LoadedAgent {
+        } => Outcome::Good(Definition::Agent(Arc::new(LoadedAgent {
             agent: *agent,
             revision: revision(place.file, bytes, &[]),
             path: Some(old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path))),
@@ -125,7 +125,7 @@ fn interpret(
             ..
         } => {
             let siblings = hash_siblings(reading, path, old);
-            Outcome::Good(Defines::Skill(Arc::new(Loaded {
+            Outcome::Good(Definition::Skill(Arc::new(Loaded {
                 revision: revision(place.file, bytes, &siblings),
                 skill: *skill,
                 path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
@@ -148,8 +148,8 @@ fn hash_siblings(
     old: Option<&Unit>,
 ) -> Vec<deft_model::SiblingFile> {
     let known = old.and_then(|old| match old.outcome.live() {
-        Some(Defines::Skill(loaded)) => Some((&**loaded, &*old.sibling_stamps)),
-        Some(Defines::Domain(_) | Defines::Agent(_)) | None => None,
+        Some(Definition::Skill(loaded)) => Some((&**loaded, &*old.sibling_stamps)),
+        Some(Definition::Domain(_) | Definition::Agent(_)) | None => None,
     });
     let folder = path.parent().unwrap_or(Path::new(""));
     let max_bytes = reading.survey.options.max_sibling_bytes;
@@ -162,6 +162,6 @@ fn hash_siblings(
     )
 }
 
-fn last_good(old: Option<&Unit>) -> Option<Defines> {
+fn last_good(old: Option<&Unit>) -> Option<Definition> {
     old.and_then(|old| old.outcome.live().cloned())
 }

@@ -17,7 +17,7 @@ use crate::options::{MAX_FILE_BYTES, Options};
 use crate::siblings;
 use crate::stamp::{FolderId, folder_id};
 use crate::territory::Territory;
-use crate::unit::{Defines, Outcome, Unit};
+use crate::unit::{Definition, Outcome, Unit};
 
 /// How many links may lie on one path; each one multiplies what is found.
 const MAX_LINKS: usize = 3;
@@ -264,7 +264,7 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
         reading.siblings.clear();
         folder.is_skill =
             is_refused(skill_md) || owns_folder(&unit, listing, survey.options.max_file_bytes);
-        if let Some(Defines::Domain(index)) = unit.outcome.live()
+        if let Some(Definition::Domain(index)) = unit.outcome.live()
             && folder.visit.depth > 0
         {
             reading.domain = Some(Arc::from(index.domain.as_str()));
@@ -296,20 +296,20 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
 /// pages: then it is most likely half written.
 fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
     match &unit.outcome {
-        Outcome::Good(Defines::Domain(_) | Defines::Agent(_))
-        | Outcome::Broken(Some(Defines::Domain(_) | Defines::Agent(_))) => false,
+        Outcome::Good(Definition::Domain(_) | Definition::Agent(_))
+        | Outcome::Broken(Some(Definition::Domain(_) | Definition::Agent(_))) => false,
         Outcome::Broken(None) => {
             let bytes = read_regular(&unit.path, max_bytes).unwrap_or_default();
             let half_written = bytes.is_empty() && !listing.files.is_empty();
             !half_written && !looks_like_index(&bytes)
         }
-        Outcome::Good(Defines::Skill(_)) | Outcome::Broken(Some(Defines::Skill(_))) => true,
+        Outcome::Good(Definition::Skill(_)) | Outcome::Broken(Some(Definition::Skill(_))) => true,
         // It is in the making; what it will be is not known yet.
         Outcome::Ignored => listing.files.is_empty(),
     }
 }
 
-/// Pages that somebody wrote as commands, but that belong to the skill whose
+/// Pages that are written as commands, but belong to the skill whose
 /// `SKILL.md` lies beside them. They would vanish without a word.
 fn hidden_pages(folder: &Path, files: &[PathBuf]) -> Option<Diagnostic> {
     let domain = file_name(folder)?;
@@ -352,8 +352,8 @@ fn domain_below(folder: &Folder) -> Option<Arc<str>> {
         .units
         .iter()
         .find_map(|unit| match unit.outcome.live() {
-            Some(Defines::Domain(index)) => Some(Arc::from(index.domain.as_str())),
-            Some(Defines::Skill(_) | Defines::Agent(_)) | None => None,
+            Some(Definition::Domain(index)) => Some(Arc::from(index.domain.as_str())),
+            Some(Definition::Skill(_) | Definition::Agent(_)) | None => None,
         });
     index.or_else(|| folder.visit.domain.clone())
 }

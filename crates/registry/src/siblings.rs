@@ -61,7 +61,7 @@ impl Around {
         };
         if self.files.len() < MAX_FILES {
             self.files
-                .push((format!("{prefix}{name}"), Stamp::of(&metadata)));
+                .push((format!("{prefix}{name}"), Stamp::from_metadata(&metadata)));
         } else {
             self.leave_out(&format!("more than {MAX_FILES} files belong to the skill"));
         }

@@ -13,7 +13,7 @@ use crate::domain;
 use crate::options::Options;
 use crate::scan::Folder;
 use crate::tree::Tree;
-use crate::unit::{Defines, Loaded, Outcome, Unit};
+use crate::unit::{Definition, Loaded, Outcome, Unit};
 
 /// What is loaded: immutable, shared by all readers, replaced as a whole.
 #[derive(Debug, Default)]
@@ -144,7 +144,7 @@ impl Snapshot {
         Self::index(self.tree.rescan(options, moment, false), options)
     }
 
-    /// The same while somebody may be writing, right after watches were set.
+    /// The same while files may be changing, right after watches were set.
     pub(crate) fn catch_up(&self, options: &Options, moment: &Moment) -> Self {
         Self::index(self.tree.rescan(options, moment, true), options)
     }
@@ -286,8 +286,8 @@ impl Snapshot {
         indexes: &mut BTreeMap<String, (Arc<DomainIndex>, Arc<Path>)>,
     ) -> FileReport {
         let state = match unit.outcome.live() {
-            Some(Defines::Skill(loaded)) => self.add_skill(loaded),
-            Some(Defines::Domain(index)) => match indexes.entry(index.domain.clone()) {
+            Some(Definition::Skill(loaded)) => self.add_skill(loaded),
+            Some(Definition::Domain(index)) => match indexes.entry(index.domain.clone()) {
                 Entry::Vacant(free) => {
                     free.insert((Arc::clone(index), Arc::clone(&unit.path)));
                     State::Index(index.domain.clone())
@@ -297,7 +297,7 @@ impl Snapshot {
                     by: Arc::clone(&taken.get().1),
                 },
             },
-            Some(Defines::Agent(loaded)) => self.agents.add(loaded),
+            Some(Definition::Agent(loaded)) => self.agents.add(loaded),
             None => State::Ignored,
         };
         if matches!(unit.outcome, Outcome::Broken(None)) {

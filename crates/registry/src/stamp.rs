@@ -19,7 +19,7 @@ type Identity = (u64, u64, i64, i64);
 type Identity = ();
 
 impl Stamp {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
         Self {
             size_bytes: metadata.len(),
             modified: metadata.modified().ok(),

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::options::Options;
 use crate::scan::{Folder, Survey, Visit, scan};
-use crate::unit::{Defines, Loaded, Outcome, Unit};
+use crate::unit::{Definition, Loaded, Outcome, Unit};
 
 /// Folders by path. Folders are shared between trees, so that a change reads
 /// only what changed.
@@ -79,7 +79,7 @@ impl Tree {
         if let Some(folder) = folders.find(|folder| folder.units.iter().any(lost)) {
             let units = &mut Arc::make_mut(folder).units;
             for unit in units.iter_mut().filter(|unit| lost(unit)) {
-                unit.outcome = Outcome::Broken(Some(Defines::Skill(Arc::clone(loaded))));
+                unit.outcome = Outcome::Broken(Some(Definition::Skill(Arc::clone(loaded))));
             }
         }
     }

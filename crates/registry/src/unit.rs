@@ -1,4 +1,4 @@
-//! A file that defines something, and what came of it.
+//! A file that defines something, and the result of loading it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Loaded {
 
 /// What a file defines.
 #[derive(Clone, Debug)]
-pub(crate) enum Defines {
+pub(crate) enum Definition {
     /// A skill.
     Skill(Arc<Loaded>),
     /// The index of a domain.
@@ -33,20 +33,20 @@ pub(crate) enum Defines {
     Agent(Arc<LoadedAgent>),
 }
 
-/// What came of a file.
+/// The result of loading a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     /// It was loaded.
-    Good(Defines),
+    Good(Definition),
     /// It is not meant to be a skill.
     Ignored,
     /// It is broken; the last good state of it stays in use.
-    Broken(Option<Defines>),
+    Broken(Option<Definition>),
 }
 
 impl Outcome {
     /// What is in use, also when the file has been broken since.
-    pub(crate) fn live(&self) -> Option<&Defines> {
+    pub(crate) fn live(&self) -> Option<&Definition> {
         match self {
             Self::Good(defines) | Self::Broken(Some(defines)) => Some(defines),
             Self::Ignored | Self::Broken(None) => None,
@@ -71,7 +71,7 @@ pub(crate) struct Unit {
 impl Unit {
     /// Whether it defines a command whose name is not the one that its path stands for.
     pub(crate) fn is_misnamed(&self) -> bool {
-        let Some(Defines::Skill(loaded)) = self.outcome.live() else {
+        let Some(Definition::Skill(loaded)) = self.outcome.live() else {
             return false;
         };
         let stem = self.path.file_stem().and_then(|stem| stem.to_str());

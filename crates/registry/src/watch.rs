@@ -259,7 +259,7 @@ fn reread(shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
 
 /// Adds whatever else is touched until it is quiet, so that a save in several
 /// steps and a burst of saves are one pass; returns the first signal of another
-/// kind. Somebody who never stops writing is not waited for.
+/// kind. A writer that never stops is not waited for.
 fn gather(
     paths: &mut HashSet<PathBuf>,
     settle: Duration,

@@ -1,11 +1,11 @@
-//! Points in time and lengths of time as people write them.
+//! Points in time as people write them.
 //!
-//! Only ISO timestamps and lengths with units are read; there are no phrases such as "tomorrow".
+//! Only ISO timestamps are read; there are no phrases such as "tomorrow".
 
 use jiff::civil::Date;
 use jiff::fmt::temporal::{DateTimeParser, Pieces, PiecesOffset};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
-use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 
 use crate::error::{Error, quote, trimmed};
 use crate::zone::{parse_zone, resolve};
@@ -80,57 +80,10 @@ fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Opt
     parts.next().is_none().then_some(found)
 }
 
-/// Reads a positive length of time such as `1h30m` or `2 days`; a day is 24 hours.
-pub fn parse_duration(text: &str) -> Result<SignedDuration, Error> {
-    const HINT: &str = "write it with units: `90s`, `15m`, `1h30m`, `2d`";
-    let span = trimmed(text);
-    let given = &text[span.clone()];
-    let error =
-        |what: &str| Error::new(format!("duration {} {what}", quote(given))).at(span.clone());
-    if !given.is_empty() && given.bytes().all(|b| b.is_ascii_digit()) {
-        let short: String = given.chars().take(10).collect();
-        return Err(error("has no unit").hint(format!("write `{short}m` for minutes")));
-    }
-    let parsed: Span = given
-        .parse()
-        .map_err(|_| error("is not valid").hint(HINT))?;
-    let length = parsed
-        .to_duration(SpanRelativeTo::days_are_24_hours())
-        .map_err(|_| error("has no fixed length").hint("use weeks, days, hours or minutes"))?;
-    if length.is_positive() {
-        Ok(length)
-    } else {
-        Err(error("is not longer than zero").hint(HINT))
-    }
-}
-
-/// A length of whole minutes, for `interval_minutes` and `in_minutes`.
-pub fn minutes(count: i64) -> Result<SignedDuration, Error> {
-    whole(count, 60, "minutes")
-}
-
-/// A length of whole hours, for `in_hours`.
-pub fn hours(count: i64) -> Result<SignedDuration, Error> {
-    whole(count, 3600, "hours")
-}
-
 /// The instant `wait` after `now`.
 pub fn after(now: Timestamp, wait: SignedDuration) -> Result<Timestamp, Error> {
     now.checked_add(wait).map_err(|_| {
         Error::new(format!("{wait:#} from now is out of range")).hint("years end at 9999")
-    })
-}
-
-fn whole(count: i64, seconds: i64, unit: &str) -> Result<SignedDuration, Error> {
-    if count <= 0 {
-        let message = format!("`{count}` {unit} is not longer than zero");
-        return Err(Error::new(message).hint("use a whole number from 1"));
-    }
-    let length = count.checked_mul(seconds).map(SignedDuration::from_secs);
-    // Longer than jiff's calendar can never come due.
-    let limit = Timestamp::MAX.duration_since(Timestamp::MIN);
-    length.filter(|length| *length <= limit).ok_or_else(|| {
-        Error::new(format!("`{count}` {unit} is too long")).hint("use a smaller number")
     })
 }
 

@@ -5,8 +5,9 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::at::{after, parse_at, parse_duration};
+use crate::at::{after, parse_at};
 use crate::cron::Cron;
+use crate::duration::parse_duration;
 use crate::error::{Error, quote, trimmed};
 use crate::schedule::Schedule;
 

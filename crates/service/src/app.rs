@@ -13,7 +13,7 @@ use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
 use deft_model::{Choice, ProblemCode};
 use deft_registry::{Registry, Snapshot};
-use deft_store::{Memory, Sqlite, SqliteOptions, Store};
+use deft_store::{Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -342,7 +342,10 @@ pub fn read_store(home: &Home) -> Done<Arc<dyn Store>> {
     let path = &home.config.store.path;
     match path.try_exists() {
         Ok(true) => {}
-        Ok(false) => return Ok(Arc::new(Memory::new())),
+        Ok(false) => {
+            let empty = Sqlite::open_empty(path, &SqliteOptions::default());
+            return Ok(Arc::new(empty.map_err(|error| store(&error))?));
+        }
         Err(problem) => return Err(Failure::file(path, "open", &problem)),
     }
     let options = SqliteOptions::default();
@@ -386,7 +389,7 @@ fn options(home: &Home, zone: &TimeZone) -> Options {
 pub fn models(config: &Config) -> Models {
     let secrets = secrets::Secrets::new(config);
     let all = config.models.iter();
-    Models::of(all.map(|config| {
+    Models::from_settings(all.map(|config| {
         let options = config.options(&secrets);
         options.map_err(|failure| (config.name.clone(), failure))
     }))

@@ -2,9 +2,10 @@
 
 use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
 use crate::embedded::embedded;
-use crate::fields::{HOST_KEYS, Kind, LISTED, METADATA, OPEN, POLICY};
+use crate::fields::{DETAILS, HOST_KEYS, Kind, METADATA, OPEN, POLICY};
 use crate::names;
 use crate::parse::Place;
 use crate::policy;
@@ -79,10 +80,7 @@ pub(crate) fn skill(
         timing,
         keywords,
         priority: inner.integer("priority", sink).unwrap_or_default(),
-        tags: inner.texts("tags", sink),
-        author: inner.text("author", sink),
-        version: inner.text("version", sink),
-        created: inner.text("created", sink),
+        details: details::read(&inner, sink),
         required_tools: inner.texts("required_tools", sink),
         body: Body::Instructions(body),
         policy: policy::read(&inner, sink),
@@ -109,7 +107,7 @@ fn check_reserved(name: &str, fields: &Fields<'_>, sink: &mut Sink) {
 /// Anything may stand below `metadata`, but a key that is nearly one of deft's
 /// is most likely a slip, and what it says would be lost.
 fn check_slips(metadata: &Mapping, sink: &mut Sink) {
-    let known = || [METADATA, LISTED, POLICY].into_iter().flatten();
+    let known = || [METADATA, DETAILS, POLICY].into_iter().flatten();
     let is_known = |key: &str| known().any(|field| field.name == key) || is_host_key(key);
     for entry in metadata.entries.iter().filter(|one| !is_known(&one.key)) {
         let alike = |name: &&str| name.len().abs_diff(entry.key.len()) <= 1;
@@ -127,7 +125,7 @@ fn check_slips(metadata: &Mapping, sink: &mut Sink) {
 /// indent them.
 fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     let map = fields.map;
-    let tables = [METADATA, LISTED, POLICY];
+    let tables = [METADATA, DETAILS, POLICY];
     let table = || tables.iter().flat_map(|table| table.iter());
     let ours = |key: &str| table().any(|field| field.name == key);
     let is_text =

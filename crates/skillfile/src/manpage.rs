@@ -2,8 +2,9 @@
 
 use deft_model::{Body, Dialect, Handler, Object, OpenSpec, Skill, SkillId, Text, nearest};
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
-use crate::fields::{LISTED, MANPAGE, POLICY};
+use crate::fields::{DETAILS, MANPAGE, POLICY};
 use crate::flags;
 use crate::names::{RESERVED, is_dotted};
 use crate::parse::{Document, Place};
@@ -65,7 +66,7 @@ pub(crate) fn read(
         file: source.file,
         severity: Severity::Error,
     };
-    let strangers = fields.check_keys(&[MANPAGE, LISTED, POLICY], Severity::Warning, sink);
+    let strangers = fields.check_keys(&[MANPAGE, DETAILS, POLICY], Severity::Warning, sink);
     let extra = strangers
         .iter()
         .map(|entry| (entry.key.clone(), entry.value.to_value()))
@@ -125,10 +126,7 @@ fn skill(
         timing,
         keywords,
         priority: 0,
-        tags: fields.texts("tags", sink),
-        author: fields.text("author", sink),
-        version: fields.text("version", sink),
-        created: fields.text("created", sink),
+        details: details::read(fields, sink),
         required_tools: fields.texts("required_tools", sink),
         body: manual.unwrap_or_else(|| Body::Instructions(Text::default())),
         policy: policy::read(fields, sink),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use deft_model::{Choice, nearest};
+use deft_schedule::{LengthError, parse_length};
 use serde_json::Value;
 
 use crate::diagnostic::{Severity, Sink};
@@ -172,28 +173,33 @@ impl<'a> Fields<'a> {
         let Some(scalar) = node.as_scalar() else {
             return self.wrong(key, node, "a length of time, such as `30` or `1h30m`", sink);
         };
-        if let Some(seconds) = scalar.text.parse::<f64>().ok().filter(|s| s.is_finite()) {
-            let duration = Duration::try_from_secs_f64(seconds).ok();
-            return duration.filter(|d| !d.is_zero()).or_else(|| {
-                let message = format!("`{key}` cannot be `{}`", scalar.text);
-                sink.report_as(self.severity, Rule::InvalidValue, node.span, message)
-                    .help("a length of time is more than nothing, such as `30` or `1h30m`");
-                None
-            });
-        }
-        match deft_schedule::parse_duration(&scalar.text) {
-            Ok(duration) => Some(duration.unsigned_abs()),
+        match parse_length(&scalar.text) {
+            Ok(length) => Some(length),
             Err(problem) => {
-                let found = sink.report_as(
-                    self.severity,
-                    Rule::InvalidValue,
-                    node.span,
-                    format!("`{key}`: {}", problem.message),
-                );
-                found.maybe_help(problem.hint);
+                self.no_length(key, node, &scalar.text, problem, sink);
                 None
             }
         }
+    }
+
+    /// Reports a text that is no length of time.
+    pub(crate) fn no_length(
+        &self,
+        key: &str,
+        node: &Node,
+        text: &str,
+        problem: LengthError,
+        sink: &mut Sink,
+    ) {
+        let (message, help) = match problem {
+            LengthError::Zero | LengthError::Seconds => (
+                format!("`{key}` cannot be `{text}`"),
+                Some("a length of time is more than nothing, such as `30` or `1h30m`".to_owned()),
+            ),
+            LengthError::Words(error) => (format!("`{key}`: {}", error.message), error.hint),
+        };
+        sink.report_as(self.severity, Rule::InvalidValue, node.span, message)
+            .maybe_help(help);
     }
 
     /// One of a closed set of words.

@@ -6,9 +6,10 @@
 use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Timing, Trigger};
 use serde_json::Value;
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
 use crate::embedded::json_offset;
-use crate::fields::{LISTED, POLICY, RECORD};
+use crate::fields::{DETAILS, POLICY, RECORD};
 use crate::names::slug;
 use crate::parse::Document;
 use crate::plan;
@@ -76,7 +77,7 @@ fn lower(root: &Node, file: &str, moment: &Moment, sink: &mut Sink) -> Option<Do
         file,
         severity: Severity::Error,
     };
-    fields.check_keys(&[RECORD, LISTED, POLICY], Severity::Error, sink);
+    fields.check_keys(&[RECORD, DETAILS, POLICY], Severity::Error, sink);
     let skill = skill(&fields, moment, sink);
     Some(Document::Skill(Box::new(skill)))
 }
@@ -120,10 +121,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         timing,
         keywords,
         priority: fields.integer("priority", sink).unwrap_or_default(),
-        tags: fields.texts("tags", sink),
-        author: fields.text("author", sink),
-        version: fields.text("version", sink),
-        created: fields.text("created", sink),
+        details: details::read(fields, sink),
         required_tools,
         body,
         policy: policy::read(fields, sink),

@@ -95,6 +95,7 @@ rules! {
     LaterName = "later_name", Error, "Templates, conditions and compute blocks use only what is there before their step runs.";
     ComputeResult = "compute_result", Warning, "A compute block sets `result`.";
     MayPrintNone = "may_print_none", Warning, "Text does not print the value of a step that may be skipped, or of an input that may be missing.";
+    MayReadNone = "may_read_none", Warning, "A compute block tests the value of a step that may be skipped before it reads a member of it.";
     ScheduledInput = "scheduled_input", Warning, "A skill that fires by itself has a default for each required input.";
     InvalidOnError = "invalid_on_error", Error, "`on_error` is `fail`, `continue` or `retry:N`.";
     InvalidPattern = "invalid_pattern", Error, "Input patterns are regular expressions.";

@@ -4,7 +4,7 @@ use deft_model::{Choice, FailureClass, Object};
 use serde_json::{Value, json};
 
 use crate::fields::{
-    AGENT, BUDGET, CONFIRMATION, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, LISTED, MANPAGE,
+    AGENT, BUDGET, CONFIRMATION, DETAILS, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, MANPAGE,
     METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WAIT, WORKFLOW,
 };
 use crate::names::KEYWORDS;
@@ -36,8 +36,8 @@ pub enum Schema {
 pub fn schema(what: Schema) -> Value {
     let (title, tables): (&str, &[&[Field]]) = match what {
         Schema::Skill => ("Frontmatter of a SKILL.md", &[OPEN]),
-        Schema::Workflow => ("deft workflow", &[WORKFLOW, LISTED, POLICY]),
-        Schema::Record => ("deft skill record", &[RECORD, LISTED, POLICY]),
+        Schema::Workflow => ("deft workflow", &[WORKFLOW, DETAILS, POLICY]),
+        Schema::Record => ("deft skill record", &[RECORD, DETAILS, POLICY]),
         Schema::Agent => ("Frontmatter of an AGENT.md", &[AGENT]),
     };
     let mut schema = table(tables, false);
@@ -207,7 +207,7 @@ pub fn field_reference() -> String {
         ("Record", RECORD),
         ("Record, an item of `execution_plan`", PLAN_STEP),
         ("`trigger_config`", TRIGGER),
-        ("For listings, in every dialect", LISTED),
+        ("For listings, in every dialect", DETAILS),
         ("How a skill may run, in every dialect", POLICY),
         ("An item of `heal`", HEAL),
         ("`expect`", EXPECT),

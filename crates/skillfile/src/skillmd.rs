@@ -9,7 +9,7 @@ use deft_model::{DomainIndex, Text};
 
 use crate::agentskills::{self, is_host_key};
 use crate::diagnostic::{Diagnostic, Severity, Sink};
-use crate::fields::{DOMAIN, LISTED};
+use crate::fields::{DETAILS, DOMAIN};
 use crate::frontmatter::{self, Missing, Split};
 use crate::names;
 use crate::parse::{Document, Place, Profile};
@@ -230,7 +230,7 @@ fn is_index(root: &Node) -> bool {
 }
 
 fn domain(fields: &Fields<'_>, text: &str, sink: &mut Sink) -> Option<DomainIndex> {
-    fields.check_keys(&[DOMAIN, LISTED], Severity::Warning, sink);
+    fields.check_keys(&[DOMAIN, DETAILS], Severity::Warning, sink);
     let domain = fields.filled_text("domain", sink)?;
     if !names::is_word(&domain) {
         sink.report(

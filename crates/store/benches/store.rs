@@ -21,10 +21,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use deft_model::{Outcome, Overlap, RunId};
+use deft_store::prelude::*;
 use deft_store::{
-    Admission, Admitted, Batch, Claim, Finish, FirstClaim, Lease, Memory, NewEvent, Sqlite,
-    SqliteOptions, Store, Then,
+    Admission, Admitted, Batch, Claim, Finish, FirstClaim, Lease, NewEvent, Sqlite, SqliteOptions,
+    Store, Then,
 };
+use deft_store_testkit::Memory;
 use jiff::Timestamp;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};

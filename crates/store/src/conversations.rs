@@ -1,4 +1,4 @@
-//! Conversations: what was said with whom, kept and searchable. The transcript of a fired skill is
+//! Conversations: stored and searchable messages. The transcript of a fired skill is
 //! one of them (S2.35).
 //!
 //! The store numbers messages and finds words in them. It does not know what a role means, never
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::Answer;
 
-/// Where conversations are kept. See [`Store`](crate::Store) for what holds of every method.
+/// Where conversations are kept. See [`Store`](crate::Store) for what holds for every method.
 ///
 /// Messages of a run come with its batches ([`Write::Say`](crate::Write::Say)). Several runs may
 /// say something in one conversation at once; the order is that of their commits.
@@ -100,7 +100,7 @@ pub struct NewMessage {
     pub role: String,
     /// The message, JSON.
     pub body: String,
-    /// What can be found of it. Empty for what nobody looks for.
+    /// The text that a search looks at. Empty for messages that are not searchable.
     pub text: String,
     /// When.
     pub at: Timestamp,
@@ -117,7 +117,7 @@ pub struct MessageRow {
     pub role: String,
     /// The message, JSON.
     pub body: String,
-    /// What can be found of it.
+    /// The text that a search looks at.
     pub text: String,
     /// The run that said it.
     pub run: Option<RunId>,
@@ -136,7 +136,7 @@ pub struct ConversationFilter {
     pub query: Option<String>,
     /// Those that were put away, too.
     pub archived: bool,
-    /// At most so many.
+    /// Maximum number of results.
     pub limit: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! Errors of a store.
 //!
 //! Variants say what happened to whom; what a person can do about it is apart, in [`Error::hint`].
 //! Nothing here decides whether to try again.
@@ -36,7 +36,7 @@ impl fmt::Display for FileChange {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Somebody else drives the run now, or it is over.
+    /// Another owner drives the run now, or the run is over.
     #[error("the lease on run `{run}` is lost")]
     Fenced {
         /// The run.
@@ -153,6 +153,19 @@ pub enum Error {
         reason: String,
     },
 
+    /// A row has a value that deft never writes.
+    #[error("the database `{}` is damaged: row `{key}` of table `{table}`: {reason}", path.display())]
+    DamagedRow {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: &'static str,
+        /// The key of the row.
+        key: String,
+        /// The column, and what is wrong with its value.
+        reason: String,
+    },
+
     /// The backend refused for a reason that has no variant of its own.
     #[error("the store failed: {reason}")]
     Backend {
@@ -194,14 +207,14 @@ impl Error {
                  start again; without a backup the next start begins with an empty one",
             ),
             Self::Io { .. } => Some("check the disk; what was stored before is not touched"),
-            Self::Damaged { .. } => {
+            Self::Damaged { .. } | Self::DamagedRow { .. } => {
                 Some("keep a copy of the file and its `-wal`, then restore a backup")
             }
         }
     }
 
-    /// The run is not the caller's any more.
-    pub(crate) fn fenced(run: &deft_model::RunId) -> Self {
+    /// The lease on the run is not valid any more.
+    pub fn fenced(run: &deft_model::RunId) -> Self {
         Self::Fenced {
             run: run.to_string(),
         }

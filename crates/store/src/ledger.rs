@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Answer, Lease};
 
-/// Where budgets are kept. See [`Store`](crate::Store) for what holds of every method.
+/// Where budgets are kept. See [`Store`](crate::Store) for what holds for every method.
 ///
 /// A call of a model is reserved for with [`reserve`](Self::reserve), made, and then settled in a
 /// batch of its run: [`Write::Spend`](crate::Write::Spend) puts what was used in the place of what
@@ -20,8 +20,8 @@ use crate::{Answer, Lease};
 /// the provider may charge for a call whose process died: for each reservation of a dead or late
 /// owner its [`Estimate`] is spent, and the sums say how much of them is estimated.
 ///
-/// What was spent and what is reserved of a scope never exceed its limit because of a reservation,
-/// whoever asks at once. A call that used more than was reserved for it is counted in full: a scope
+/// A reservation never makes the sum of spent and reserved amounts exceed the limit of a scope, however
+/// many callers reserve at once. A call that used more than was reserved for it is counted in full: a scope
 /// is overspent by at most that difference, summed over the calls that were in flight when its
 /// limit was reached.
 pub trait Ledger: Send + Sync {
@@ -53,14 +53,14 @@ pub fn bucket(at: Timestamp) -> Timestamp {
 }
 
 /// The end of a bucket.
-pub(crate) fn bucket_end(bucket: Timestamp) -> Timestamp {
+pub fn bucket_end(bucket: Timestamp) -> Timestamp {
     let length = SignedDuration::from_secs(BUCKET);
     bucket.checked_add(length).unwrap_or(Timestamp::MAX)
 }
 
 /// An amount as it is counted. A trillion tokens or a million dollars are more than one call can
 /// use, and sums of them stay far away from where numbers end.
-pub(crate) fn amount(number: u64) -> u64 {
+pub fn amount(number: u64) -> u64 {
     number.min(1 << 40)
 }
 
@@ -103,7 +103,7 @@ pub struct Limit {
     pub micros: Option<u64>,
 }
 
-/// What became of a [`Reserve`].
+/// The result of a [`Reserve`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reserved {
     /// The call may be made.
@@ -132,14 +132,16 @@ pub struct Refusal {
 }
 
 /// What stands in the way of a wish in one scope.
-pub(crate) struct Balance {
-    pub(crate) spent: (u64, u64),
-    pub(crate) reserved: (u64, u64),
+pub struct Balance {
+    /// Tokens and micros that were spent.
+    pub spent: (u64, u64),
+    /// Tokens and micros that other calls reserved.
+    pub reserved: (u64, u64),
 }
 
 impl Balance {
     /// The reason why there is no room for a wish.
-    pub(crate) fn refuse(&self, limit: &Limit, wish: &Reserve) -> Option<Refusal> {
+    pub fn refuse(&self, limit: &Limit, wish: &Reserve) -> Option<Refusal> {
         let over = |limit: Option<u64>, spent: u64, reserved: u64, wanted: u64| {
             let sum = spent
                 .saturating_add(reserved)
@@ -194,7 +196,7 @@ pub struct SpentFilter {
 
 impl SpentFilter {
     /// Whether a scope is wanted.
-    pub(crate) fn fits(&self, scope: &str) -> bool {
+    pub fn fits(&self, scope: &str) -> bool {
         let is = |wish: &Option<String>, fits: fn(&str, &str) -> bool| {
             wish.as_deref().is_none_or(|wish| fits(scope, wish))
         };
@@ -247,9 +249,9 @@ impl SpentRow {
     }
 
     /// What was used, as the row of a run says it; a run that asked no model says nothing.
-    pub(crate) fn document(&self) -> Option<String> {
+    pub fn document(&self) -> Option<String> {
         let asked = self.calls > 0;
-        asked.then(|| serde_json::to_string(&self.usage()).unwrap_or_default())
+        asked.then(|| serde_json::to_string(&self.usage()).ok())?
     }
 }
 

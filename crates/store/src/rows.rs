@@ -1,4 +1,4 @@
-//! What goes into a store and what comes out: plain data, no behaviour.
+//! Rows and requests of a store: plain data, no behaviour.
 //!
 //! Bodies of events, inputs, outputs and errors are JSON texts that the store never looks into.
 
@@ -40,7 +40,7 @@ pub struct Admission {
     pub skill_limit: Option<u32>,
     /// Takes the lease in the same transaction, so that the caller can drive at once.
     pub claim: Option<FirstClaim>,
-    /// What whoever drives it later has to know; stored only if the lease is not given.
+    /// Events for a later driver; stored only if the lease is not given.
     pub aside: Vec<NewEvent>,
     /// What changes with the admission, whether the lease is given or not; nothing of it if the run
     /// was there already, or is none because another one is in its way.
@@ -78,8 +78,8 @@ pub enum Admitted {
     },
     /// A run with this key, or for this slot, was there already.
     Existing(RunRow),
-    /// The skill does not stand at this slot any more: somebody else has settled it, or the skill
-    /// was changed or switched off.
+    /// The skill has moved past this slot: another process has decided it, or the skill was
+    /// changed or disabled.
     Stale,
 }
 
@@ -127,11 +127,11 @@ pub struct Batch {
     pub events: Vec<NewEvent>,
     /// What else changes with them.
     pub writes: Vec<Write>,
-    /// What becomes of the run.
+    /// The state of the run afterwards.
     pub then: Then,
 }
 
-/// What becomes of a run after a batch.
+/// The state of a run after a batch.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Then {
     /// The driver goes on.
@@ -254,7 +254,7 @@ pub struct NewApproval {
     pub at: Timestamp,
 }
 
-/// A question and what became of it.
+/// A question and its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApprovalRow {
     /// The question.
@@ -280,12 +280,12 @@ pub struct Decision {
     pub at: Timestamp,
 }
 
-/// What became of an answer.
+/// The result of answering a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decided {
     /// It counts; the run is due again.
     Accepted(ApprovalRow),
-    /// Somebody else was first, or, if the row has no answer, the run ended before anybody was.
+    /// Another answer came first, or, if the row has no answer, the run ended before one came.
     Already(ApprovalRow),
     /// There is no such question.
     Unknown,
@@ -370,7 +370,7 @@ pub struct RunRow {
     pub usage: Option<String>,
     /// When it was asked for.
     pub admitted_at: Timestamp,
-    /// When somebody first drove it.
+    /// When it was first driven.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
@@ -399,7 +399,7 @@ pub struct RunFilter {
     pub id_prefix: Option<String>,
     /// Admitted at or after.
     pub since: Option<Timestamp>,
-    /// At most so many.
+    /// Maximum number of results.
     pub limit: Option<u32>,
 }
 
@@ -414,7 +414,7 @@ pub struct RunPage {
 
 /// The last run of a page, as the store counts them. It stays true when that run is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageEnd(pub(crate) i64);
+pub struct PageEnd(pub i64);
 
 /// The wish to delete what is old.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -423,7 +423,7 @@ pub struct Prune {
     pub before: Timestamp,
     /// The present, for cached results.
     pub now: Timestamp,
-    /// At most so many runs at once, so that nobody waits long behind it.
+    /// Maximum number of runs per request, so that other writes do not wait long.
     pub limit: u32,
     /// Deletes nothing and says what there is to delete.
     pub only_count: bool,
@@ -440,12 +440,12 @@ pub struct Pruned {
     pub results: u64,
 }
 
-/// What a wish to stop a run did.
+/// The result of a request to stop a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CancelState {
     /// It had not begun or was parked, and is over now.
     Done(RunRow),
-    /// Whoever drives it will see the wish.
+    /// The driver will see the request.
     Asked(RunRow),
     /// It was over already.
     Already(RunRow),

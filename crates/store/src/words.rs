@@ -34,11 +34,12 @@ pub(crate) fn index(text: &str) -> String {
     words.join(" ")
 }
 
-/// What somebody looks for.
-pub(crate) struct Query(Vec<String>);
+/// The words of a search.
+pub struct Query(Vec<String>);
 
 impl Query {
-    pub(crate) fn new(text: &str) -> Self {
+    /// Splits a query into words.
+    pub fn new(text: &str) -> Self {
         Self(words(text).map(|(_, word)| word).collect())
     }
 
@@ -48,14 +49,15 @@ impl Query {
         (!words.is_empty()).then(|| words.join(" AND "))
     }
 
-    pub(crate) fn fits(&self, text: &str) -> bool {
+    /// Whether every word of the query begins a word of the text.
+    pub fn fits(&self, text: &str) -> bool {
         let there: Vec<String> = words(text).map(|(_, word)| word).collect();
         let begins = |wish: &String| there.iter().any(|word| word.starts_with(wish));
         !self.0.is_empty() && self.0.iter().all(begins)
     }
 
     /// The part of a text around the first word that fits, on one line.
-    pub(crate) fn snippet(&self, text: &str) -> String {
+    pub fn snippet(&self, text: &str) -> String {
         let wanted = |word: &str| self.0.iter().any(|wish| word.starts_with(wish));
         let found = words(text).find(|(_, word)| wanted(word));
         let place = found.map_or(0, |(place, _)| place);

@@ -1,6 +1,6 @@
 //! When to stop asking a server that does not answer (S2.52).
 //!
-//! A value: it holds no clock and waits for nothing. Whoever uses it says what
+//! A value: it holds no clock and waits for nothing. Its user says what
 //! time it is and what happened. The wait between two starts of a server is
 //! [`backoff`].
 

@@ -1,4 +1,4 @@
-//! What became of a message that was sent to somebody outside: the failure that
+//! The result of sending a message to a person: the failure that
 //! all senders share, and what an HTTP answer means to them.
 //!
 //! Not here: when to try again (the outbox decides that from the failure), and

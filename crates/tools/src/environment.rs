@@ -66,7 +66,7 @@ pub struct Environment {
     pub notices: Arc<Notices>,
     /// Takes what `log` says.
     pub logs: Arc<dyn Fn(LogLine) + Send + Sync>,
-    /// Told of every new catalog, so that somebody can store it.
+    /// Receives every new catalog, to store it.
     pub catalogs: Arc<dyn Fn(&Catalog) + Send + Sync>,
     /// The time of day.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,

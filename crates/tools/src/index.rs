@@ -11,7 +11,7 @@ use std::sync::Arc;
 use deft_model::{Failure, FailureClass, Outage, nearest};
 
 use crate::arguments::{Checker, Preparation};
-use crate::builtin::Installed;
+use crate::builtin::BuiltinTool;
 use crate::options::Options;
 use crate::secret::Plain;
 use crate::server::Server;
@@ -20,7 +20,7 @@ use crate::tool::ToolInfo;
 /// Who performs a call.
 #[derive(Clone)]
 pub(crate) enum Target {
-    Builtin(Arc<Installed>),
+    Builtin(Arc<BuiltinTool>),
     Server(Arc<Server>),
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Index {
     /// Full names of the tools of servers behind each bare name.
     bare: HashMap<String, Vec<String>>,
     /// Servers in use whose tools have not been listed since this process started. Part of the
-    /// index, so that nobody sees a server as listed whose tools are not in it.
+    /// index, so that no reader sees a server as listed whose tools are missing.
     unlisted: Vec<String>,
 }
 

@@ -229,7 +229,7 @@ impl Default for FileOptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellOptions {
-    /// Off unless somebody turns it on.
+    /// Off by default.
     pub enabled: bool,
     /// If given, only these programs, as names or absolute paths, and no command lines.
     pub allow: Vec<String>,
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_server_is_a_command_or_a_url() {
-        let options = read(json!({"servers": {"a": {"command": "x", "timeout": 5}, "b": {"url": "http://h/mcp", "startup_timeout": "1m30s"}}})).unwrap();
+        let options = read(json!({"servers": {"a": {"command": "x", "timeout": 5}, "b": {"url": "http://h/mcp", "startup_timeout": 90}}})).unwrap();
         assert_eq!(options.servers["a"].timeout, Duration::from_secs(5));
         assert_eq!(
             options.servers["b"].startup_timeout,

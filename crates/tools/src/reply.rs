@@ -105,13 +105,11 @@ fn joined_text(contents: &[Part]) -> Option<String> {
 }
 
 /// A lone `result` key is what some SDKs wrap plain values in.
-fn unwrapped(structured: Value) -> Value {
-    match structured {
-        Value::Object(mut fields) if fields.len() == 1 => match fields.remove("result") {
-            Some(result) => result,
-            None => Value::Object(fields),
-        },
-        other => other,
+fn unwrapped(mut structured: Value) -> Value {
+    let is_lone = structured.as_object().is_some_and(|map| map.len() == 1);
+    match structured.get_mut("result") {
+        Some(result) if is_lone => result.take(),
+        Some(_) | None => structured,
     }
 }
 

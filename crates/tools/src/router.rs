@@ -6,18 +6,19 @@
 mod manage;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::{Effects, Failure, FailureClass, Object};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::arguments::Preparation;
-use crate::builtin::{self, Context, Definition, Handler, Installed, Settings};
+use crate::builtin::{self, BuiltinTool, Context, Definition, Handler, Settings};
 use crate::call::{Call, Reply};
 use crate::catalog;
 use crate::environment::Environment;
@@ -42,7 +43,7 @@ pub struct Router {
 struct Inner {
     settings: Settings,
     environment: Environment,
-    builtins: Mutex<BTreeMap<String, Arc<Installed>>>,
+    builtins: Mutex<BTreeMap<String, Arc<BuiltinTool>>>,
     servers: Mutex<BTreeMap<String, Arc<Server>>>,
     index: ArcSwap<Index>,
     /// Whether all servers have been asked for their tools at some time.
@@ -80,8 +81,11 @@ impl Router {
 
     /// Adds a tool that runs in this process, or replaces the one of that name.
     pub fn register(&self, definition: Definition, handler: Handler) {
-        let tool = Installed::new(definition, handler);
-        lock(&self.inner.builtins).insert(tool.name().to_owned(), Arc::new(tool));
+        let tool = BuiltinTool::new(definition, handler);
+        self.inner
+            .builtins
+            .lock()
+            .insert(tool.name().to_owned(), Arc::new(tool));
         self.inner.rebuild();
     }
 
@@ -201,7 +205,7 @@ impl Router {
 
     /// Why there is no such tool.
     fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
-        let builtins = lock(&self.inner.builtins);
+        let builtins = self.inner.builtins.lock();
         if builtins.contains_key(name) {
             return switched_off(name);
         }
@@ -327,7 +331,7 @@ fn remaining(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
 
 /// Runs a built-in tool within the limit.
 async fn perform(
-    tool: &Installed,
+    tool: &BuiltinTool,
     arguments: Object,
     call: Call<'_>,
     limit: &Limit,
@@ -395,9 +399,4 @@ fn switched_off(name: &str) -> Failure {
     )
     .hint(key)
     .blocked()
-}
-
-/// Takes a lock; what it guards is whole even after a panic elsewhere.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -133,7 +133,7 @@ pub(crate) struct Resolved {
 
 impl fmt::Debug for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A plain text might be a secret that somebody wrote down after all.
+        // A plain text might be a secret after all.
         f.write_str(if self.is_secret() { &self.0 } else { "<text>" })
     }
 }

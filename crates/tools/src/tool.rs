@@ -50,7 +50,7 @@ impl Annotations {
         self.may_destroy() && self.destructive_hint.is_none()
     }
 
-    pub(crate) fn of(effects: Effects) -> Self {
+    pub(crate) fn from_effects(effects: Effects) -> Self {
         Self {
             read_only_hint: Some(effects == Effects::None),
             idempotent_hint: Some(effects != Effects::Once),

@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
-use deft_model::{Expect, Failure, FailureClass, Object, OnError};
+use deft_model::{Expect, Failure, FailureClass, OnError};
 use deft_template::{Condition, EvalError, EvalKind, Lookup, Member, Scope, SyntaxError};
+use jiff::Timestamp;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::event::{Call, ExpectLevel};
-use crate::machine::Machine;
+use crate::machine::{Code, Machine};
 use crate::plan::Plan;
 use crate::scope::{NameScope, mentions};
 use crate::state::{Phase, Position, TryState, Verdict};
@@ -326,18 +327,19 @@ pub(crate) struct ExpectScope<'a> {
 }
 
 impl ExpectScope<'_> {
-    /// The names that a text mentions, for code that is run elsewhere.
-    pub(crate) fn mentioned_in(&self, code: &str) -> Object {
-        let mut map = self.view.mentioned_in(code);
+    /// An expression with the names it mentions, for the worker.
+    pub(crate) fn code(&self, source: &str, now: Timestamp) -> Code {
+        let mut code = self.view.code(source, now);
         let own = self.names.iter().map(|name| (*name, &*self.value));
         let fields = self.value.as_object().filter(|_| self.fields);
         let fields = fields.into_iter().flatten();
         for (name, value) in own.chain(fields.map(|(name, value)| (name.as_str(), value))) {
-            if mentions(code, name) {
-                map.insert(name.to_owned(), value.clone());
+            if mentions(source, name) {
+                code.skipped.retain(|skipped| skipped != name);
+                code.scope.insert(name.to_owned(), value.clone());
             }
         }
-        map
+        code
     }
 }
 

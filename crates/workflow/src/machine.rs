@@ -390,11 +390,7 @@ impl Machine {
             (_, StepKind::Compute { code }) => code.as_str(),
             _ => return None,
         };
-        Some(Code {
-            source: source.to_owned(),
-            scope: self.view(at.frame, Some(at))?.mentioned_in(source),
-            now: *now,
-        })
+        Some(self.view(at.frame, Some(at))?.code(source, *now))
     }
 
     /// Whether a step is of a record: then a model wrote its arguments, and they are repaired like
@@ -464,6 +460,8 @@ pub struct Code {
     pub source: String,
     /// The names it mentions.
     pub scope: Object,
+    /// Those of them that are None because their step was skipped.
+    pub skipped: Vec<String>,
     /// The recorded start of the step (X17).
     pub now: Timestamp,
 }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use deft_model::{Failure, Object};
 use deft_template::{Lookup, Member, Scope};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::machine::Code;
 use crate::plan::PlannedStep;
 use crate::state::{Frame, Origin, Phase, Position, StepState};
 
@@ -215,8 +217,24 @@ impl NameScope<'_> {
         Value::Object(map)
     }
 
-    /// The names that a text mentions, for code that is run elsewhere.
-    pub(crate) fn mentioned_in(&self, code: &str) -> Object {
+    /// Code with the names it mentions, for the worker.
+    pub(crate) fn code(&self, source: &str, now: Timestamp) -> Code {
+        let scope = self.mentioned_in(source);
+        let skipped = scope.keys().filter(|name| self.is_skipped(name));
+        Code {
+            skipped: skipped.cloned().collect(),
+            source: source.to_owned(),
+            scope,
+            now,
+        }
+    }
+
+    /// Whether a name is that of a step without a value.
+    fn is_skipped(&self, name: &str) -> bool {
+        matches!(self.get(name), Lookup::Absent) && self.is_result(name)
+    }
+
+    fn mentioned_in(&self, code: &str) -> Object {
         let mut map = Object::new();
         let inputs = self
             .frame

@@ -169,11 +169,7 @@ impl Machine {
             ),
             ExpectLevel::Skill => (plan.expect.that(), self.answer_scope(at, &held.value)?),
         };
-        Some(Code {
-            source: source.to_owned(),
-            scope: scope.mentioned_in(source),
-            now,
-        })
+        Some(scope.code(source, now))
     }
 }
 
@@ -301,11 +297,7 @@ impl Machine {
         };
         let outputs = self.rendered(index).ok()?;
         let source = frame.plan.expect.that();
-        Some(Code {
-            source: source.to_owned(),
-            scope: self.output_scope(index, &outputs)?.mentioned_in(source),
-            now: at,
-        })
+        Some(self.output_scope(index, &outputs)?.code(source, at))
     }
 }
 

@@ -5,7 +5,7 @@
 //! drives the run sleeps or parks; nothing here knows which.
 
 use deft_model::{Failure, FailureClass};
-use deft_schedule::{after, parse_at, parse_duration};
+use deft_schedule::{LengthError, after, parse_at, parse_length};
 use deft_template::Template;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -87,12 +87,12 @@ pub(crate) fn length(value: &Value) -> Result<SignedDuration, Failure> {
         Value::Number(_) => &value.to_string(),
         _ => return Err(no_length(value)),
     };
-    match text.parse::<f64>() {
-        Ok(seconds) => SignedDuration::try_from_secs_f64(seconds)
-            .ok()
-            .filter(|length| !length.is_negative())
-            .ok_or_else(|| no_length(value)),
-        Err(_) => parse_duration(text).map_err(|error| unreadable(&error)),
+    match parse_length(text) {
+        Ok(length) => SignedDuration::try_from(length).map_err(|_| no_length(value)),
+        // A template may find that there is nothing left to wait for.
+        Err(LengthError::Zero) => Ok(SignedDuration::ZERO),
+        Err(LengthError::Seconds) => Err(no_length(value)),
+        Err(LengthError::Words(error)) => Err(unreadable(&error)),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Lists with more rows than anybody wants to see at once.
 
 use deft_model::{Overlap, RunId};
-use deft_store::{Admission, NewNotice, Outbox, Sqlite, SqliteOptions, Store};
+use deft_store::prelude::*;
+use deft_store::{Admission, NewNotice, Sqlite, SqliteOptions};
 use jiff::Timestamp;
 use serde_json::Value;
 

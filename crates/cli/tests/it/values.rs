@@ -153,3 +153,40 @@ fn hints_suggest_what_can_work() {
         "{text}"
     );
 }
+
+const SKIPS: &str = r#"name: skips
+description: d
+steps:
+  - {id: left_out, condition: "False", tool: log, args: {message: hi}, output: found}
+  - {id: as_condition, condition: "left_out is None and found.field is None", compute: result = "None in a condition"}
+  - {id: as_code, compute: "result = [left_out, found, (found or {}).get('field')]"}
+  - {id: as_text, skill: echoes, args: {text: "it is {{ left_out }}", value: "{{ left_out.field }}"}}
+outputs: {value: "{{ left_out }}", field: "{{ found.field }}", condition: "{{ as_condition }}", code: "{{ as_code }}", text: "{{ as_text }}"}
+"#;
+
+const ECHOES: &str = "name: echoes\ndescription: d\ninputs: [{name: text, type: string}, {name: value, type: string}]\nsteps:\n  - {id: show_it, compute: 'result = [text, value]'}\noutputs: {all: \"{{ show_it }}\"}\n";
+
+const READS: &str = "name: reads\ndescription: d\nsteps:\n  - {id: left_out, condition: 'False', tool: log, args: {message: hi}, output: found}\n  - {id: read_it, compute: 'result = found.field'}\n";
+
+/// S3.14, S3.15: a skipped step is None in a condition, a template, an output and a compute block.
+/// Reading from it in a compute block fails as in Python, and the hint names the step's value.
+#[test]
+fn a_skipped_step_is_none_everywhere() {
+    let world = World::new();
+    world.write("home/skills/skips.yaml", SKIPS);
+    world.write("home/skills/echoes.yaml", ECHOES);
+    world.write("home/skills/reads.yaml", READS);
+    let shown = world.json(&["run", "skips", "--json"]);
+    let expected = json!({
+        "value": null,
+        "field": null,
+        "condition": "None in a condition",
+        "code": [null, null, null],
+        "text": {"all": ["it is None", null]},
+    });
+    assert_eq!(shown["outputs"], expected, "{shown:#}");
+    let shown = world.json(&["run", "reads", "--json"]);
+    let hint = "the step of `found` was skipped, so `found` is None; test it first, such as `if found:`, \
+                or write `(found or {}).get('key')`";
+    assert_eq!(shown["error"]["hint"], json!(hint), "{shown:#}");
+}

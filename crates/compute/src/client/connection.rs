@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::job::Isolation;
-use crate::wire::{Ended, PREFIX, PRINTED_BYTES, Reply};
+use crate::wire::{ChildExit, PREFIX, PRINTED_BYTES, Reply};
 
 /// How long the worker may take to say how a child ended.
 const OBITUARY: Duration = Duration::from_secs(2);
@@ -42,9 +42,9 @@ pub(crate) struct Connection {
 
 /// Why a message did not come.
 #[derive(Debug)]
-pub(super) enum Lost {
+pub(super) enum ReceiveError {
     /// The child is gone, and the worker knows how.
-    Child(Ended),
+    Child(ChildExit),
     /// The worker is gone.
     Worker,
     /// What came is not what a child of ours says.
@@ -72,49 +72,55 @@ impl Connection {
     }
 
     /// Waits until the child serves.
-    pub(super) async fn ready(&mut self) -> Result<Isolation, Lost> {
+    pub(super) async fn ready(&mut self) -> Result<Isolation, ReceiveError> {
         match self.receive(SLACK).await? {
             Reply::Ready(isolation) => Ok(isolation),
-            Reply::Compiled | Reply::Done { .. } | Reply::Failed(_) => {
-                Err(Lost::Nonsense("a reply before it was ready".to_owned()))
-            }
+            Reply::Compiled | Reply::Done { .. } | Reply::Failed(_) => Err(ReceiveError::Nonsense(
+                "a reply before it was ready".to_owned(),
+            )),
         }
     }
 
     /// Sends a framed request and waits for the reply.
-    pub(super) async fn exchange(&mut self, request: &[u8], output: usize) -> Result<Reply, Lost> {
+    pub(super) async fn exchange(
+        &mut self,
+        request: &[u8],
+        output: usize,
+    ) -> Result<Reply, ReceiveError> {
         if self.data.write_all(request).await.is_err() {
             return Err(self.end().await);
         }
         self.receive(output.saturating_add(SLACK)).await
     }
 
-    async fn receive<T: DeserializeOwned>(&mut self, limit: usize) -> Result<T, Lost> {
+    async fn receive<T: DeserializeOwned>(&mut self, limit: usize) -> Result<T, ReceiveError> {
         let mut prefix = [0; PREFIX];
         if self.data.read_exact(&mut prefix).await.is_err() {
             return Err(self.end().await);
         }
         let length = u32::from_le_bytes(prefix) as usize;
         if length > limit {
-            return Err(Lost::Nonsense(format!("a reply of {length} bytes")));
+            return Err(ReceiveError::Nonsense(format!("a reply of {length} bytes")));
         }
         let mut body = vec![0; length];
         if self.data.read_exact(&mut body).await.is_err() {
             return Err(self.end().await);
         }
-        serde_json::from_slice(&body).map_err(|error| Lost::Nonsense(error.to_string()))
+        serde_json::from_slice(&body).map_err(|error| ReceiveError::Nonsense(error.to_string()))
     }
 
     /// The child's end of the data socket is closed: what the worker says about it.
-    async fn end(&mut self) -> Lost {
+    async fn end(&mut self) -> ReceiveError {
         let Some(lifeline) = &mut self.lifeline else {
-            return Lost::Worker;
+            return ReceiveError::Worker;
         };
         let mut words = Vec::new();
         let read = lifeline.read_to_end(&mut words);
         match tokio::time::timeout(OBITUARY, read).await {
-            Ok(_) => serde_json::from_slice(&words).map_or(Lost::Worker, Lost::Child),
-            Err(_) => Lost::Child(Ended::default()),
+            Ok(_) => {
+                serde_json::from_slice(&words).map_or(ReceiveError::Worker, ReceiveError::Child)
+            }
+            Err(_) => ReceiveError::Child(ChildExit::default()),
         }
     }
 }

@@ -12,7 +12,9 @@ mod zygote;
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use session::Session;
 
@@ -149,7 +151,7 @@ impl Compute {
 
     /// Lets go of the worker with this id, which is gone, and says what is known of its end.
     pub(crate) async fn bury(&self, id: u64) -> Error {
-        // Somebody else may have started the next one already.
+        // Another caller may have started the next one already.
         let gone = self.slot().take_if(|zygote| zygote.id == id);
         zygote::obituary(gone, "it ended before it answered").await
     }
@@ -176,10 +178,6 @@ impl Compute {
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Zygote>> {
-        // The slot holds a process or nothing, both of which are fine after a panic elsewhere.
-        self.inner
-            .zygote
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.zygote.lock()
     }
 }

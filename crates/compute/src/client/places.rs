@@ -5,8 +5,9 @@
 //! two jobs at any time. Not here: starting children, and what they do.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connection::Connection;
@@ -68,23 +69,22 @@ impl Places {
 
     /// Announces a waiter, and lets an idle child go. A job that ends from now on sees the
     /// one who waits: both happen under one lock.
-    fn wait(&self) -> Waiting<'_> {
+    fn wait(&self) -> WaitingSession<'_> {
         let mut state = self.lock();
         state.waiting += 1;
         let _gives_way = state.idle.pop_first();
-        Waiting(self)
+        WaitingSession(self)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A list of children is true also after a panic elsewhere.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
 /// One who waits for a place, until it has one or gives up.
-struct Waiting<'a>(&'a Places);
+struct WaitingSession<'a>(&'a Places);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingSession<'_> {
     fn drop(&mut self) {
         self.0.lock().waiting -= 1;
     }

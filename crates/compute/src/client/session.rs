@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Compute;
-use super::connection::{Connection, Lost, Modules};
+use super::connection::{Connection, Modules, ReceiveError};
 use super::modules::named_in;
 use crate::error::Error;
 use crate::job::{Isolation, Job, Kind, Output};
@@ -142,9 +142,11 @@ impl Session {
                 self.compute.places().keep(self.number, child);
                 Ok(Ok(reply))
             }
-            Err(Lost::Worker) => Ok(Err(child.worker)),
-            Err(Lost::Child(ended)) => Err(Error::from_end(&ended, limits.memory_bytes, time)),
-            Err(Lost::Nonsense(_)) => Err(Error::Died {
+            Err(ReceiveError::Worker) => Ok(Err(child.worker)),
+            Err(ReceiveError::Child(ended)) => {
+                Err(Error::from_end(&ended, limits.memory_bytes, time))
+            }
+            Err(ReceiveError::Nonsense(_)) => Err(Error::Died {
                 signal: None,
                 status: None,
             }),
@@ -166,12 +168,12 @@ impl Session {
             let mut child = self.compute.connect(&self.modules).await?;
             match timeout(START, child.ready()).await {
                 Ok(Ok(isolation)) => return Ok((child, isolation)),
-                Ok(Err(Lost::Worker)) => gone = self.compute.bury(child.worker).await,
-                Ok(Err(Lost::Child(ended))) => {
+                Ok(Err(ReceiveError::Worker)) => gone = self.compute.bury(child.worker).await,
+                Ok(Err(ReceiveError::Child(ended))) => {
                     let why = format!("a child did not start: {}", ended.words.trim());
                     return Err(Error::unavailable(why));
                 }
-                Ok(Err(Lost::Nonsense(what))) => return Err(Error::unavailable(what)),
+                Ok(Err(ReceiveError::Nonsense(what))) => return Err(Error::unavailable(what)),
                 Err(_) => return Err(Error::unavailable("it did not start in time")),
             }
         }

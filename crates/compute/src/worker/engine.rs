@@ -7,7 +7,7 @@ use rustpython_vm::scope::Scope;
 use rustpython_vm::{Interpreter, PyObjectRef, PyRef, PyResult, VirtualMachine};
 
 use super::python::{
-    self, Loaded, Moment, Writer, from_exception, from_syntax, may_tamper, take_missed,
+    self, LoadedInterpreter, Moment, Writer, from_exception, from_syntax, may_tamper, take_missed,
 };
 use crate::job::Kind;
 use crate::wire::{Fault, PREFIX, PRINTED_BYTES, Reply, Run, set_length};
@@ -18,7 +18,7 @@ pub use super::python::modules::module_names;
 pub(super) struct Engine {
     // Never dropped: a child ends without unwinding, and the zygote with its process.
     interpreter: &'static Interpreter,
-    loaded: Loaded,
+    loaded: LoadedInterpreter,
 }
 
 impl Engine {

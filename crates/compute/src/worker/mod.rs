@@ -1,6 +1,6 @@
 //! The heavy half: a process that loads an interpreter once and forks a child per session.
 //!
-//! [`worker_main`] is the zygote. It runs no code of anybody else; its children do, behind the limits
+//! [`worker_main`] is the zygote. It runs no code of skills; its children do, behind the limits
 //! and filters of [`sandbox`]. Time is kept by the client, which closes a lifeline when it is up.
 
 mod child;

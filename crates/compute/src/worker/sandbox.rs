@@ -273,7 +273,7 @@ fn close_from(first: u32) {
 
 #[expect(
     unsafe_code,
-    reason = "no safe call closes descriptors that nobody holds"
+    reason = "no safe call closes descriptors without an owner"
 )]
 fn close_range(first: u32, last: u32) {
     // SAFETY: the process has one thread, and no value that owns one of these descriptors is used or
@@ -285,7 +285,7 @@ fn close_range(first: u32, last: u32) {
 
 #[expect(unsafe_code, reason = "the environment has no safe way to be changed")]
 fn clear_environment() {
-    // SAFETY: the process has one thread, so nobody reads the environment at the same time.
+    // SAFETY: the process has one thread, so no other thread reads the environment at the same time.
     unsafe {
         libc::clearenv();
     }

@@ -16,7 +16,7 @@ use rustix::process::{
 
 use super::engine::Engine;
 use super::{child, sandbox};
-use crate::wire::{Ended, SPAWN_BYTES, Spawn};
+use crate::wire::{ChildExit, SPAWN_BYTES, Spawn};
 
 /// How much of what a child wrote to standard error is kept.
 const WORDS: usize = 1024;
@@ -161,19 +161,19 @@ impl Child {
 
     /// Reaps the child and tells the client how it ended.
     fn bury(self) {
-        let mut ended = Ended::default();
+        let mut ended = ChildExit::default();
         if let Ok(Some((_, status))) = waitpid(Some(self.pid), WaitOptions::empty()) {
             describe(status, &mut ended);
         }
         ended.words = last_words(self.words.as_fd());
         if let Ok(report) = serde_json::to_vec(&ended) {
-            // The client may have gone away, and then nobody needs to know.
+            // The client may have gone away; then the result is not needed.
             let _ = write(&self.lifeline, &report);
         }
     }
 }
 
-fn describe(status: WaitStatus, ended: &mut Ended) {
+fn describe(status: WaitStatus, ended: &mut ChildExit) {
     ended.signal = status.terminating_signal();
     ended.status = status.exit_status();
 }

@@ -217,8 +217,7 @@ pub(super) fn duration(
     other: impl Fn() -> Wrong,
 ) -> Result<std::time::Duration, Wrong> {
     if let Some(seconds) = value.as_f64() {
-        let length = std::time::Duration::try_from_secs_f64(seconds).ok();
-        return length.filter(|length| !length.is_zero()).ok_or_else(other);
+        return deft_schedule::from_seconds(seconds).map_err(|_| other());
     }
     let length = deft_schedule::parse_duration(value.as_str().ok_or_else(&other)?);
     let length = length.map_err(|problem| Wrong {

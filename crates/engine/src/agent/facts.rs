@@ -184,7 +184,7 @@ impl<'a> AgentFacts<'a> {
     fn tagged(&self, scope: &[String], tag: &str) -> Resolution {
         let found = scope.iter().filter(|name| {
             let skill = self.find(name);
-            let mut tags = skill.iter().flat_map(|loaded| &loaded.skill.tags);
+            let mut tags = skill.iter().flat_map(|loaded| &loaded.skill.details.tags);
             tags.any(|known| known.eq_ignore_ascii_case(tag))
         });
         let found: Vec<&str> = found.map(String::as_str).collect();

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use deft_model::{
-    Body, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId, Step,
-    StepKind, Trigger, Workflow,
+    Body, Details, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
+    Step, StepKind, Trigger, Workflow,
 };
 use deft_store::{ConversationFilter, NewConversation, RunRow, Write};
 use serde_json::{Value, json};
@@ -248,10 +248,7 @@ fn chat_skill(agent: &str, max_steps: u32) -> Skill {
         timing: None,
         keywords: Vec::new(),
         priority: 0,
-        tags: Vec::new(),
-        author: None,
-        version: None,
-        created: None,
+        details: Details::default(),
         required_tools: Vec::new(),
         body: Body::Steps(Box::new(Workflow {
             inputs: vec![

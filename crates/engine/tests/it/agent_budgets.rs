@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use deft_engine::Clock;
 use deft_model::{Exhausted, Outcome, Usage};
-use deft_store::{Memory, RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
+use deft_store::{RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
+use deft_store_testkit::Memory;
 use deft_workflow::Event;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

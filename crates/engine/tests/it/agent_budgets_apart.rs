@@ -6,7 +6,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use deft_model::{Outcome, Usage};
-use deft_store::{Ledger, RunFilter, SpentFilter, Sqlite, SqliteOptions, Store};
+use deft_store::prelude::*;
+use deft_store::{RunFilter, SpentFilter, Sqlite, SqliteOptions};
 use deft_testkit::{Script, server_binary};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_model::Outcome;
-use deft_store::Memory;
+use deft_store_testkit::Memory;
 use serde_json::{Value, json};
 
 use crate::thinker::{place, says, thinker, wants};

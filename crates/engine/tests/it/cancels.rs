@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use deft_engine::{Attention, Published, ResumeWith};
 use deft_model::{Outcome, RunStatus};
-use deft_store::{CancelState, Memory, RunRow};
+use deft_store::{CancelState, RunRow};
+use deft_store_testkit::Memory;
 use deft_workflow::Event;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use deft_engine::{Answered, Asker, Attention, Question, Responds, ResumeWith};
 use deft_model::{Outcome, RunStatus};
-use deft_store::{CancelState, Decided, Decision, Memory, RunFilter, RunRow};
+use deft_store::{CancelState, Decided, Decision, RunFilter, RunRow};
+use deft_store_testkit::Memory;
 use deft_workflow::Answer;
 use serde_json::{Value, json};
 

@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use deft_model::{Effects, Outcome, RunStatus};
-use deft_store::{RunFilter, RunRow, Sqlite, SqliteOptions, Store};
+use deft_store::prelude::*;
+use deft_store::{RunFilter, RunRow, Sqlite, SqliteOptions};
 use deft_testkit::{Arguments, Kind, Script, server_binary, witness};
 use deft_workflow::{Call, Event, Next};
 use serde_json::json;

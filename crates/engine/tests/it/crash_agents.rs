@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation, Machine as Agent};
 use deft_model::{Effects, Message, Outcome, RunStatus, Usage};
-use deft_store::{
-    Conversations, Ledger, RunFilter, RunRow, SpentFilter, Sqlite, SqliteOptions, Store,
-};
+use deft_store::prelude::*;
+use deft_store::{RunFilter, RunRow, SpentFilter, Sqlite, SqliteOptions};
 use deft_testkit::{Arguments, Kind, Script, server_binary, witness};
 use deft_workflow::{Event, Path};
 use serde_json::json;

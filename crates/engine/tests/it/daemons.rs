@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use deft_model::{Outcome, RunStatus};
-use deft_store::{Put, Records, RunFilter, RunRow, SkillFilter, Sqlite, SqliteOptions, Store};
+use deft_store::prelude::*;
+use deft_store::{Put, RunFilter, RunRow, SkillFilter, Sqlite, SqliteOptions};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tempfile::TempDir;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use deft_model::{FailureClass, Heal};
-use deft_store::Memory;
+use deft_store_testkit::Memory;
 use deft_tools::ServerOptions;
 use serde_json::json;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use deft_engine::{Error, Options};
 use deft_records::Target;
-use deft_store::{Memory, Store};
+use deft_store::Store;
+use deft_store_testkit::Memory;
 use deft_tools::{Call, Definition};
 use serde_json::{Value, json};
 

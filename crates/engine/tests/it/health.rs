@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use deft_engine::{Check, CheckStatus, Checks, Clock, Pool};
 use deft_model::{Effects, Failure, FailureClass, Outage};
-use deft_store::Memory;
+use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

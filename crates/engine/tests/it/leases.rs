@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use deft_engine::{Attention, Error};
 use deft_model::{Outcome, RunStatus};
-use deft_store::{Memory, RunFilter, RunRow};
+use deft_store::{RunFilter, RunRow};
+use deft_store_testkit::Memory;
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::task::JoinHandle;

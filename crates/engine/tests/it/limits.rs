@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use deft_engine::{Admission, Attention};
 use deft_model::{FailureClass, Heal, Outcome, RunStatus};
-use deft_store::{Memory, RunFilter, RunRow};
+use deft_store::{RunFilter, RunRow};
+use deft_store_testkit::Memory;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use deft_engine::{Channel, Clock, Delivered, Notice, Parcel, Pool};
 use deft_llm::Models;
-use deft_store::{Memory, NewConversation, NoticeFilter, Store};
+use deft_store::{NewConversation, NoticeFilter, Store};
+use deft_store_testkit::Memory;
 use deft_testkit::{Dialect, ModelServer};
 use jiff::SignedDuration;
 use serde_json::json;

@@ -9,7 +9,8 @@ use deft_engine::{
     Attention, Channel, Delivered, Notice, NoticeKind, Parcel, Said, Say, Undelivered,
 };
 use deft_model::{Failure, FailureClass, RunStatus};
-use deft_store::{Memory, NoticeFilter, NoticeRow};
+use deft_store::{NoticeFilter, NoticeRow};
+use deft_store_testkit::Memory;
 use serde_json::json;
 
 use crate::thinker::{minded, says, thinker, wants};

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use deft_engine::{Admission, Attention};
 use deft_model::{Outcome, RunStatus};
-use deft_store::{Memory, RunFilter};
+use deft_store::RunFilter;
+use deft_store_testkit::Memory;
 use deft_testkit::{Script, server_binary};
 use deft_tools::ServerOptions;
 use serde_json::{Value, json};

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use deft_engine::{Admission, Attention};
 use deft_model::{Outcome, RunStatus};
-use deft_store::{Memory, RunFilter, Store};
+use deft_store::RunFilter;
+use deft_store::prelude::*;
+use deft_store_testkit::Memory;
 use serde_json::{Value, json};
 
 use crate::world::{World, fire};

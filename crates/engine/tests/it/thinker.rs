@@ -7,7 +7,7 @@ use deft_model::{
     CallArgs, Failure, FailureClass, Message, ModelReply, ModelRequest, StopReason, TokenUsage,
     ToolCall,
 };
-use deft_store::Memory;
+use deft_store_testkit::Memory;
 use serde_json::Value;
 
 use crate::agent_case::model;

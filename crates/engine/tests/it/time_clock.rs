@@ -232,7 +232,7 @@ async fn a_daemon_goes_on_with_what_waits() {
 /// Slots that come together wait for drivers together, not one after the other.
 #[tokio::test(start_paused = true)]
 async fn slow_runs_hold_up_no_slots() {
-    let t = Times::over(Arc::new(deft_store::Memory::new()), &[]);
+    let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
     for n in 0..50 {
         let name = format!("Slow {n}");
         t.add(record(&name, json!({"interval_minutes": 10}), "hang"))

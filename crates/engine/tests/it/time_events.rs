@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use deft_engine::Clock;
-use deft_store::{Memory, NewConversation, Store};
+use deft_store::{NewConversation, Store};
+use deft_store_testkit::Memory;
 use jiff::SignedDuration;
 
 use crate::time_world::{Times, file};

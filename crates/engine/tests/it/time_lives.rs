@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deft_model::{Effects, Failure, FailureClass};
-use deft_store::{Memory, SkillFilter};
+use deft_store::SkillFilter;
+use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use jiff::Timestamp;
 use proptest::test_runner::Config;

@@ -248,7 +248,7 @@ impl Channel for Silent {
 
 #[tokio::test(start_paused = true)]
 async fn a_channel_that_hangs_is_not_waited_for() {
-    let t = Times::over(Arc::new(deft_store::Memory::new()), &[]);
+    let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
     t.world.engine.tell("k", &notice("hello")).await.unwrap();
     let channel: Arc<dyn Channel> = Arc::new(Silent);
     assert_eq!(t.world.engine.deliver(&channel).await.unwrap(), 0);
@@ -294,7 +294,7 @@ impl Channel for Letters {
 /// hung, and not after a person asked for another one.
 #[tokio::test(start_paused = true)]
 async fn parts_arrive_once() {
-    let t = Times::over(Arc::new(deft_store::Memory::new()), &[]);
+    let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
     let letters = Arc::new(Letters::default());
     letters
         .stops

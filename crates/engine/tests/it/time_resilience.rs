@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deft_engine::Clock;
 use deft_model::{Effects, Failure, FailureClass, Outage};
-use deft_store::Memory;
+use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use jiff::SignedDuration;
 use serde_json::json;

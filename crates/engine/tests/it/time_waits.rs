@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use deft_engine::Attention;
 use deft_model::{DisabledReason, Effects, Outcome, RunStatus};
-use deft_store::{Memory, Put, Standing, Timeline};
+use deft_store::{Put, Standing, Timeline};
+use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use serde_json::json;
 

@@ -6,9 +6,10 @@ use deft_engine::{Clock, Notice, Pool, Ticked};
 use deft_model::{Effects, Failure, FailureClass, RunStatus};
 use deft_skillfile::{Document, Moment, parse_record};
 use deft_store::{
-    Memory, NewSkill, NoticeFilter, Put, RunFilter, RunRow, SkillOrigin, SkillRow, SkillText,
-    Sqlite, SqliteOptions, Standing, Store, Timeline,
+    NewSkill, NoticeFilter, Put, RunFilter, RunRow, SkillOrigin, SkillRow, SkillText, Sqlite,
+    SqliteOptions, Standing, Store, Timeline,
 };
+use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deft_engine::{Clock, Pool};
 use deft_model::{Object, RunStatus};
-use deft_store::Memory;
+use deft_store_testkit::Memory;
 use deft_testkit::{Script, server_binary};
 use deft_tools::{Call, ServerOptions};
 use jiff::SignedDuration;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use deft_engine::Attention;
 use deft_model::{Outcome, RunStatus};
-use deft_store::{CancelState, Memory, Store};
+use deft_store::{CancelState, Store};
+use deft_store_testkit::Memory;
 use serde_json::json;
 
 use crate::time_world::{Times, at, file};

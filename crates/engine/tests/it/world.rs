@@ -11,7 +11,8 @@ use deft_engine::{Admission, Attention, Clock, Engine, Fire, Options, Parts, Pub
 use deft_model::{Effects, Failure, Object};
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
-use deft_store::{Memory, RunRow, Store};
+use deft_store::{RunRow, Store};
+use deft_store_testkit::Memory;
 use deft_tools::{Definition, Environment, Router, Secret, SecretSource};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

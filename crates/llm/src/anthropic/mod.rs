@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::ModelOptions;
 use crate::draft::Draft;
 use crate::failed::{Failed, Words};
-use crate::wire::{Events, Sent, Wire};
+use crate::wire::{Events, Wire, WireRequest};
 
 pub(crate) struct Anthropic;
 
@@ -21,8 +21,13 @@ impl Wire for Anthropic {
         ("https://api.anthropic.com", &["v1"])
     }
 
-    fn request(&self, options: &ModelOptions, request: &ModelRequest, streamed: bool) -> Sent {
-        Sent {
+    fn request(
+        &self,
+        options: &ModelOptions,
+        request: &ModelRequest,
+        streamed: bool,
+    ) -> WireRequest {
+        WireRequest {
             path: vec!["messages".to_owned()],
             query: None,
             headers: self.headers(options.key()),

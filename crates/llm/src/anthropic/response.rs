@@ -18,7 +18,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed>
                 Args::Value(block["input"].clone()),
             ),
             Some("thinking" | "redacted_thinking") => thoughts.push(block.clone()),
-            // Results of tools that the provider ran itself, which nobody asked it to do.
+            // Results of tools that the provider ran itself without a request.
             _ => {}
         }
     }

@@ -20,14 +20,14 @@ const MOST_WORDS: usize = 300;
 /// Fewer letters at the start of a key tell nothing of it.
 const SHORTEST_CUT: usize = 4;
 
-/// A try that failed.
+/// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// What people and policies need to know of it.
     pub failure: Failure,
     /// True when the same request may go well a little later.
     pub passing: bool,
-    /// How long the provider wants to be left alone.
+    /// After how long the provider asks to retry.
     pub after: Option<Duration>,
     /// The prompt does not fit into the model.
     pub overflow: Option<Box<Overflow>>,

@@ -55,7 +55,7 @@ impl Words {
         given.or_else(|| self.kinds.iter().find_map(by_kind))
     }
 
-    /// No waiting helps: somebody has to pay first, or a day has to pass.
+    /// Waiting does not help: the account needs a payment or a new day.
     fn is_spent(&self) -> bool {
         const KINDS: [&str; 5] = [
             "insufficient_quota",
@@ -113,7 +113,7 @@ impl Failed {
             400..=499 if words.is_about_key() => {
                 (FailureClass::Auth, "the provider refuses the key")
             }
-            402 => (FailureClass::Quota, "the provider wants to be paid"),
+            402 => (FailureClass::Quota, "the provider requires payment"),
             404 => (
                 FailureClass::NotFound,
                 "the provider knows no such model or address",
@@ -126,11 +126,11 @@ impl Failed {
             ),
             429 => (FailureClass::Quota, "the provider asks for fewer requests"),
             300..=399 => (FailureClass::Invalid, "the provider has moved"),
-            500.. => (FailureClass::Network, "the provider is in trouble"),
+            500.. => (FailureClass::Network, "provider error"),
             _ => (FailureClass::Invalid, "the provider refuses the request"),
         };
         let passing = matches!(status, 408 | 409 | 425 | 429 | 500..) && !words.is_spent();
-        let mut message = format!("{what} ({status})");
+        let mut message = format!("{what} (HTTP {status})");
         if !words.message.trim().is_empty() {
             message = format!("{message}: {}", quote(&words.message));
         }
@@ -156,6 +156,14 @@ fn hint(class: FailureClass, status: u16, passing: bool, words: &Words) -> Optio
             Some("set `tools = false` for the model; it then writes `cmd` blocks")
         }
         FailureClass::Invalid if status < 400 => Some("give the new address as `base_url`"),
-        _ => None,
+        FailureClass::Network
+        | FailureClass::Quota
+        | FailureClass::Timeout
+        | FailureClass::Invalid
+        | FailureClass::Limit
+        | FailureClass::Cancelled
+        | FailureClass::Budget
+        | FailureClass::Interrupted
+        | FailureClass::Other => None,
     }
 }

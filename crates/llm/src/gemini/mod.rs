@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::ModelOptions;
 use crate::draft::Draft;
 use crate::failed::{Failed, Words};
-use crate::wire::{Events, Sent, Wire};
+use crate::wire::{Events, Wire, WireRequest};
 
 pub(crate) struct Gemini;
 
@@ -23,7 +23,12 @@ impl Wire for Gemini {
         ("https://generativelanguage.googleapis.com", &["v1beta"])
     }
 
-    fn request(&self, options: &ModelOptions, request: &ModelRequest, streamed: bool) -> Sent {
+    fn request(
+        &self,
+        options: &ModelOptions,
+        request: &ModelRequest,
+        streamed: bool,
+    ) -> WireRequest {
         let model = options
             .model
             .strip_prefix("models/")
@@ -33,7 +38,7 @@ impl Wire for Gemini {
         } else {
             "generateContent"
         };
-        Sent {
+        WireRequest {
             path: vec!["models".to_owned(), format!("{model}:{verb}")],
             query: streamed.then_some("alt=sse"),
             headers: self.headers(options.key()),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::ModelOptions;
 use crate::draft::Draft;
 use crate::failed::{Failed, Words};
-use crate::wire::{Events, Sent, Wire};
+use crate::wire::{Events, Wire, WireRequest};
 
 pub(crate) struct OpenAi;
 
@@ -24,8 +24,13 @@ impl Wire for OpenAi {
         (HOME, &["v1"])
     }
 
-    fn request(&self, options: &ModelOptions, request: &ModelRequest, streamed: bool) -> Sent {
-        Sent {
+    fn request(
+        &self,
+        options: &ModelOptions,
+        request: &ModelRequest,
+        streamed: bool,
+    ) -> WireRequest {
+        WireRequest {
             path: vec!["chat".to_owned(), "completions".to_owned()],
             query: None,
             headers: self.headers(options.key()),

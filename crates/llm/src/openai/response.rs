@@ -28,14 +28,15 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Failed>
 
 /// The text of a message or of a piece of one. A refusal is said in a field of its own.
 pub(super) fn said(message: &Value, draft: &mut Draft<'_>) {
-    match &message["content"] {
-        Value::String(text) => draft.say(text),
-        // Some servers answer in parts.
-        Value::Array(parts) => parts
-            .iter()
-            .filter_map(|part| part["text"].as_str())
-            .for_each(|text| draft.say(text)),
-        _ => {}
+    let content = &message["content"];
+    if let Some(text) = content.as_str() {
+        draft.say(text);
+    }
+    // Some servers answer in parts.
+    for part in content.as_array().into_iter().flatten() {
+        if let Some(text) = part["text"].as_str() {
+            draft.say(text);
+        }
     }
     if let Some(text) = message["refusal"].as_str().filter(|text| !text.is_empty()) {
         draft.say(text);
@@ -74,10 +75,9 @@ pub(super) fn count(answer: &Value, draft: &mut Draft<'_>) {
 fn thoughts(message: &Value) -> Option<Value> {
     let mut kept = json!({});
     for key in ["reasoning_content", "reasoning_details"] {
-        match &message[key] {
-            Value::Null => {}
-            Value::String(text) if text.is_empty() => {}
-            value => kept[key] = value.clone(),
+        let value = &message[key];
+        if !value.is_null() && value != "" {
+            kept[key] = value.clone();
         }
     }
     let is_empty = kept.as_object().is_none_or(serde_json::Map::is_empty);
@@ -86,19 +86,18 @@ fn thoughts(message: &Value) -> Option<Value> {
 
 /// `{"error": {…}}`, `{"error": "…"}`, `{"object": "error", "message": "…"}`, `{"detail": "…"}`.
 pub(super) fn words(answer: &Value) -> Option<Words> {
-    let error = match &answer["error"] {
-        Value::Null if answer["object"] == "error" || answer.get("detail").is_some() => answer,
-        Value::Null => return None,
-        error => error,
+    let mut error = &answer["error"];
+    if error.is_null() {
+        let is_error = answer["object"] == "error" || answer.get("detail").is_some();
+        error = is_error.then_some(answer)?;
+    }
+    let text = |value: &Value| match value.as_str() {
+        Some(text) => Some(text.to_owned()),
+        None => (!value.is_null()).then(|| value.to_string()),
     };
-    let text = |value: &Value| match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        value => Some(value.to_string()),
-    };
-    let message = match error {
-        Value::String(text) => text.clone(),
-        error => text(&error["message"])
+    let message = match error.as_str() {
+        Some(text) => text.to_owned(),
+        None => text(&error["message"])
             .or_else(|| text(&error["detail"]))
             .unwrap_or_default(),
     };

@@ -70,11 +70,12 @@ impl Stream {
         let name = function["name"].as_str().unwrap_or_default();
         let place = self.place(call["index"].as_u64(), id, name, draft);
         draft.grow(place, id, name);
-        match &function["arguments"] {
-            Value::String(more) => draft.grow_args(place, more),
-            Value::Null => {}
+        let arguments = &function["arguments"];
+        if let Some(more) = arguments.as_str() {
+            draft.grow_args(place, more);
+        } else if !arguments.is_null() {
             // A server that streams an object streams it at once.
-            whole => draft.grow_args(place, &whole.to_string()),
+            draft.grow_args(place, &arguments.to_string());
         }
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use deft_llm::wire::{Head, Hearing, Sent, request};
+use deft_llm::wire::{Head, Hearing, WireRequest, request};
 use deft_llm::{Delta, Failed, ModelOptions, ProviderKind};
 use deft_model::{
     CallArgs, Message, ModelReply, ModelRequest, Object, PromptPart, ToolCall, ToolChoice, ToolSpec,
@@ -59,7 +59,7 @@ fn requests() {
     });
 }
 
-fn show_sent(sent: &Sent) -> String {
+fn show_sent(sent: &WireRequest) -> String {
     let mut out = format!("/{}", sent.path.join("/"));
     if let Some(query) = sent.query {
         out.push_str(&format!("?{query}"));

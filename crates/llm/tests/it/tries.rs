@@ -71,7 +71,7 @@ async fn a_provider_is_left_alone_as_long_as_it_asks() {
 async fn a_wait_beyond_the_deadline_is_not_begun() {
     let world = world(vec![(model("main"), vec![Does::Fails(after(60))])]);
     let (result, elapsed) = world.ask(Some(30)).await;
-    let message = "model `main`: it is network; it wants 60 s of peace, and only 30 s are left";
+    let message = "model `main`: it is network; the provider asks to retry after 60 s, but only 30 s are left";
     let expected = Failure::new(FailureClass::Network, message);
     assert_eq!(result, Err(expected.outage(outage())));
     assert_eq!(elapsed, Duration::ZERO);
@@ -302,7 +302,10 @@ async fn cancelling_ends_it_at_once() {
         };
         let (first, second, ()) =
             tokio::join!(world.models.ask(ask()), world.models.ask(ask()), ending);
-        let cancelled = Failure::new(FailureClass::Cancelled, "nobody waits for the answer");
+        let cancelled = Failure::new(
+            FailureClass::Cancelled,
+            "the caller no longer waits for the answer",
+        );
         assert_eq!(
             (first, second),
             (Err(cancelled.clone()), Err(cancelled.clone()))

@@ -5,6 +5,7 @@
 //! something else than they were written as.
 
 use deft_model::Object;
+use deft_skillfile::{Shape, record_keys};
 use serde_json::Value;
 
 use super::Draft;
@@ -175,30 +176,22 @@ pub(super) fn trim(draft: &mut Draft<'_>) {
     draft.applied.extend(trimmed);
 }
 
-/// Fields that hold lists and mappings.
-const STRUCTURED: &[&str] = &[
-    "trigger",
-    "trigger_config",
-    "schedule",
-    "execution_plan",
-    "required_tools",
-    "keywords",
-    "tags",
-    "secrets",
-    "budget",
-    "expect",
-    "heal",
-    "preflight",
-    "tests",
-];
+/// Whether a field holds a list or a mapping. `trigger` and `schedule` are other names for
+/// `trigger_config` or hold what belongs into it.
+fn is_structured(key: &str) -> bool {
+    let shapes = [Shape::Structure, Shape::Texts];
+    matches!(key, "trigger" | "schedule")
+        || shapes
+            .into_iter()
+            .flat_map(record_keys)
+            .any(|known| known == key)
+}
 
 /// Lists and mappings that were sent as text.
 pub(super) fn parse_texts(draft: &mut Draft<'_>) {
     let mut read = Vec::new();
     for (key, value) in &mut draft.record {
-        let text = value
-            .as_str()
-            .filter(|_| STRUCTURED.contains(&key.as_str()));
+        let text = value.as_str().filter(|_| is_structured(key));
         if let Some(held) = text.and_then(json::held) {
             *value = held;
             read.push(format!("read {key} from a JSON string"));

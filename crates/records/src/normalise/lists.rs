@@ -1,26 +1,17 @@
 //! Values of simple types: lists of texts, whole numbers, true and false
 //! (S0.38, S0.39).
 
+use deft_skillfile::{Shape, record_keys};
 use serde_json::{Number, Value};
 
 use super::Draft;
 use crate::json;
 
-const LISTS: &[&str] = &["required_tools", "keywords", "tags", "secrets"];
-const COUNTS: &[&str] = &[
-    "max_steps",
-    "notify_interval_minutes",
-    "max_heals",
-    "priority",
-    "concurrency",
-];
-const TRUTHS: &[&str] = &["enabled", "notify_on_completion"];
-
 /// Lists that were sent as one text, or as mappings with a name.
 pub(super) fn read(draft: &mut Draft<'_>) {
     let mut notes = Vec::new();
-    for key in LISTS {
-        let Some(value) = draft.record.get_mut(*key) else {
+    for key in record_keys(Shape::Texts) {
+        let Some(value) = draft.record.get_mut(key) else {
             continue;
         };
         let (list, note) = match value {
@@ -79,8 +70,8 @@ pub(super) fn prose(draft: &mut Draft<'_>) {
 /// Whole numbers that were sent as text, or as `10.0`.
 pub(super) fn counts(draft: &mut Draft<'_>) {
     let mut notes = Vec::new();
-    for key in COUNTS {
-        let Some(value) = draft.record.get_mut(*key) else {
+    for key in record_keys(Shape::Whole) {
+        let Some(value) = draft.record.get_mut(key) else {
             continue;
         };
         let Some(number) = json::number(value).and_then(integer) else {
@@ -102,10 +93,10 @@ fn integer(number: f64) -> Option<Number> {
 /// True and false that were sent as text or as a number.
 pub(super) fn truths(draft: &mut Draft<'_>) {
     let mut notes = Vec::new();
-    for key in TRUTHS {
+    for key in record_keys(Shape::Truth) {
         let Some(value) = draft
             .record
-            .get_mut(*key)
+            .get_mut(key)
             .filter(|value| !value.is_boolean())
         else {
             continue;

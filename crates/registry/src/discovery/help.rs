@@ -183,7 +183,9 @@ fn tagged(snapshot: &Snapshot, tag: &str, unavailable: Unavailable<'_>) -> Resul
     let mut found = search(snapshot, &query);
     found.retain(|loaded| !super::is_hidden(&loaded.skill));
     if found.is_empty() {
-        let tags = snapshot.skills().flat_map(|loaded| &loaded.skill.tags);
+        let tags = snapshot
+            .skills()
+            .flat_map(|loaded| &loaded.skill.details.tags);
         return Err(Unknown::Tag {
             near: nearest(tag, tags.map(String::as_str)).map(str::to_owned),
             name: tag.to_owned(),

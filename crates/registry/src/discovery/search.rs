@@ -23,6 +23,7 @@ pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a Loaded> {
     let fits = |skill: &Skill| {
         let same = |tag: &String| {
             skill
+                .details
                 .tags
                 .iter()
                 .any(|known| known.eq_ignore_ascii_case(tag))
@@ -56,7 +57,12 @@ fn score(skill: &Skill, words: &[String]) -> Option<u32> {
 
 fn word_score(skill: &Skill, word: &str) -> Option<u32> {
     let has = |text: &str| text.to_lowercase().contains(word);
-    let tagged = skill.tags.iter().chain(&skill.keywords).any(|tag| has(tag));
+    let tagged = skill
+        .details
+        .tags
+        .iter()
+        .chain(&skill.keywords)
+        .any(|tag| has(tag));
     if has(skill.id.as_str()) || has(&skill.name) {
         Some(4)
     } else if tagged {

@@ -227,7 +227,8 @@ impl Inbox {
 
 #[cfg(test)]
 mod tests {
-    use deft_store::{Memory, Sqlite, SqliteOptions};
+    use deft_store::{Sqlite, SqliteOptions};
+    use deft_store_testkit::Memory;
 
     use super::*;
 

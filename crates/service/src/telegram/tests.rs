@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use deft_engine::{Notice, Parcel};
 use deft_model::FailureClass;
-use deft_store::{Memory, NoticeEnd, Store};
+use deft_store::{NoticeEnd, Store};
+use deft_store_testkit::Memory;
 use deft_testkit::{BotAnswer, BotApi, BotCall};
 use deft_tools::telegram::Client;
 use deft_tools::{Reference, Secret, SecretSource, TelegramOptions};

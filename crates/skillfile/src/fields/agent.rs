@@ -1,7 +1,6 @@
 //! The table of `AGENT.md`.
 
-use super::tables::{BUDGET, optional, required};
-use super::{Field, Kind};
+use super::{BUDGET, Field, Kind, optional, required};
 
 /// Frontmatter of an `AGENT.md` (S4.4).
 pub(crate) const AGENT: &[Field] = &[

@@ -2,15 +2,26 @@
 //! Schemas and the reference in `docs/skill-format.md` read these tables.
 
 mod agent;
+mod details;
+mod manpage;
+mod open;
+mod policy;
+mod record;
+mod shape;
 mod steps;
-mod tables;
+mod trigger;
+mod workflow;
 
 pub(crate) use agent::AGENT;
+pub(crate) use details::DETAILS;
+pub(crate) use manpage::{DOMAIN, MANPAGE};
+pub(crate) use open::{HOST_KEYS, METADATA, OPEN};
+pub(crate) use policy::{BUDGET, EXPECT, HEAL, POLICY};
+pub(crate) use record::{PLAN_STEP, RECORD};
+pub use shape::{Shape, record_keys};
 pub(crate) use steps::{STEP, WAIT};
-pub(crate) use tables::{
-    BUDGET, CONFIRMATION, DOMAIN, EXPECT, HEAL, HOST_KEYS, INPUT, LISTED, MANPAGE, METADATA, OPEN,
-    PLAN_STEP, POLICY, RECORD, TRIGGER, WORKFLOW,
-};
+pub(crate) use trigger::TRIGGER;
+pub(crate) use workflow::{CONFIRMATION, INPUT, WORKFLOW};
 
 /// A key that a mapping may have.
 pub(crate) struct Field {
@@ -18,6 +29,24 @@ pub(crate) struct Field {
     pub kind: Kind,
     pub required: bool,
     pub doc: &'static str,
+}
+
+const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+    Field {
+        name,
+        kind,
+        required: false,
+        doc,
+    }
+}
+
+const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+    Field {
+        name,
+        kind,
+        required: true,
+        doc,
+    }
 }
 
 /// What a key takes.
@@ -66,7 +95,7 @@ pub(crate) enum Kind {
 
 /// Whether frontmatter may have this key, in any dialect.
 pub(crate) fn is_known_key(key: &str) -> bool {
-    let tables = [OPEN, METADATA, LISTED, POLICY, TRIGGER, MANPAGE, DOMAIN];
+    let tables = [OPEN, METADATA, DETAILS, POLICY, TRIGGER, MANPAGE, DOMAIN];
     let named = tables
         .iter()
         .any(|table| table.iter().any(|field| field.name == key));

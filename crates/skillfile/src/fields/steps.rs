@@ -1,7 +1,6 @@
 //! The fields of a step of a workflow.
 
-use super::tables::{optional, required};
-use super::{EXPECT, Field, HEAL, Kind};
+use super::{EXPECT, Field, HEAL, Kind, optional, required};
 
 /// A step of a workflow.
 pub(crate) const STEP: &[Field] = &[

@@ -3,10 +3,11 @@
 use deft_model::{Dialect, Object, Skill};
 use serde_json::Value;
 
+use super::details::details;
 use super::emit;
-use super::keys::{listed, policy, put, timing};
+use super::keys::{policy, put, timing};
 use super::manual::manual;
-use crate::fields::{LISTED, METADATA, POLICY};
+use crate::fields::{DETAILS, METADATA, POLICY};
 
 /// The skill as a `SKILL.md` that the reference validator takes: only keys of
 /// the open format, and below `metadata` only texts. The folder must have the
@@ -41,7 +42,7 @@ fn metadata(skill: &Skill) -> Object {
     put(&mut ours, "priority", priority);
     put(&mut ours, "required_tools", skill.required_tools.clone());
     timing(skill, &mut ours);
-    listed(skill, &mut ours);
+    ours.extend(details(&skill.details));
     policy(&skill.policy, &mut ours);
     // Of a key that is at both places, the one below `metadata` counts.
     let given = skill.extra.iter().chain(&skill.open.metadata);
@@ -56,7 +57,7 @@ fn metadata(skill: &Skill) -> Object {
 /// Keys whose values the skill itself holds; what was written for them may be
 /// out of date, or another host's and nothing that deft could read.
 fn is_ours(key: &str) -> bool {
-    let mut known = [METADATA, LISTED, POLICY].into_iter().flatten();
+    let mut known = [METADATA, DETAILS, POLICY].into_iter().flatten();
     known.any(|field| field.name == key)
 }
 

@@ -27,14 +27,6 @@ pub(super) fn put_given(object: &mut Object, key: &str, value: Option<Value>) {
     }
 }
 
-/// Keys for listings and people.
-pub(super) fn listed(skill: &Skill, object: &mut Object) {
-    put(object, "tags", skill.tags.clone());
-    put(object, "author", skill.author.clone());
-    put(object, "version", skill.version.clone());
-    put(object, "created", skill.created.clone());
-}
-
 /// When the skill fires, as it was written.
 pub(super) fn timing(skill: &Skill, object: &mut Object) {
     if let Some(timing) = &skill.timing {

@@ -3,8 +3,9 @@
 use deft_model::{Body, Input, Object, Skill, Step, Workflow};
 use serde_json::Value;
 
+use super::details::details;
 use super::emit;
-use super::keys::{listed, policy, put, put_given, timing};
+use super::keys::{policy, put, put_given, timing};
 
 /// The skill as a man-page file, `domain/action.md`. The name must be dotted.
 pub fn manpage(skill: &Skill) -> String {
@@ -18,7 +19,7 @@ pub fn manpage(skill: &Skill) -> String {
     put(&mut head, "keywords", skill.keywords.clone());
     put(&mut head, "required_tools", skill.required_tools.clone());
     put(&mut head, "license", skill.open.license.clone());
-    listed(skill, &mut head);
+    head.extend(details(&skill.details));
     policy(&skill.policy, &mut head);
     for (key, value) in &skill.extra {
         put_given(&mut head, key, Some(value.clone()));

@@ -6,7 +6,8 @@ use deft_model::{Body, Object, OnError, Skill, Step, StepKind, Workflow};
 use deft_template::has_markup;
 use serde_json::Value;
 
-use super::keys::{listed, policy, put, seconds, timing};
+use super::details::details;
+use super::keys::{policy, put, seconds, timing};
 
 /// The skill as a record; `None` when a record cannot hold it: code behind a
 /// command, and steps with more to them than a call (conditions, loops,
@@ -31,7 +32,7 @@ pub fn record(skill: &Skill) -> Option<Value> {
         "priority",
         (skill.priority != 0).then_some(skill.priority),
     );
-    listed(skill, &mut object);
+    object.extend(details(&skill.details));
     policy(&skill.policy, &mut object);
     Some(Value::Object(object))
 }

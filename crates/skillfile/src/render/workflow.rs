@@ -5,8 +5,9 @@ use deft_model::{
 };
 use serde_json::{Value, json};
 
+use super::details::details;
 use super::emit;
-use super::keys::{expect, heals, listed, policy, put, put_given, seconds, timing};
+use super::keys::{expect, heals, policy, put, put_given, seconds, timing};
 
 /// The skill as a YAML workflow; `None` when its body is prose.
 pub fn workflow(skill: &Skill) -> Option<String> {
@@ -33,7 +34,7 @@ pub fn workflow(skill: &Skill) -> Option<String> {
     let mut head = Object::new();
     put(&mut head, "name", skill.name.clone());
     put(&mut head, "description", skill.description.clone());
-    listed(skill, &mut head);
+    head.extend(details(&skill.details));
     put(&mut head, "license", skill.open.license.clone());
     timing(skill, &mut head);
     put(&mut head, "keywords", skill.keywords.clone());

@@ -14,8 +14,9 @@ use deft_model::{
     Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, StepKind, Workflow,
 };
 
+use crate::details;
 use crate::diagnostic::{Severity, Sink};
-use crate::fields::{CONFIRMATION, LISTED, POLICY, WORKFLOW};
+use crate::fields::{CONFIRMATION, DETAILS, POLICY, WORKFLOW};
 use crate::names::{is_id, reserved_action};
 use crate::parse::{Document, Place};
 use crate::policy::{self, mappings};
@@ -85,7 +86,7 @@ fn is_workflow(map: &Mapping) -> bool {
     let has = |key: &str| map.get(key).is_some();
     let nearly = |entry: &yaml::Entry| deft_model::nearest(&entry.key, ["steps"]).is_some();
     let known = |entry: &yaml::Entry| {
-        let mut fields = [WORKFLOW, LISTED, POLICY].into_iter().flatten();
+        let mut fields = [WORKFLOW, DETAILS, POLICY].into_iter().flatten();
         fields.any(|field| field.name == entry.key)
     };
     let head = has("name") && has("description") && map.entries.iter().all(known);
@@ -95,7 +96,7 @@ fn is_workflow(map: &Mapping) -> bool {
 /// What is missing has been reported and keeps the skill from loading; the
 /// rest is read all the same, so that everything wrong is said at once.
 fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
-    fields.check_keys(&[WORKFLOW, LISTED, POLICY], Severity::Error, sink);
+    fields.check_keys(&[WORKFLOW, DETAILS, POLICY], Severity::Error, sink);
     let help = format!("add `name: {}`", place.stem());
     let missing = (Rule::MissingName, "there is no `name`", help.as_str());
     let name = fields.required_text("name", missing, sink);
@@ -123,10 +124,7 @@ fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sin
         timing,
         keywords,
         priority: 0,
-        tags: fields.texts("tags", sink),
-        author: fields.text("author", sink),
-        version: fields.text("version", sink),
-        created: fields.text("created", sink),
+        details: details::read(fields, sink),
         required_tools: fields.texts("required_tools", sink),
         body: Body::Steps(Box::new(workflow)),
         policy,

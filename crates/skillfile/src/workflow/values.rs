@@ -1,5 +1,5 @@
-//! Values that may be missing when a step needs them: names in compute blocks, text that would say
-//! `None`, and inputs that nothing gives.
+//! Values that may be missing when a step needs them: names in compute blocks, members of skipped
+//! steps, text that would say `None`, and inputs that nothing gives.
 //!
 //! Whether a name in a template or a condition stands for something is decided in `scope.rs`.
 
@@ -9,7 +9,8 @@ use deft_template::{Condition, NameUse, Template};
 use super::scope::{Scope, constant};
 use super::steps::BUILT_IN;
 use crate::diagnostic::{Severity, Sink};
-use crate::python_names;
+use crate::python_members;
+use crate::python_names::{self, Names};
 use crate::read::Fields;
 use crate::rules::Rule;
 use crate::yaml::{Kind, Node, Places};
@@ -44,6 +45,48 @@ impl Scope<'_> {
             sink.report_as(Severity::Warning, problem.rule, place, problem.message)
                 .maybe_help(help.filter(|help| !help.contains("default(")));
         }
+        self.check_members(node, at, &names, sink);
+    }
+
+    /// Compute is plain Python: reading a member of None fails, where templates and conditions give None.
+    fn check_members(&self, node: &Node, at: usize, names: &Names, sink: &mut Sink) {
+        let skippable =
+            |name: &&str| self.may_be_skipped(name) && !self.is_looked_at(Some(at), name);
+        let mut names = names
+            .free()
+            .map(|(name, _)| name)
+            .filter(skippable)
+            .peekable();
+        let text = node.as_scalar().filter(|_| names.peek().is_some());
+        let Some(members) = text.and_then(|scalar| python_members::find(&scalar.text)) else {
+            return;
+        };
+        let places = Places::new(self.file, node);
+        for name in names {
+            let Some(span) = members.unguarded(name) else {
+                continue;
+            };
+            let message = format!(
+                "`{name}` is None when its step is skipped, and reading from it would fail"
+            );
+            sink.report(Rule::MayReadNone, places.span(span), message)
+                .help(format!(
+                    "test it first, such as `if {name}:`, or write `({name} or {{}}).get('key')`"
+                ));
+        }
+    }
+
+    /// Whether a name of a step is None when conditions are false. A loop whose condition is about its
+    /// items has a list in any case.
+    fn may_be_skipped(&self, name: &str) -> bool {
+        let conditional = |step: &usize| {
+            let step = &self.drafts[*step].step;
+            let var = step.repeat.as_ref().map(|repeat| repeat.var.as_str());
+            let condition = step.condition.as_deref();
+            condition.is_some_and(|condition| !var.is_some_and(|var| reads(condition, var)))
+        };
+        let providers = self.providers.get(name);
+        providers.is_some_and(|steps| steps.iter().all(conditional))
     }
 
     /// Text that would say `None` where a step was skipped or an input was not given.
@@ -87,11 +130,7 @@ impl Scope<'_> {
                 .filter(|input| optional(input))
                 .map(|_| "it was not given")
         } else {
-            let providers = self.providers.get(name);
-            let conditional = |step: &usize| self.drafts[*step].step.condition.is_some();
-            providers
-                .filter(|steps| steps.iter().all(conditional))
-                .map(|_| "its step was skipped")
+            self.may_be_skipped(name).then_some("its step was skipped")
         };
         let Some(why) = why.filter(|_| !self.is_looked_at(at, name)) else {
             return;
@@ -105,14 +144,7 @@ impl Scope<'_> {
     /// Whether the condition of a step mentions a name, so that the step may not run without it.
     fn is_looked_at(&self, at: Option<usize>, name: &str) -> bool {
         let condition = at.and_then(|at| self.drafts[at].step.condition.as_deref());
-        let condition = condition.and_then(|condition| Condition::parse(condition).ok());
-        condition.is_some_and(|condition| {
-            let mut names = condition.names().iter();
-            names.any(|used| {
-                let member = used.attribute.as_ref().map(|(member, _)| member.as_str());
-                used.name == name || used.name == "inputs" && member == Some(name)
-            })
-        })
+        condition.is_some_and(|condition| reads(condition, name))
     }
 
     /// A skill that fires by itself is given nothing.
@@ -138,4 +170,16 @@ impl Scope<'_> {
         sink.report(Rule::ScheduledInput, entry.key_span, message)
             .help("add a `default`, or drop `required: true`");
     }
+}
+
+/// Whether a condition reads a name, as itself or as an input.
+fn reads(condition: &str, name: &str) -> bool {
+    let Ok(condition) = Condition::parse(condition) else {
+        return false;
+    };
+    let mut names = condition.names().iter();
+    names.any(|used| {
+        let member = used.attribute.as_ref().map(|(member, _)| member.as_str());
+        used.name == name || used.name == "inputs" && member == Some(name)
+    })
 }

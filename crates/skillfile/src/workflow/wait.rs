@@ -2,9 +2,8 @@
 //!
 //! Templates are read when the step runs; here only their syntax is known.
 
-use std::time::Duration;
-
 use deft_model::Wait;
+use deft_schedule::parse_length;
 use deft_template::has_markup;
 use jiff::tz::TimeZone;
 
@@ -31,29 +30,16 @@ pub(super) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Option<Wait> {
     let Some(scalar) = node.as_scalar() else {
         return fields.wrong("wait", node, "a length of time, or `until: …`", sink);
     };
-    check_length(scalar, node, sink);
+    check_length(fields, scalar, node, sink);
     Some(Wait::For(scalar.text.clone()))
 }
 
-fn check_length(scalar: &Scalar, node: &Node, sink: &mut Sink) {
+fn check_length(fields: &Fields<'_>, scalar: &Scalar, node: &Node, sink: &mut Sink) {
     if has_markup(&scalar.text) {
         return;
     }
-    if let Ok(seconds) = scalar.text.trim().parse::<f64>() {
-        if !Duration::try_from_secs_f64(seconds).is_ok_and(|length| !length.is_zero()) {
-            let message = format!("`wait` cannot be `{}`", scalar.text);
-            sink.report(Rule::InvalidValue, node.span, message)
-                .help("a length of time is more than nothing, such as `30` or `1h30m`");
-        }
-        return;
-    }
-    if let Err(problem) = deft_schedule::parse_duration(&scalar.text) {
-        sink.report(
-            Rule::InvalidValue,
-            node.span,
-            format!("`wait`: {}", problem.message),
-        )
-        .maybe_help(problem.hint);
+    if let Err(problem) = parse_length(&scalar.text) {
+        fields.no_length("wait", node, &scalar.text, problem, sink);
     }
 }
 

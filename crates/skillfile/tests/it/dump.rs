@@ -41,11 +41,13 @@ fn dump(skill: &Skill) -> String {
     if skill.priority != 0 {
         line(&mut out, "priority", &skill.priority.to_string());
     }
-    list(&mut out, "tags", &skill.tags);
+    for (key, value) in deft_skillfile::render::details(&skill.details) {
+        match value {
+            Value::String(text) => line(&mut out, &key, &text),
+            other => list(&mut out, &key, &texts(&other)),
+        }
+    }
     for (key, value) in [
-        ("author", &skill.author),
-        ("version", &skill.version),
-        ("created", &skill.created),
         ("license", &skill.open.license),
         ("compatibility", &skill.open.compatibility),
     ] {
@@ -74,6 +76,11 @@ fn list(out: &mut String, key: &str, items: &[String]) {
     if !items.is_empty() {
         writeln!(out, "  {key}: {}", items.join(" | ")).unwrap();
     }
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let items = value.as_array().into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn timing(skill: &Skill, out: &mut String) {

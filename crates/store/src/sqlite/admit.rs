@@ -9,13 +9,13 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
 use super::{append, claim, finish, skills};
-use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, Write, common};
+use crate::{Admission, Admitted, Error, FirstClaim, Lease, NewEvent, RunRow, Write, backend};
 
 pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault> {
     if let Some(wish) = &run.claim
         && takes_slot(db, run, wish)?
     {
-        return place(run, 1).driven(db, run, wish, Vec::new());
+        return new_run(run, 1).driven(db, run, wish, Vec::new());
     }
     if let Some(twin) = twin(db, run)? {
         return Ok(Admitted::Existing(twin));
@@ -36,7 +36,7 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault>
         }
         return skip(db, run, first);
     }
-    let by = common::newer_run(&run.run);
+    let by = backend::newer_run(&run.run);
     for (_, id) in &others {
         finish::stop(db, id, &by, run.at, &run.closing)?;
     }
@@ -46,10 +46,10 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<Admitted, Fault>
         Overlap::Skip => 1,
         Overlap::CancelOther | Overlap::Queue | Overlap::Allow => next_turn(db, &run.skill)?,
     };
-    let place = place(run, turn);
+    let new = new_run(run, turn);
     match &run.claim {
-        Some(wish) if place.admits(db, wish)? => place.driven(db, run, wish, cancelled),
-        Some(_) | None => place.queued(db, &run.aside, &run.writes, cancelled),
+        Some(wish) if new.admits(db, wish)? => new.driven(db, run, wish, cancelled),
+        Some(_) | None => new.queued(db, &run.aside, &run.writes, cancelled),
     }
 }
 
@@ -73,7 +73,7 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<boo
         return Ok(false);
     };
     let alone = run.overlap == Overlap::Skip && run.skill_limit.is_none_or(|limit| limit > 0);
-    let mut asks = common::questions(&wish.batch.writes).chain(common::questions(&run.writes));
+    let mut asks = backend::questions(&wish.batch.writes).chain(backend::questions(&run.writes));
     let asks = asks.next().is_some();
     if !alone || asks || run.key.is_some() || !step.passed.is_empty() {
         return Ok(false);
@@ -133,7 +133,9 @@ fn known(
 ) -> Result<Option<RunRow>, Fault> {
     for (columns, table) in [(run_columns!(), "run"), (row::SPENT, "spent")] {
         let sql = format!("SELECT {columns} FROM {table} WHERE {which}");
-        let found = db.prepare_cached(&sql)?.query_row(values, row::run);
+        let found = db
+            .prepare_cached(&sql)?
+            .query_row(values, |row| row::run_from(row, table));
         if let Some(found) = found.optional()? {
             return Ok(Some(found));
         }
@@ -156,19 +158,19 @@ fn others(db: &Connection, run: &Admission) -> Result<Vec<(i64, RunId)>, Fault> 
 }
 
 fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<Admitted, Fault> {
-    let mut place = place(run, 0);
-    let row = &mut place.row;
+    let mut new = new_run(run, 0);
+    let row = &mut new.row;
     row.status = RunStatus::Done;
     row.outcome = Some(Outcome::Skipped);
-    row.error = Some(common::in_the_way(other.as_str()));
+    row.error = Some(backend::in_the_way(other.as_str()));
     row.finished_at = Some(row.admitted_at);
     row.finish_ordinal = 1;
-    place.turn = None;
-    place.queued(db, &[], &[], Vec::new())
+    new.turn = None;
+    new.queued(db, &[], &[], Vec::new())
 }
 
 /// A run on its way into the table.
-struct Place {
+struct NewRun {
     row: RunRow,
     limit: Option<u32>,
     in_turn: bool,
@@ -176,11 +178,11 @@ struct Place {
 }
 
 /// The run as it is queued, with its turn among the active ones of its skill.
-fn place(run: &Admission, turn: i64) -> Place {
+fn new_run(run: &Admission, turn: i64) -> NewRun {
     let mut row = RunRow::queued(run);
     row.admitted_at = row::rounded(row.admitted_at);
     row.slot = row.slot.map(row::rounded);
-    Place {
+    NewRun {
         row,
         limit: run.skill_limit,
         in_turn: run.overlap != Overlap::Allow,
@@ -204,7 +206,7 @@ pub(super) fn next_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
         .query_row([skill], |row| row.get(0))?)
 }
 
-impl Place {
+impl NewRun {
     fn admits(&self, db: &Connection, wish: &FirstClaim) -> Result<bool, Fault> {
         let first = !self.in_turn || self.turn == Some(1);
         Ok(first

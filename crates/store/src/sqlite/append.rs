@@ -7,9 +7,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
-use super::{conversations, finish, ledger, outbox, skills};
+use super::{conversations, damage, finish, ledger, outbox, skills};
 use crate::{
-    Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, common,
+    Appended, Batch, Error, Lease, NewApproval, NewEvent, StoredEvent, Then, Write, backend,
 };
 
 /// So many stale results are deleted for one that is written, at most.
@@ -19,7 +19,7 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
     let sql = "SELECT n, cancel_by FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
     let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
-        Ok((row.get(0)?, row.get(1)?))
+        damage::read_by(row, "run", &lease.run, || Ok((row.get(0)?, row.get(1)?)))
     });
     let Some((n, cancel_by)) = held.optional()? else {
         return Err(Error::fenced(&lease.run).into());
@@ -167,8 +167,8 @@ fn sweep(db: &Connection, now: i64) -> Result<(), Fault> {
 
 /// Refuses questions whose names are in use, before anything of a batch is written.
 pub(super) fn check_questions(db: &Connection, writes: &[Write]) -> Result<(), Fault> {
-    let mut taken = common::asked_twice(writes);
-    for question in common::questions(writes) {
+    let mut taken = backend::asked_twice(writes);
+    for question in backend::questions(writes) {
         let sql = "SELECT 1 FROM approval WHERE id = ?1";
         if db.prepare_cached(sql)?.exists([&question.id])? {
             taken = Some(&question.id);

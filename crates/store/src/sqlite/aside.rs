@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::damage;
 use super::fault::Fault;
 use super::row::{self, micros};
 use crate::GoodFile;
@@ -17,7 +18,10 @@ pub(super) fn keep_revision(db: &Connection, revision: &str, content: &str) -> R
 pub(super) fn revision(db: &Connection, revision: &str) -> Result<Option<String>, Fault> {
     let sql = "SELECT content FROM revision WHERE id = ?1";
     let mut content = db.prepare_cached(sql)?;
-    Ok(content.query_row([revision], |row| row.get(0)).optional()?)
+    let content = content.query_row([revision], |row| {
+        damage::read_by(row, "revision", revision, || row.get(0))
+    });
+    Ok(content.optional()?)
 }
 
 pub(super) fn keep_good_file(db: &Connection, file: &GoodFile, content: &str) -> Result<(), Fault> {
@@ -38,10 +42,12 @@ pub(super) fn good_files(db: &Connection) -> Result<Vec<GoodFile>, Fault> {
     let sql = "SELECT path, skill, revision FROM good_file ORDER BY path";
     let mut files = db.prepare_cached(sql)?;
     let files = files.query_map([], |row| {
-        Ok(GoodFile {
-            path: row.get(0)?,
-            skill: row.get(1)?,
-            revision: row.get(2)?,
+        damage::read(row, "good_file", 0, || {
+            Ok(GoodFile {
+                path: row.get(0)?,
+                skill: row.get(1)?,
+                revision: row.get(2)?,
+            })
         })
     })?;
     Ok(files.collect::<Result<_, _>>()?)
@@ -50,7 +56,9 @@ pub(super) fn good_files(db: &Connection) -> Result<Vec<GoodFile>, Fault> {
 pub(super) fn cached(db: &Connection, key: &str, now: Timestamp) -> Result<Option<String>, Fault> {
     let sql = "SELECT value FROM cache WHERE key = ?1 AND expires_at > ?2";
     let mut value = db.prepare_cached(sql)?;
-    let value = value.query_row(params![key, micros(now)], |row| row.get(0));
+    let value = value.query_row(params![key, micros(now)], |row| {
+        damage::read_by(row, "cache", key, || row.get(0))
+    });
     Ok(value.optional()?)
 }
 
@@ -76,7 +84,9 @@ pub(super) fn catalogs(db: &Connection) -> Result<Vec<(String, String, Timestamp
     let sql = "SELECT server, tools, at FROM catalog ORDER BY server";
     let mut catalogs = db.prepare_cached(sql)?;
     let catalogs = catalogs.query_map([], |row| {
-        Ok((row.get(0)?, row.get(1)?, row::instant(row, 2)?))
+        damage::read(row, "catalog", 0, || {
+            Ok((row.get(0)?, row.get(1)?, row::instant(row, 2)?))
+        })
     })?;
     Ok(catalogs.collect::<Result<_, _>>()?)
 }

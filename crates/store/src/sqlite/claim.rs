@@ -1,4 +1,4 @@
-//! Who may drive what: claim, renew, release.
+//! Leases: claim, renew, release.
 //!
 //! Only the partial indexes of active runs are read, so that the number of finished ones does not
 //! matter. Limits are counted here, in the transaction that gives the lease.
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
-use super::{append, ledger};
+use super::{append, damage, ledger};
 use crate::{Claim, Claimed, Lease, RunRow};
 
 pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<Claimed>, Fault> {
@@ -47,14 +47,16 @@ macro_rules! candidate {
 
 impl Candidate {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            n: row.get(0)?,
-            skill: row.get(1)?,
-            turn: row.get(2)?,
-            in_turn: row.get(3)?,
-            limit: row.get(4)?,
-            admitted_at: row.get(5)?,
-            id: row.get(6)?,
+        damage::read(row, "run", 6, || {
+            Ok(Self {
+                n: row.get(0)?,
+                skill: row.get(1)?,
+                turn: row.get(2)?,
+                in_turn: row.get(3)?,
+                limit: row.get(4)?,
+                admitted_at: row.get(5)?,
+                id: row.get(6)?,
+            })
         })
     }
 
@@ -90,7 +92,7 @@ impl Counts {
     }
 }
 
-/// Whether somebody has halted the runs of a skill.
+/// Whether the runs of a skill are held.
 fn is_held(db: &Connection, skill: &str) -> Result<bool, Fault> {
     let mut held = db.prepare_cached("SELECT 1 FROM hold WHERE skill = ?1")?;
     Ok(held.exists([skill])?)
@@ -195,7 +197,7 @@ pub(super) fn row(db: &Connection, n: i64) -> Result<RunRow, Fault> {
     Ok(db.prepare_cached(sql)?.query_row([n], row::run)?)
 }
 
-/// Whether nobody has halted a skill and there is room in all. A limit is not counted beyond.
+/// Whether a skill is not held and the global limit has room.
 macro_rules! room {
     ($skill:literal, $limit:literal) => {
         concat!(
@@ -213,7 +215,7 @@ macro_rules! room {
 
 pub(super) use room;
 
-/// Whether there is room in all and nobody has halted the skill, in one question.
+/// Whether a skill is not held and the global limit has room, in one query.
 pub(super) fn room_for(db: &Connection, skill: &str, limit: Option<u32>) -> Result<bool, Fault> {
     let sql = concat!("SELECT ", room!("?1", "?2"));
     let mut room = db.prepare_cached(sql)?;
@@ -314,8 +316,8 @@ fn lost(db: &Connection, dead: &[String], now: i64) -> Result<Vec<(i64, RunId)>,
     let mut running = running.query([])?;
     let mut lost = Vec::new();
     while let Some(run) = running.next()? {
-        let owner: String = run.get(2)?;
-        let until: i64 = run.get(3)?;
+        let (owner, until): (String, i64) =
+            damage::read(run, "run", 1, || Ok((run.get(2)?, run.get(3)?)))?;
         if until < now || dead.contains(&owner) {
             lost.push((run.get(0)?, row::run_id(run, 1)?));
         }

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
+use super::damage;
 use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
 use crate::words::{self, Query};
@@ -20,16 +21,18 @@ const COLUMNS: &str =
     "id, agent, channel, title, created_at, updated_at, messages, run, archived_at, n";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ConversationRow> {
-    Ok(ConversationRow {
-        id: row.get(0)?,
-        agent: row.get(1)?,
-        channel: row.get(2)?,
-        title: row.get(3)?,
-        created_at: row::instant(row, 4)?,
-        updated_at: row::instant(row, 5)?,
-        message_count: row.get::<_, i64>(6)?.unsigned_abs(),
-        run: row.get::<_, Option<String>>(7)?.map(RunId::new),
-        archived_at: row::maybe_instant(row, 8)?,
+    damage::read(row, "conversation", 0, || {
+        Ok(ConversationRow {
+            id: row.get(0)?,
+            agent: row.get(1)?,
+            channel: row.get(2)?,
+            title: row.get(3)?,
+            created_at: row::instant(row, 4)?,
+            updated_at: row::instant(row, 5)?,
+            message_count: row::natural(row, 6)?,
+            run: row.get::<_, Option<String>>(7)?.map(RunId::new),
+            archived_at: row::maybe_instant(row, 8)?,
+        })
     })
 }
 
@@ -124,35 +127,41 @@ pub(super) fn messages(
                (SELECT n FROM conversation WHERE id = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut rows = db.prepare_cached(sql)?;
     let rows = rows.query_map(params![id, signed(after), limit], |row| {
-        Ok(MessageRow {
-            conversation: id.to_owned(),
-            seq: row.get::<_, i64>(0)?.unsigned_abs(),
-            role: row.get(1)?,
-            body: row.get(2)?,
-            text: row.get(3)?,
-            run: row.get::<_, Option<String>>(4)?.map(RunId::new),
-            at: row::instant(row, 5)?,
-        })
+        damage::read_by(row, "message", id, || read_message(row, id))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+fn read_message(row: &Row<'_>, conversation: &str) -> rusqlite::Result<MessageRow> {
+    Ok(MessageRow {
+        conversation: conversation.to_owned(),
+        seq: row::natural(row, 0)?,
+        role: row.get(1)?,
+        body: row.get(2)?,
+        text: row.get(3)?,
+        run: row.get::<_, Option<String>>(4)?.map(RunId::new),
+        at: row::instant(row, 5)?,
+    })
+}
+
 /// A conversation to which something is added.
-struct Open {
+struct OpenConversation {
     n: i64,
     messages: i64,
     updated_at: i64,
 }
 
-impl Open {
+impl OpenConversation {
     fn find(db: &Connection, id: &str) -> Result<Option<Self>, Fault> {
         let sql = "SELECT n, messages, updated_at FROM conversation WHERE id = ?1";
         let mut found = db.prepare_cached(sql)?;
         let found = found.query_row([id], |row| {
-            Ok(Self {
-                n: row.get(0)?,
-                messages: row.get(1)?,
-                updated_at: row.get(2)?,
+            damage::read_by(row, "conversation", id, || {
+                Ok(Self {
+                    n: row.get(0)?,
+                    messages: row.get(1)?,
+                    updated_at: row.get(2)?,
+                })
             })
         });
         Ok(found.optional()?)
@@ -210,7 +219,7 @@ pub(super) fn say(
     first: u32,
     messages: &[NewMessage],
 ) -> Result<(), Fault> {
-    let Some(mut open) = Open::find(db, conversation)? else {
+    let Some(mut open) = OpenConversation::find(db, conversation)? else {
         return Ok(());
     };
     let mut run = db.prepare_cached("SELECT id FROM run WHERE n = ?1")?;
@@ -228,7 +237,7 @@ pub(super) fn append(
     run: Option<&RunId>,
     messages: &[NewMessage],
 ) -> Result<Option<u64>, Fault> {
-    let Some(mut open) = Open::find(db, id)? else {
+    let Some(mut open) = OpenConversation::find(db, id)? else {
         return Ok(None);
     };
     let run = run.map(RunId::as_str);
@@ -251,14 +260,16 @@ pub(super) fn search(db: &Connection, query: &str, limit: u32) -> Result<Vec<Sea
                WHERE word MATCH ?1 ORDER BY word.rowid DESC LIMIT ?2";
     let mut hits = db.prepare_cached(sql)?;
     let hits = hits.query_map(params![words, limit], |row| {
-        Ok(SearchHit {
-            conversation: row.get(0)?,
-            channel: row.get(1)?,
-            title: row.get(2)?,
-            seq: row.get::<_, i64>(3)?.unsigned_abs(),
-            role: row.get(4)?,
-            at: row::instant(row, 5)?,
-            snippet: query.snippet(row.get_ref(6)?.as_str()?),
+        damage::read(row, "message", 0, || {
+            Ok(SearchHit {
+                conversation: row.get(0)?,
+                channel: row.get(1)?,
+                title: row.get(2)?,
+                seq: row::natural(row, 3)?,
+                role: row.get(4)?,
+                at: row::instant(row, 5)?,
+                snippet: query.snippet(&row.get::<_, String>(6)?),
+            })
         })
     })?;
     Ok(hits.collect::<Result<_, _>>()?)

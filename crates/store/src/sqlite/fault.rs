@@ -1,14 +1,15 @@
-//! From what `SQLite` says to what [`Error`] means.
+//! Errors of `SQLite`, translated to [`Error`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::damage::DamagedValue;
 use crate::Error;
 
-/// What can stop the work inside a transaction.
+/// An error inside a transaction.
 ///
-/// `SQLite`'s own words stay as they are until somebody knows which file they are about.
+/// An error of `SQLite` is translated where the path of the file is known.
 pub(super) enum Fault {
     Store(Error),
     Sql(rusqlite::Error),
@@ -27,7 +28,7 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Fault {
-    pub(super) fn of(self, path: &Path) -> Error {
+    pub(super) fn into_error(self, path: &Path) -> Error {
         match self {
             Self::Store(error) => error,
             Self::Sql(error) => translate(&error, path),
@@ -61,17 +62,28 @@ pub(super) fn translate(error: &rusqlite::Error, path: &Path) -> Error {
         }
         Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, reason },
         Some(_) => Error::Backend { reason },
-        None => unreadable(error, &reason, path),
+        None => unreadable(error, reason, path),
     }
 }
 
-/// Values that do not fit what the column means were not written by us.
-fn unreadable(error: &rusqlite::Error, reason: &str, path: std::path::PathBuf) -> Error {
-    let reason = reason.to_owned();
+/// deft never writes a value that does not fit its column.
+fn unreadable(error: &rusqlite::Error, reason: String, path: PathBuf) -> Error {
+    if let rusqlite::Error::FromSqlConversionFailure(_, _, cause) = error
+        && let Some(value) = cause.downcast_ref::<DamagedValue>()
+    {
+        let DamagedValue { table, key, reason } = value.clone();
+        return Error::DamagedRow {
+            path,
+            table,
+            key,
+            reason,
+        };
+    }
     if matches!(
         error,
         rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
             | rusqlite::Error::InvalidColumnType(..)
     ) {
         return Error::Damaged { path, reason };

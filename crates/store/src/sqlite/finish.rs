@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
-use super::{admit, append, claim, ledger};
-use crate::{CancelState, Error, Finish, NewEvent, RunRow, common};
+use super::{admit, append, claim, damage, ledger};
+use crate::{CancelState, Error, Finish, NewEvent, RunRow, backend};
 
 /// Ends a run. What that means for its skill is stored before. Says what models took for it.
 pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<String>, Fault> {
@@ -33,8 +33,8 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<
     Ok(usage)
 }
 
-/// Whether a run has asked somebody or a model. Few have, and to look once costs less than to change
-/// no rows.
+/// Whether a run has asked a person or a model. Few have, and one query costs less than several
+/// updates that change no rows.
 fn has_loose_ends(db: &Connection, n: i64) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM counted WHERE run = ?1) \
                OR EXISTS (SELECT 1 FROM reservation WHERE run = ?1) \
@@ -43,7 +43,7 @@ fn has_loose_ends(db: &Connection, n: i64) -> Result<bool, Fault> {
     Ok(db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?)
 }
 
-/// Nobody needs answers any more to what a run has asked.
+/// Closes the open questions of a run that has ended.
 fn close_questions(db: &Connection, n: i64, at: Timestamp) -> Result<(), Fault> {
     let sql = "UPDATE approval INDEXED BY approval_open SET closed_at = ?2 \
                WHERE run = ?1 AND decided_at IS NULL AND closed_at IS NULL";
@@ -69,8 +69,8 @@ pub(super) fn cancel(
     })
 }
 
-/// Ends a run that nobody drives; leaves word for whoever drives it otherwise. Says which run it
-/// is and where it stood.
+/// Ends a run without a driver; stores a cancel request for the driver otherwise. Returns the number
+/// of the run and its status before.
 pub(super) fn stop(
     db: &Connection,
     run: &RunId,
@@ -80,7 +80,9 @@ pub(super) fn stop(
 ) -> Result<Option<(i64, RunStatus)>, Fault> {
     let sql = "SELECT n, status, cancel_by FROM run WHERE id = ?1";
     let found = db.prepare_cached(sql)?.query_row([run.as_str()], |row| {
-        Ok((row.get(0)?, row::word(row, 1)?, row.get(2)?))
+        damage::read_by(row, "run", run, || {
+            Ok((row.get(0)?, row::word(row, 1)?, row.get(2)?))
+        })
     });
     let Some((n, status, before)) = found.optional()? else {
         return Ok(None);
@@ -108,7 +110,7 @@ fn cancelled(by: &str, at: Timestamp) -> Finish {
     Finish {
         outcome: Outcome::Cancelled,
         outputs: None,
-        error: Some(common::cancelled(by)),
+        error: Some(backend::cancelled(by)),
         aftermath: None,
         at,
     }

@@ -37,13 +37,13 @@ pub(super) trait Entry: Send {
     fn answer(self: Box<Self>, failed: Option<&Error>);
 }
 
-pub(super) struct Work<T, F> {
+pub(super) struct WriteRequest<T, F> {
     todo: F,
     result: Option<Result<T, Error>>,
     reply: oneshot::Sender<Result<T, Error>>,
 }
 
-impl<T, F> Work<T, F> {
+impl<T, F> WriteRequest<T, F> {
     pub(super) fn new(work: F, reply: oneshot::Sender<Result<T, Error>>) -> Self {
         Self {
             todo: work,
@@ -53,13 +53,13 @@ impl<T, F> Work<T, F> {
     }
 }
 
-impl<T, F> Entry for Work<T, F>
+impl<T, F> Entry for WriteRequest<T, F>
 where
     T: Send,
     F: Fn(&Connection) -> Result<T, Fault> + Send,
 {
     fn apply(&mut self, db: &Connection, path: &Path) -> Result<(), Error> {
-        let result = (self.todo)(db).map_err(|fault| fault.of(path));
+        let result = (self.todo)(db).map_err(|fault| fault.into_error(path));
         let verdict = result.as_ref().map(|_| ()).map_err(Error::clone);
         self.result = Some(result);
         verdict
@@ -73,13 +73,13 @@ where
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(Error::Closed),
         };
-        // Whoever asked may have left; what is written stays written.
+        // The caller may have left; the write stays.
         drop(self.reply.send(result));
     }
 }
 
 /// The connection that writes.
-pub(super) struct Pen {
+pub(super) struct WriteConnection {
     db: Connection,
     path: PathBuf,
     patience: Duration,
@@ -90,7 +90,7 @@ pub(super) struct Pen {
     identity: Option<Arc<Identity>>,
 }
 
-impl Pen {
+impl WriteConnection {
     pub(super) fn new(
         db: Connection,
         path: PathBuf,
@@ -113,6 +113,11 @@ impl Pen {
             log: Cell::new(0),
             identity,
         })
+    }
+
+    /// Whether no transaction is open.
+    pub(super) fn is_idle(&self) -> bool {
+        self.db.is_autocommit()
     }
 
     /// Whether the log is so many times as long as it should be.
@@ -243,7 +248,7 @@ mod tests {
 
     type Reply = oneshot::Receiver<Result<usize, Error>>;
 
-    /// Work that adds a row, or fails before or after it has done so.
+    /// WriteRequest that adds a row, or fails before or after it has done so.
     fn adds(row: i64, fails: Option<bool>) -> (Box<dyn Entry>, Reply) {
         let (reply, answer) = oneshot::channel();
         let work = move |db: &Connection| {
@@ -256,29 +261,47 @@ mod tests {
                 None => Ok(added),
             }
         };
-        (Box::new(Work::new(work, reply)), answer)
+        (Box::new(WriteRequest::new(work, reply)), answer)
     }
 
     fn written(entries: &[(i64, Option<bool>)]) -> (Vec<bool>, Vec<i64>) {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE it (n INTEGER PRIMARY KEY)")
             .unwrap();
-        let pen = Pen::new(db, PathBuf::new(), &SqliteOptions::default(), None).unwrap();
+        let connection =
+            WriteConnection::new(db, PathBuf::new(), &SqliteOptions::default(), None).unwrap();
         let (mut group, answers): (Vec<_>, Vec<Reply>) = entries
             .iter()
             .map(|(row, fails)| adds(*row, *fails))
             .unzip();
-        pen.write(&mut group).unwrap();
+        connection.write(&mut group).unwrap();
         group.into_iter().for_each(|entry| entry.answer(None));
         let good = |mut answer: Reply| answer.try_recv().unwrap().is_ok();
         let good = answers.into_iter().map(good).collect();
-        let mut rows = pen.db.prepare("SELECT n FROM it ORDER BY n").unwrap();
+        let mut rows = connection
+            .db
+            .prepare("SELECT n FROM it ORDER BY n")
+            .unwrap();
         let rows = rows.query_map([], |row| row.get(0)).unwrap();
         (good, rows.collect::<Result<_, _>>().unwrap())
     }
 
     #[test]
-    fn a_bad_entry_takes_nobody_with_it() {
+    fn a_panic_leaves_a_pen_that_is_not_idle() {
+        let db = Connection::open_in_memory().unwrap();
+        let connection =
+            WriteConnection::new(db, PathBuf::new(), &SqliteOptions::default(), None).unwrap();
+        let (reply, _answer) = oneshot::channel::<Result<(), Error>>();
+        let work = |_: &Connection| -> Result<(), Fault> { panic!("in the middle") };
+        let mut group: [Box<dyn Entry>; 1] = [Box::new(WriteRequest::new(work, reply))];
+        assert!(connection.is_idle());
+        let write = std::panic::AssertUnwindSafe(|| connection.write(&mut group));
+        assert!(std::panic::catch_unwind(write).is_err());
+        assert!(!connection.is_idle());
+    }
+
+    #[test]
+    fn a_bad_entry_does_not_undo_others() {
         let early = written(&[(1, None), (2, Some(false)), (3, None)]);
         assert_eq!(early, (vec![true, false, true], vec![1, 3]));
         // One that has written is undone, and the others are there once.

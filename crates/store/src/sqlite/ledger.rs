@@ -1,13 +1,15 @@
-//! What is reserved and what was spent.
+//! Reservations and spending.
 //!
-//! Reservations are few, one per call in flight and scope, so that they are added up when somebody
-//! asks. What was spent is a sum that is kept.
+//! Reservations are few, one per call in flight and scope, so that they are summed on request. Spending
+//! is stored as a sum.
 
 use jiff::Timestamp;
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::damage;
 use super::fault::Fault;
-use super::row::{self, micros, signed};
+use super::row::{self, micros, natural, signed};
 use crate::ledger::{Balance, amount, bucket, bucket_end};
 use crate::{Error, Lease, Reserve, Reserved, Spend, SpentFilter, SpentRow, UsageRow};
 
@@ -52,16 +54,17 @@ pub(super) fn spend_estimates(db: &Connection, n: i64, at: Timestamp) -> Result<
                FROM reservation WHERE run = ?1 GROUP BY key ORDER BY key";
     let mut lost = db.prepare_cached(sql)?;
     let lost = lost.query_map([n], |row| {
-        let scopes: String = row.get(4)?;
-        Ok(Spend {
-            key: format!("{} interrupted at {at}", row.get::<_, String>(0)?),
-            scopes: serde_json::from_str(&scopes).unwrap_or_default(),
-            tokens_in: natural(row, 2)?,
-            tokens_out: 0,
-            micros: natural(row, 3)?,
-            calls: 1,
-            agent: row.get(1)?,
-            at,
+        damage::read(row, "reservation", 0, || {
+            Ok(Spend {
+                key: format!("{} interrupted at {at}", row.get::<_, String>(0)?),
+                scopes: scopes(row, 4)?,
+                tokens_in: natural(row, 2)?,
+                tokens_out: 0,
+                micros: natural(row, 3)?,
+                calls: 1,
+                agent: row.get(1)?,
+                at,
+            })
         })
     })?;
     for spend in lost.collect::<Result<Vec<_>, _>>()? {
@@ -70,28 +73,36 @@ pub(super) fn spend_estimates(db: &Connection, n: i64, at: Timestamp) -> Result<
     release(db, n)
 }
 
-/// How a scope stands without what is reserved under a key.
+/// The scopes of one call, which the statement puts into a JSON list.
+fn scopes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let list: String = row.get(column)?;
+    serde_json::from_str(&list).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+    })
+}
+
+/// The balance of a scope without the reservation under a key.
 fn balance(db: &Connection, scope: &str, n: i64, key: &str) -> Result<Balance, Fault> {
     let sql = "SELECT tokens_in + tokens_out, micros FROM ledger WHERE scope = ?1";
     let spent = db
         .prepare_cached(sql)?
-        .query_row([scope], pair)
+        .query_row([scope], |row| pair(row, "ledger", scope))
         .optional()?;
     let sql = "SELECT coalesce(sum(tokens), 0), coalesce(sum(micros), 0) FROM reservation \
                WHERE scope = ?1 AND NOT (run = ?2 AND key = ?3)";
     let mut reserved = db.prepare_cached(sql)?;
     Ok(Balance {
         spent: spent.unwrap_or_default(),
-        reserved: reserved.query_row(params![scope, n, key], pair)?,
+        reserved: reserved.query_row(params![scope, n, key], |row| {
+            pair(row, "reservation", scope)
+        })?,
     })
 }
 
-fn pair(row: &Row<'_>) -> rusqlite::Result<(u64, u64)> {
-    Ok((natural(row, 0)?, natural(row, 1)?))
-}
-
-fn natural(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, i64>(column)?.unsigned_abs())
+fn pair(row: &Row<'_>, table: &'static str, scope: &str) -> rusqlite::Result<(u64, u64)> {
+    damage::read_by(row, table, scope, || {
+        Ok((natural(row, 0)?, natural(row, 1)?))
+    })
 }
 
 fn number(wanted: u64) -> i64 {
@@ -163,8 +174,9 @@ pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRo
         (None, None) => ("", None),
     };
     // One statement, so that both tables are seen as of one instant.
-    let sql = "SELECT scope, sum(a), sum(b), sum(c), sum(d), sum(e), sum(f), sum(g), sum(h), \
-               sum(i) FROM (SELECT scope, tokens_in a, tokens_out b, micros c, calls d, 0 e, 0 f, \
+    let sql = "SELECT scope, sum(a) tokens_in, sum(b) tokens_out, sum(c) micros, sum(d) calls, \
+               sum(e) reserved_tokens, sum(f) reserved_micros, sum(g) estimated_tokens, \
+               sum(h) estimated_micros, sum(i) estimated_calls FROM (SELECT scope, tokens_in a, tokens_out b, micros c, calls d, 0 e, 0 f, \
                estimated_tokens g, estimated_micros h, estimated_calls i FROM ledger \
                WHERE scope >= ?1 AND (?2 IS NULL OR scope <= ?2) UNION ALL \
                SELECT scope, 0, 0, 0, 0, tokens, micros, 0, 0, 0 FROM reservation \
@@ -173,7 +185,7 @@ pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRo
     let mut rows = rows.query(params![from, to])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let scope: String = row.get(0)?;
+        let scope: String = damage::read(row, "ledger", 0, || row.get(0))?;
         if filter
             .prefix
             .as_ref()
@@ -182,37 +194,45 @@ pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRo
             break;
         }
         if filter.fits(&scope) {
-            found.push(SpentRow {
-                scope,
-                tokens_in: natural(row, 1)?,
-                tokens_out: natural(row, 2)?,
-                micros: natural(row, 3)?,
-                calls: natural(row, 4)?,
-                reserved_tokens: natural(row, 5)?,
-                reserved_micros: natural(row, 6)?,
-                estimated_tokens: natural(row, 7)?,
-                estimated_micros: natural(row, 8)?,
-                estimated_calls: natural(row, 9)?,
-            });
+            found.push(read_spent(row, scope)?);
         }
     }
     Ok(found)
 }
 
+fn read_spent(row: &Row<'_>, scope: String) -> rusqlite::Result<SpentRow> {
+    damage::read(row, "ledger", 0, || {
+        Ok(SpentRow {
+            scope,
+            tokens_in: natural(row, 1)?,
+            tokens_out: natural(row, 2)?,
+            micros: natural(row, 3)?,
+            calls: natural(row, 4)?,
+            reserved_tokens: natural(row, 5)?,
+            reserved_micros: natural(row, 6)?,
+            estimated_tokens: natural(row, 7)?,
+            estimated_micros: natural(row, 8)?,
+            estimated_calls: natural(row, 9)?,
+        })
+    })
+}
+
 /// What was spent by a run, for its row. Most runs ask no model: then nothing is found under one
 /// key.
 pub(super) fn of_run(db: &Connection, n: i64) -> Result<Option<String>, Fault> {
-    let sql = "SELECT tokens_in, tokens_out, micros, calls, estimated_calls FROM ledger \
+    let sql = "SELECT tokens_in, tokens_out, micros, calls, estimated_calls, scope FROM ledger \
                WHERE scope = 'run:' || (SELECT id FROM run WHERE n = ?1)";
     let mut found = db.prepare_cached(sql)?;
     let found = found.query_row([n], |row| {
-        Ok(SpentRow {
-            tokens_in: natural(row, 0)?,
-            tokens_out: natural(row, 1)?,
-            micros: natural(row, 2)?,
-            calls: natural(row, 3)?,
-            estimated_calls: natural(row, 4)?,
-            ..SpentRow::default()
+        damage::read(row, "ledger", 5, || {
+            Ok(SpentRow {
+                tokens_in: natural(row, 0)?,
+                tokens_out: natural(row, 1)?,
+                micros: natural(row, 2)?,
+                calls: natural(row, 3)?,
+                estimated_calls: natural(row, 4)?,
+                ..SpentRow::default()
+            })
         })
     });
     Ok(found.optional()?.and_then(|spent| spent.document()))
@@ -227,11 +247,13 @@ pub(super) fn usage_since(
                WHERE agent = ?1 AND bucket >= ?2 ORDER BY bucket";
     let mut rows = db.prepare_cached(sql)?;
     let rows = rows.query_map(params![agent, micros(bucket(from))], |row| {
-        Ok(UsageRow {
-            bucket: row::instant(row, 0)?,
-            tokens: natural(row, 1)?,
-            micros: natural(row, 2)?,
-            calls: natural(row, 3)?,
+        damage::read_by(row, "usage", agent, || {
+            Ok(UsageRow {
+                bucket: row::instant(row, 0)?,
+                tokens: natural(row, 1)?,
+                micros: natural(row, 2)?,
+                calls: natural(row, 3)?,
+            })
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

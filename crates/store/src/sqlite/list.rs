@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::append::events_of;
+use super::damage;
 use super::fault::Fault;
 use super::row::{self, micros, run_columns, signed};
 use crate::{PageEnd, RunFilter, RunPage, RunRow, StoredEvent};
@@ -14,15 +15,18 @@ pub(super) fn owners(db: &Connection) -> Result<Vec<String>, Fault> {
     let sql = "SELECT DISTINCT owner FROM run INDEXED BY run_active \
                WHERE status = 'running' AND turn IS NOT NULL ORDER BY owner";
     let mut owners = db.prepare_cached(sql)?;
-    let owners = owners.query_map([], |row| row.get(0))?;
+    let owners = owners.query_map([], |row| damage::read(row, "run", 0, || row.get(0)))?;
     Ok(owners.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn next_wake(db: &Connection) -> Result<Option<Timestamp>, Fault> {
-    let sql = "SELECT wake_at FROM run INDEXED BY run_asleep \
+    let sql = "SELECT wake_at, id FROM run INDEXED BY run_asleep \
                WHERE status = 'waiting' AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1";
     let mut next = db.prepare_cached(sql)?;
-    Ok(next.query_row([], |row| row::instant(row, 0)).optional()?)
+    let next = next.query_row([], |row| {
+        damage::read(row, "run", 1, || row::instant(row, 0))
+    });
+    Ok(next.optional()?)
 }
 
 pub(super) fn late_running(db: &Connection, late: SignedDuration) -> Result<u64, Fault> {
@@ -66,8 +70,7 @@ pub(super) fn count(db: &Connection, filter: &RunFilter) -> Result<u64, Fault> {
     let (which, values) = conditions(filter);
     let sql = format!("SELECT count(*) FROM run {which}");
     let mut count = db.prepare_cached(&sql)?;
-    let count: i64 = count.query_row(params_from_iter(values), |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+    Ok(count.query_row(params_from_iter(values), |row| row::natural(row, 0))?)
 }
 
 /// What a filter asks for, and the values of its question marks.

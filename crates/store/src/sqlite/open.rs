@@ -84,6 +84,13 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
     Ok(db)
 }
 
+/// A connection to an empty database in memory, in place of a file that does not exist.
+pub(super) fn empty(path: &Path, _options: &SqliteOptions) -> Result<Connection, Error> {
+    let mut db = Connection::open_in_memory().map_err(|error| translate(&error, path))?;
+    migrate(&mut db, path)?;
+    Ok(db)
+}
+
 /// A connection that only reads, also where nothing can be written: in another user's folder,
 /// on a read-only or a full disk.
 ///
@@ -244,9 +251,9 @@ fn configure(db: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "wal")?;
     // FULL syncs the log at every commit: what was answered survives a power cut.
     db.pragma_update(None, "synchronous", "full")?;
-    // The log keeps its size, as writing over it is faster than growing it, unless a long reading
-    // of somebody else's has made it much too large.
-    // When it is copied is decided by whoever writes.
+    // The log keeps its size, as writing over it is faster than growing it, unless a long read
+    // of another process has made it much too large.
+    // The writer decides when it is copied.
     let limit = i64::from(options.log_pages) * 4096 * 8;
     db.pragma_update(None, "journal_size_limit", limit)?;
     db.pragma_update(None, "foreign_keys", true)?;
@@ -270,12 +277,11 @@ fn migrate(db: &mut Connection, path: &Path) -> Result<(), Error> {
     if number(db, "PRAGMA user_version").is_ok_and(|found| found == KNOWN) {
         return Ok(());
     }
-    Err(match error {
-        rusqlite_migration::Error::RusqliteError { err, .. } => translate(&err, path),
-        other => Error::Backend {
-            reason: other.to_string(),
-        },
-    })
+    if let rusqlite_migration::Error::RusqliteError { err, .. } = error {
+        return Err(translate(&err, path));
+    }
+    let reason = error.to_string();
+    Err(Error::Backend { reason })
 }
 
 fn number(db: &Connection, sql: &str) -> rusqlite::Result<i64> {

@@ -1,9 +1,10 @@
-//! Messages, facts and switches.
+//! Notices, facts, held skills and settings.
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
+use super::damage;
 use super::fault::Fault;
 use super::row::{self, micros};
 use crate::{
@@ -15,20 +16,22 @@ const COLUMNS: &str = "outbox.n, run.id, outbox.skill, outbox.key, body, at, out
 const FROM: &str = "outbox LEFT JOIN run ON run.n = outbox.run";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<NoticeRow> {
-    Ok(NoticeRow {
-        id: row.get(0)?,
-        run: row.get::<_, Option<String>>(1)?.map(deft_model::RunId::new),
-        skill: row.get(2)?,
-        key: row.get(3)?,
-        body: row.get(4)?,
-        at: row::instant(row, 5)?,
-        status: NoticeStatus::from_word(row.get_ref(6)?.as_str()?).unwrap_or(NoticeStatus::Dead),
-        attempts: row.get(7)?,
-        try_at: row::maybe_instant(row, 8)?,
-        receipt: row.get(9)?,
-        error: row.get(10)?,
-        ended_at: row::maybe_instant(row, 11)?,
-        parts: row.get(12)?,
+    damage::read(row, "outbox", 0, || {
+        Ok(NoticeRow {
+            id: row.get(0)?,
+            run: row.get::<_, Option<String>>(1)?.map(deft_model::RunId::new),
+            skill: row.get(2)?,
+            key: row.get(3)?,
+            body: row.get(4)?,
+            at: row::instant(row, 5)?,
+            status: row::known_word(row, 6, NoticeStatus::from_word)?,
+            attempts: row.get(7)?,
+            try_at: row::maybe_instant(row, 8)?,
+            receipt: row.get(9)?,
+            error: row.get(10)?,
+            ended_at: row::maybe_instant(row, 11)?,
+            parts: row.get(12)?,
+        })
     })
 }
 
@@ -78,7 +81,7 @@ pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> R
         | NoticeEnd::Dead { error } => (None, Some(error)),
     };
     let tried = !matches!(end, NoticeEnd::Later { .. });
-    // What has arrived has arrived, whoever thinks otherwise later.
+    // A delivered message stays delivered, whatever a later report says.
     let sql = "UPDATE outbox SET status = ?2, try_at = ?3, receipt = ?4, error = ?5, ended_at = ?6, \
                attempts = max(attempts - ?7, 0) WHERE n = ?1 AND status <> 'sent'";
     db.prepare_cached(sql)?.execute(params![
@@ -113,8 +116,7 @@ pub(super) fn count(db: &Connection, filter: &NoticeFilter) -> Result<u64, Fault
     let (which, values) = conditions(filter);
     let sql = format!("SELECT count(*) FROM outbox WHERE {which}");
     let mut count = db.prepare_cached(&sql)?;
-    let count: i64 = count.query_row(params_from_iter(values), |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+    Ok(count.query_row(params_from_iter(values), |row| row::natural(row, 0))?)
 }
 
 /// The conditions of a filter and the values of its question marks.
@@ -137,10 +139,13 @@ fn conditions(filter: &NoticeFilter) -> (String, Vec<Value>) {
 }
 
 pub(super) fn next(db: &Connection) -> Result<Option<Timestamp>, Fault> {
-    let sql = "SELECT try_at FROM outbox INDEXED BY outbox_due \
+    let sql = "SELECT try_at, n FROM outbox INDEXED BY outbox_due \
                WHERE try_at IS NOT NULL ORDER BY try_at LIMIT 1";
     let mut next = db.prepare_cached(sql)?;
-    Ok(next.query_row([], |row| row::instant(row, 0)).optional()?)
+    let next = next.query_row([], |row| {
+        damage::read(row, "outbox", 1, || row::instant(row, 0))
+    });
+    Ok(next.optional()?)
 }
 
 pub(super) fn retry(db: &Connection, id: Option<i64>, at: Timestamp) -> Result<u64, Fault> {
@@ -176,15 +181,17 @@ pub(super) fn save_fact(db: &Connection, fact: &NewFact) -> Result<(FactRow, boo
 }
 
 fn read_fact(row: &Row<'_>) -> rusqlite::Result<FactRow> {
-    Ok(FactRow {
-        id: row.get(0)?,
-        fact: NewFact {
-            agent_id: row.get(1)?,
-            category: row.get(2)?,
-            text: row.get(3)?,
-            source: row.get(4)?,
-            at: row::instant(row, 5)?,
-        },
+    damage::read(row, "fact", 0, || {
+        Ok(FactRow {
+            id: row.get(0)?,
+            fact: NewFact {
+                agent_id: row.get(1)?,
+                category: row.get(2)?,
+                text: row.get(3)?,
+                source: row.get(4)?,
+                at: row::instant(row, 5)?,
+            },
+        })
     })
 }
 
@@ -232,13 +239,18 @@ pub(super) fn hold(db: &Connection, skill: &str, held: bool, at: Timestamp) -> R
 
 pub(super) fn held(db: &Connection, skill: &str) -> Result<Option<Timestamp>, Fault> {
     let mut since = db.prepare_cached("SELECT since FROM hold WHERE skill = ?1")?;
-    let since = since.query_row([skill], |row| row::instant(row, 0));
+    let since = since.query_row([skill], |row| {
+        damage::read_by(row, "hold", skill, || row::instant(row, 0))
+    });
     Ok(since.optional()?)
 }
 
 pub(super) fn setting(db: &Connection, name: &str) -> Result<Option<String>, Fault> {
     let mut value = db.prepare_cached("SELECT value FROM setting WHERE name = ?1")?;
-    Ok(value.query_row([name], |row| row.get(0)).optional()?)
+    let value = value.query_row([name], |row| {
+        damage::read_by(row, "setting", name, || row.get(0))
+    });
+    Ok(value.optional()?)
 }
 
 pub(super) fn keep_setting(db: &Connection, name: &str, value: &str) -> Result<(), Fault> {

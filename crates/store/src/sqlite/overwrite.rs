@@ -13,7 +13,9 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::identity::FileId;
 
@@ -24,13 +26,13 @@ static HANDLES: LazyLock<Mutex<HashMap<FileId, Arc<File>>>> = LazyLock::new(Mute
 /// Sees writes to a database that no checkpoint explains.
 pub(super) struct OverwriteCheck {
     index: Arc<File>,
-    seen: Mutex<Seen>,
+    seen: Mutex<FileState>,
 }
 
-/// What the files were like at the last look. The log was read before the file: a checkpoint between
+/// The state of the files at the last check. The log was read before the file: a checkpoint between
 /// the two leaves an old note of the log, which explains a new file, and never the reverse.
 #[derive(Clone, Copy)]
-struct Seen {
+struct FileState {
     log: LogState,
     stamp: Stamp,
 }
@@ -60,15 +62,15 @@ impl OverwriteCheck {
         let stamp = Stamp::from_metadata(&fs::metadata(database).ok()?);
         Some(Self {
             index,
-            seen: Mutex::new(Seen { log, stamp }),
+            seen: Mutex::new(FileState { log, stamp }),
         })
     }
 
     /// Reads the state of the log, ahead of a look at the file. `None` if it cannot be read.
-    pub(super) fn begin(&self) -> Option<Look<'_>> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn begin(&self) -> Option<FileCheck<'_>> {
+        let seen = self.seen.lock();
         let log = log_state(&self.index).ok()?;
-        Some(Look {
+        Some(FileCheck {
             index: &self.index,
             log,
             seen,
@@ -81,14 +83,14 @@ impl OverwriteCheck {
     }
 }
 
-/// One look at the files, of which the log has been read.
-pub(super) struct Look<'c> {
+/// One check of the files, after its first step: the log has been read.
+pub(super) struct FileCheck<'c> {
     index: &'c File,
     log: LogState,
-    seen: MutexGuard<'c, Seen>,
+    seen: MutexGuard<'c, FileState>,
 }
 
-impl Look<'_> {
+impl FileCheck<'_> {
     /// Whether the file was overwritten since the last look. A file that cannot be read says nothing.
     pub(super) fn finds_overwrite(mut self, database: &Metadata) -> bool {
         let stamp = Stamp::from_metadata(database);
@@ -101,7 +103,7 @@ impl Look<'_> {
                 return true;
             }
         }
-        *self.seen = Seen {
+        *self.seen = FileState {
             log: self.log,
             stamp,
         };
@@ -126,7 +128,7 @@ impl LogState {
 
 fn handle(path: &Path) -> io::Result<Arc<File>> {
     let id = FileId::from_metadata(&fs::metadata(path)?);
-    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut handles = HANDLES.lock();
     if let Some(file) = handles.get(&id) {
         return Ok(Arc::clone(file));
     }

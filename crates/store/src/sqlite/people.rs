@@ -3,6 +3,7 @@
 use deft_model::RunStatus;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
+use super::damage;
 use super::fault::Fault;
 use super::row::{self, APPROVAL, micros};
 use crate::{ApprovalRow, Decided, Decision, Grant};
@@ -22,7 +23,7 @@ pub(super) fn decide(
             row::approval(row)?,
             closed.is_some(),
             row.get(13)?,
-            row::word(row, 14)?,
+            damage::read(row, "run", 9, || row::word(row, 14))?,
         ))
     });
     let Some((mut asked, closed, n, status)) = found.optional()? else {
@@ -128,15 +129,17 @@ pub(super) fn grants(db: &Connection, skill: Option<&str>) -> Result<Vec<Grant>,
     );
     let mut grants = db.prepare_cached(&sql)?;
     let grants = grants.query_map(params_from_iter(skill), |row| {
-        Ok(Grant {
-            id: row.get(0)?,
-            skill: row.get(1)?,
-            revision: row.get(2)?,
-            operation: row.get(3)?,
-            describes: row.get(4)?,
-            by: row.get(5)?,
-            at: row::instant(row, 6)?,
-            pattern: row.get(7)?,
+        damage::read(row, "grant_", 0, || {
+            Ok(Grant {
+                id: row.get(0)?,
+                skill: row.get(1)?,
+                revision: row.get(2)?,
+                operation: row.get(3)?,
+                describes: row.get(4)?,
+                by: row.get(5)?,
+                at: row::instant(row, 6)?,
+                pattern: row.get(7)?,
+            })
         })
     })?;
     Ok(grants.collect::<Result<_, _>>()?)

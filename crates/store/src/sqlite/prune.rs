@@ -11,7 +11,7 @@ use super::row::{self, micros};
 use crate::{Prune, Pruned};
 
 /// Runs that are over and old, and the rows of other tables that go with them.
-/// Whoever is still to be told of a run keeps it.
+/// A run with a queued notice is kept.
 const OLD: &str = "FROM run WHERE status = 'done' AND finished_at < ?1 AND NOT EXISTS \
      (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
 
@@ -22,8 +22,7 @@ pub(super) fn count(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
     let mut runs = db.prepare_cached(&sql)?;
     let runs = runs.query_map([before], |row| row::run_id(row, 0))?;
     let number = |sql: &str, at: i64| -> Result<u64, Fault> {
-        let number: i64 = db.query_row(sql, [at], |row| row.get(0))?;
-        Ok(number.unsigned_abs())
+        Ok(db.query_row(sql, [at], |row| row::natural(row, 0))?)
     };
     let events = format!("SELECT count(*) FROM event WHERE run IN (SELECT n {OLD})");
     let results = "SELECT count(*) FROM cache WHERE expires_at <= ?1";
@@ -39,7 +38,7 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
     let found = found(db, wish)?;
     let mut events = 0;
     for (n, _) in &found {
-        // Whoever asks for the key or the slot again is told what was.
+        // A later admission with the same key or slot gets this row.
         db.prepare_cached(
             "INSERT INTO spent SELECT id, skill, revision, tier, agent_id, cause, slot, slot_until, \
              slot_count, key, \
@@ -49,8 +48,9 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<Pruned, Fault> {
         .execute([n])?;
         // The newest event of all leaves a row behind, which does not count as deleted there.
         let sql = "SELECT count(*) FROM event WHERE run = ?1";
-        let gone: i64 = db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?;
-        events += gone.unsigned_abs();
+        events += db
+            .prepare_cached(sql)?
+            .query_row([n], |row| row::natural(row, 0))?;
         let sql = "DELETE FROM event WHERE run = ?1";
         db.prepare_cached(sql)?.execute([n])?;
         let sql = "DELETE FROM run WHERE n = ?1";

@@ -4,10 +4,11 @@
 //! begins after a write was answered sees it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -18,7 +19,7 @@ use super::writer::join;
 use crate::{Answer, Error};
 
 /// How a connection is opened.
-pub(super) type Open = fn(&Path, &SqliteOptions) -> Result<Connection, Error>;
+pub(super) type OpenConnection = fn(&Path, &SqliteOptions) -> Result<Connection, Error>;
 
 type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 
@@ -34,7 +35,7 @@ pub(super) struct Readers {
 struct Reader {
     path: PathBuf,
     options: SqliteOptions,
-    open: Open,
+    open: OpenConnection,
     db: Option<Connection>,
     /// What the file has to be, while another process writes to it too.
     identity: Option<Arc<Identity>>,
@@ -44,7 +45,7 @@ impl Reader {
     fn new(
         path: &Path,
         options: &SqliteOptions,
-        open: Open,
+        open: OpenConnection,
         identity: Option<&Arc<Identity>>,
     ) -> Self {
         Self {
@@ -82,7 +83,7 @@ impl Reader {
             Some(db) => db,
             None => (self.open)(&self.path, &self.options)?,
         };
-        let answer = question(&db).map_err(|fault| fault.of(&self.path));
+        let answer = question(&db).map_err(|fault| fault.into_error(&self.path));
         self.db = Some(db);
         answer
     }
@@ -92,7 +93,7 @@ impl Readers {
     pub(super) fn start(
         path: &Path,
         options: &SqliteOptions,
-        open: Open,
+        open: OpenConnection,
         identity: Option<&Arc<Identity>>,
     ) -> Result<Self, Error> {
         let reader = || Reader::new(path, options, open, identity);
@@ -120,7 +121,7 @@ impl Readers {
     pub(super) fn version(&self) -> Answer<'static, u64> {
         let watcher = Arc::clone(&self.watcher);
         self.send(move |_| {
-            let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut watcher = watcher.lock();
             watcher.ask(|db| {
                 let mut version = db.prepare_cached("PRAGMA data_version")?;
                 let version: i64 = version.query_row([], |row| row.get(0))?;
@@ -152,7 +153,7 @@ impl Drop for Readers {
 fn spawn(jobs: Arc<Mutex<Receiver<Job>>>, mut reader: Reader) -> Result<JoinHandle<()>, Error> {
     let next = move || {
         // One thread waits for work and holds the lock; the others wait for the lock.
-        let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = jobs.lock();
         jobs.recv().ok()
     };
     std::thread::Builder::new()

@@ -2,9 +2,10 @@
 
 use deft_model::{Choice, RunId};
 use jiff::Timestamp;
-use rusqlite::types::{FromSqlError, Type};
+use rusqlite::types::Type;
 use rusqlite::{Result, Row};
 
+use super::damage;
 use crate::{ApprovalRow, Decision, NewApproval, RunRow, StoredEvent};
 
 /// The columns that [`run`] reads, and behind them two that only the store knows.
@@ -43,38 +44,45 @@ pub(super) fn least_number(admitted_at: Timestamp) -> i64 {
     admitted_at.as_millisecond()
 }
 
-/// A number that is never negative in practice.
+/// A number as it is stored.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 pub(super) fn run(row: &Row<'_>) -> Result<RunRow> {
-    Ok(RunRow {
-        id: run_id(row, 0)?,
-        skill: row.get(1)?,
-        revision: row.get(2)?,
-        tier: row.get(3)?,
-        agent_id: row.get(4)?,
-        cause: row.get(5)?,
-        slot: maybe_instant(row, 6)?,
-        key: row.get(7)?,
-        parent: row.get::<_, Option<String>>(8)?.map(RunId::new),
-        status: word(row, 9)?,
-        outcome: maybe_word(row, 10)?,
-        inputs: row.get(11)?,
-        outputs: row.get(12)?,
-        error: row.get(13)?,
-        usage: row.get(14)?,
-        admitted_at: instant(row, 15)?,
-        started_at: maybe_instant(row, 16)?,
-        finished_at: maybe_instant(row, 17)?,
-        wake_at: maybe_instant(row, 18)?,
-        waiting_for: row.get(19)?,
-        cancel_by: row.get(20)?,
-        owner: row.get(21)?,
-        finish_ordinal: row.get(22)?,
-        slot_until: maybe_instant(row, 23)?,
-        slot_count: row.get::<_, i64>(24)?.unsigned_abs(),
+    run_from(row, "run")
+}
+
+/// Reads the columns of a run, from its own table or from that of deleted runs.
+pub(super) fn run_from(row: &Row<'_>, table: &'static str) -> Result<RunRow> {
+    damage::read(row, table, 0, || {
+        Ok(RunRow {
+            id: run_id(row, 0)?,
+            skill: row.get(1)?,
+            revision: row.get(2)?,
+            tier: row.get(3)?,
+            agent_id: row.get(4)?,
+            cause: row.get(5)?,
+            slot: maybe_instant(row, 6)?,
+            key: row.get(7)?,
+            parent: row.get::<_, Option<String>>(8)?.map(RunId::new),
+            status: word(row, 9)?,
+            outcome: maybe_word(row, 10)?,
+            inputs: row.get(11)?,
+            outputs: row.get(12)?,
+            error: row.get(13)?,
+            usage: row.get(14)?,
+            admitted_at: instant(row, 15)?,
+            started_at: maybe_instant(row, 16)?,
+            finished_at: maybe_instant(row, 17)?,
+            wake_at: maybe_instant(row, 18)?,
+            waiting_for: row.get(19)?,
+            cancel_by: row.get(20)?,
+            owner: row.get(21)?,
+            finish_ordinal: row.get(22)?,
+            slot_until: maybe_instant(row, 23)?,
+            slot_count: natural(row, 24)?,
+        })
     })
 }
 
@@ -85,12 +93,14 @@ pub(super) fn run_and_token(row: &Row<'_>) -> Result<(RunRow, i64, i64)> {
 
 /// Reads `seq, at, kind, body` of an event of a known run.
 pub(super) fn event(row: &Row<'_>, run: RunId) -> Result<StoredEvent> {
-    Ok(StoredEvent {
-        seq: row.get::<_, i64>(0)?.unsigned_abs(),
-        run,
-        at: instant(row, 1)?,
-        kind: row.get(2)?,
-        body: row.get(3)?,
+    damage::read(row, "event", 0, || {
+        Ok(StoredEvent {
+            seq: natural(row, 0)?,
+            run,
+            at: instant(row, 1)?,
+            kind: row.get(2)?,
+            body: row.get(3)?,
+        })
     })
 }
 
@@ -99,19 +109,21 @@ pub(super) const APPROVAL: &str = "approval.id, path, message, options, operatio
      answer, decided_by, decided_at, run.id, run.skill, run.revision";
 
 pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow> {
-    Ok(ApprovalRow {
-        asked: NewApproval {
-            id: row.get(0)?,
-            path: row.get(1)?,
-            message: row.get(2)?,
-            options: row.get(3)?,
-            operation: row.get(4)?,
-            at: instant(row, 5)?,
-        },
-        decision: decision(row)?,
-        run: run_id(row, 9)?,
-        skill: row.get(10)?,
-        revision: row.get(11)?,
+    damage::read(row, "approval", 0, || {
+        Ok(ApprovalRow {
+            asked: NewApproval {
+                id: row.get(0)?,
+                path: row.get(1)?,
+                message: row.get(2)?,
+                options: row.get(3)?,
+                operation: row.get(4)?,
+                at: instant(row, 5)?,
+            },
+            decision: decision(row)?,
+            run: run_id(row, 9)?,
+            skill: row.get(10)?,
+            revision: row.get(11)?,
+        })
     })
 }
 
@@ -126,15 +138,20 @@ fn decision(row: &Row<'_>) -> Result<Option<Decision>> {
     }))
 }
 
+/// A number that is never negative.
+pub(super) fn natural(row: &Row<'_>, column: usize) -> Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
 pub(super) fn run_id(row: &Row<'_>, column: usize) -> Result<RunId> {
     Ok(RunId::new(row.get::<_, String>(column)?))
 }
 
 pub(super) fn instant(row: &Row<'_>, column: usize) -> Result<Timestamp> {
     let micros = row.get(column)?;
-    Timestamp::from_microsecond(micros).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, error.into())
-    })
+    Timestamp::from_microsecond(micros)
+        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, micros))
 }
 
 pub(super) fn maybe_instant(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {
@@ -145,10 +162,19 @@ pub(super) fn maybe_instant(row: &Row<'_>, column: usize) -> Result<Option<Times
 }
 
 pub(super) fn word<T: Choice>(row: &Row<'_>, column: usize) -> Result<T> {
-    let text = row.get_ref(column)?.as_str()?;
-    T::from_word(text).ok_or_else(|| {
-        let error = FromSqlError::Other(format!("unknown word `{text}`").into());
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+    known_word(row, column, T::from_word)
+}
+
+/// A word of a column, as the value that it stands for.
+pub(super) fn known_word<T>(
+    row: &Row<'_>,
+    column: usize,
+    from_word: impl FnOnce(&str) -> Option<T>,
+) -> Result<T> {
+    let text: String = row.get(column)?;
+    from_word(&text).ok_or_else(|| {
+        let error = format!("unknown word `{text}`").into();
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error)
     })
 }
 

@@ -6,8 +6,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::fault::Fault;
-use super::outbox;
 use super::row::{self, maybe, micros, signed};
+use super::{damage, outbox};
 use crate::{
     Aftermath, Error, NewSkill, PassedSlots, Put, SkillChange, SkillFilter, SkillOrigin, SkillRow,
     SkillText, SlotStep, Standing, Timeline,
@@ -18,39 +18,38 @@ const COLUMNS: &str = "id, skill, agent_id, name, origin, revision, tier, trigge
      last_run_status, last_run_summary, anchor, next_at, created_at, updated_at, version";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
-    Ok(SkillRow {
-        id: row.get(0)?,
-        text: SkillText {
-            skill: row.get(1)?,
-            agent_id: row.get(2)?,
-            name: row.get(3)?,
-            origin: match row.get_ref(4)?.as_str()? {
-                "file" => SkillOrigin::File,
-                _ => SkillOrigin::Record,
+    damage::read(row, "skill", 1, || {
+        Ok(SkillRow {
+            id: row.get(0)?,
+            text: SkillText {
+                skill: row.get(1)?,
+                agent_id: row.get(2)?,
+                name: row.get(3)?,
+                origin: row::known_word(row, 4, origin_from_word)?,
+                revision: row.get(5)?,
+                tier: row.get(6)?,
+                trigger: row.get(7)?,
+                timing: row.get(8)?,
+                required_tools: row.get(9)?,
             },
-            revision: row.get(5)?,
-            tier: row.get(6)?,
-            trigger: row.get(7)?,
-            timing: row.get(8)?,
-            required_tools: row.get(9)?,
-        },
-        standing: Standing {
-            disabled: row::maybe_word(row, 10)?,
-            streak: row.get(11)?,
-            backoff_until: row::maybe_instant(row, 12)?,
-            alerted_at: row::maybe_instant(row, 13)?,
-            notified_at: row::maybe_instant(row, 14)?,
-            last_run_at: row::maybe_instant(row, 15)?,
-            last_run_status: row.get(16)?,
-            last_run_summary: row.get(17)?,
-        },
-        timeline: Timeline {
-            anchor: row::maybe_instant(row, 18)?,
-            next_at: row::maybe_instant(row, 19)?,
-        },
-        created_at: row::instant(row, 20)?,
-        updated_at: row::instant(row, 21)?,
-        version: row.get::<_, i64>(22)?.unsigned_abs(),
+            standing: Standing {
+                disabled: row::maybe_word(row, 10)?,
+                streak: row.get(11)?,
+                backoff_until: row::maybe_instant(row, 12)?,
+                alerted_at: row::maybe_instant(row, 13)?,
+                notified_at: row::maybe_instant(row, 14)?,
+                last_run_at: row::maybe_instant(row, 15)?,
+                last_run_status: row.get(16)?,
+                last_run_summary: row.get(17)?,
+            },
+            timeline: Timeline {
+                anchor: row::maybe_instant(row, 18)?,
+                next_at: row::maybe_instant(row, 19)?,
+            },
+            created_at: row::instant(row, 20)?,
+            updated_at: row::instant(row, 21)?,
+            version: row::natural(row, 22)?,
+        })
     })
 }
 
@@ -59,6 +58,12 @@ fn origin(origin: SkillOrigin) -> &'static str {
         SkillOrigin::Record => "record",
         SkillOrigin::File => "file",
     }
+}
+
+fn origin_from_word(word: &str) -> Option<SkillOrigin> {
+    [SkillOrigin::Record, SkillOrigin::File]
+        .into_iter()
+        .find(|known| origin(*known) == word)
 }
 
 pub(super) fn put(db: &Connection, skills: &[NewSkill]) -> Result<Vec<Put>, Fault> {
@@ -102,13 +107,14 @@ fn replace(db: &Connection, skill: &NewSkill, id: i64) -> Result<Put, Fault> {
                version = version + 1 WHERE id = ?22 RETURNING created_at, version";
     let mut values = values(skill);
     values.push(Value::Integer(id));
-    let (created, version): (i64, i64) = db
-        .prepare_cached(sql)?
-        .query_row(params_from_iter(values), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    let created = Timestamp::from_microsecond(created).unwrap_or(skill.at);
-    Ok(stored(skill, id, created, version.unsigned_abs()))
+    let (created, version) =
+        db.prepare_cached(sql)?
+            .query_row(params_from_iter(values), |row| {
+                damage::read_by(row, "skill", &skill.text.skill, || {
+                    Ok((row::instant(row, 0)?, row::natural(row, 1)?))
+                })
+            })?;
+    Ok(stored(skill, id, created, version))
 }
 
 /// What a row is made of, in the order of the statements above.
@@ -252,7 +258,9 @@ pub(super) fn by_name(db: &Connection, skill: &str) -> Result<Option<SkillRow>, 
 
 pub(super) fn content(db: &Connection, id: i64) -> Result<Option<String>, Fault> {
     let mut content = db.prepare_cached("SELECT content FROM skill WHERE id = ?1")?;
-    let content = content.query_row([id], |row| row.get::<_, Option<String>>(0));
+    let content = content.query_row([id], |row| {
+        damage::read_by(row, "skill", id, || row.get::<_, Option<String>>(0))
+    });
     Ok(content.optional()?.flatten())
 }
 
@@ -260,7 +268,9 @@ pub(super) fn changed_files(db: &Connection) -> Result<Vec<(String, String)>, Fa
     let sql = "SELECT skill, content FROM skill \
                WHERE origin = 'file' AND content IS NOT NULL ORDER BY skill";
     let mut changed = db.prepare_cached(sql)?;
-    let changed = changed.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let changed = changed.query_map([], |row| {
+        damage::read(row, "skill", 0, || Ok((row.get(0)?, row.get(1)?)))
+    })?;
     Ok(changed.collect::<Result<_, _>>()?)
 }
 
@@ -277,8 +287,7 @@ pub(super) fn count(db: &Connection, filter: &SkillFilter) -> Result<u64, Fault>
     let (which, values) = conditions(filter);
     let sql = format!("SELECT count(*) FROM skill WHERE {which}");
     let mut count = db.prepare_cached(&sql)?;
-    let count: i64 = count.query_row(params_from_iter(values), |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+    Ok(count.query_row(params_from_iter(values), |row| row::natural(row, 0))?)
 }
 
 /// The conditions of a filter and the values of its question marks.
@@ -323,10 +332,13 @@ pub(super) fn due(
 }
 
 pub(super) fn next_due(db: &Connection) -> Result<Option<Timestamp>, Fault> {
-    let sql = "SELECT next_at FROM skill INDEXED BY skill_next \
+    let sql = "SELECT next_at, skill FROM skill INDEXED BY skill_next \
                WHERE next_at IS NOT NULL AND disabled IS NULL ORDER BY next_at LIMIT 1";
     let mut next = db.prepare_cached(sql)?;
-    Ok(next.query_row([], |row| row::instant(row, 0)).optional()?)
+    let next = next.query_row([], |row| {
+        damage::read(row, "skill", 1, || row::instant(row, 0))
+    });
+    Ok(next.optional()?)
 }
 
 pub(super) fn pass(db: &Connection, steps: &[SlotStep]) -> Result<Vec<bool>, Fault> {

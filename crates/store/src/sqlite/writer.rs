@@ -1,38 +1,39 @@
-//! Who writes: usually one thread, which takes whatever waits and commits it together.
+//! Writes: usually by one thread, which commits all waiting entries together.
 //!
-//! While a commit syncs, new entries gather and share the next one; nobody waits for company.
-//! Handing work over and waking up again costs a fifth of a commit. So whoever is alone, and whose
-//! thread is nobody else's, commits there and then. What an entry does is in other modules, how a
-//! group of them is committed in `group.rs`.
+//! While a commit syncs, new entries gather and share the next one; no entry waits for others to
+//! arrive. Handing an entry to the thread and waking up again costs a fifth of a commit. So a caller
+//! with no other waiters, on a thread of its own, commits on that thread. Other modules say what an
+//! entry does, and `group.rs` commits a group of entries.
 //!
-//! Copying the log into the file takes as long as many commits, so that it waits for a moment in
-//! which nobody else does.
+//! Copying the log into the file takes as long as many commits, so the writer does it when no entry
+//! waits.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
-use super::group::{Entry, Pen, Work};
+use super::group::{Entry, WriteConnection, WriteRequest};
 use super::identity::Identity;
 use super::open::SqliteOptions;
 use crate::{Answer, Error};
 
-/// More entries than this wait for the next commit, so that nobody waits long for one.
+/// The most entries of one commit, so that none waits long for it.
 const GROUP: usize = 256;
 
-/// So long nobody wants anything before a long log is copied.
+/// How long no entry arrives before a long log is copied.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// A log that is so many times too long is copied also while others wait: whoever reads has to look
-/// through all of it.
+/// A log that is this many times too long is copied even while entries wait: readers have to search
+/// all of it.
 const TOO_LONG: u32 = 4;
 
 /// The way to the file.
@@ -43,9 +44,9 @@ pub(super) struct Writer {
     path: PathBuf,
 }
 
-/// What the thread and those who commit themselves have in common.
+/// What the thread and those who commit themselves have in backend.
 struct Shared {
-    pen: Mutex<Pen>,
+    connection: Mutex<WriteConnection>,
     /// Entries that were handed over and have not been answered.
     waiting: AtomicUsize,
     /// Whether the last group had more than one entry.
@@ -63,7 +64,12 @@ impl Writer {
     ) -> Result<Self, Error> {
         let (queue, entries) = channel();
         let shared = Arc::new(Shared {
-            pen: Mutex::new(Pen::new(db, path.clone(), options, Some(identity))?),
+            connection: Mutex::new(WriteConnection::new(
+                db,
+                path.clone(),
+                options,
+                Some(identity),
+            )?),
             waiting: AtomicUsize::new(0),
             company: AtomicBool::new(false),
             commits: AtomicU64::new(0),
@@ -103,7 +109,7 @@ impl Writer {
             return Box::pin(std::future::ready(Err(Error::ReadOnly { path })));
         };
         let (reply, answer) = oneshot::channel();
-        let entry: Box<dyn Entry> = Box::new(Work::new(work, reply));
+        let entry: Box<dyn Entry> = Box::new(WriteRequest::new(work, reply));
         let left = if own_thread() {
             shared.write_alone(entry)
         } else {
@@ -152,21 +158,25 @@ fn own_thread() -> bool {
 }
 
 impl Shared {
-    /// Writes an entry if nobody else is writing or about to, and gives it back otherwise.
+    /// Writes an entry if no other entry is being written or waits, and returns it otherwise.
     fn write_alone(&self, entry: Box<dyn Entry>) -> Option<Box<dyn Entry>> {
         if self.company.load(Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed) > 0 {
             return Some(entry);
         }
-        let Ok(pen) = self.pen.try_lock() else {
+        let Some(connection) = self
+            .connection
+            .try_lock()
+            .filter(|connection| connection.is_idle())
+        else {
             return Some(entry);
         };
         let mut group = [entry];
-        let written = pen.write_at_once(&mut group);
+        let written = connection.write_at_once(&mut group);
         self.count(matches!(written, Some(Ok(()))));
-        if pen.log_exceeds(1) {
-            pen.copy_log();
+        if connection.log_exceeds(1) {
+            connection.copy_log();
         }
-        drop(pen);
+        drop(connection);
         let [entry] = group;
         match written {
             None => Some(entry),
@@ -177,19 +187,27 @@ impl Shared {
         }
     }
 
+    /// The connection; none if a panic has left a transaction open, after which nothing can be written.
+    fn connection(&self) -> Option<MutexGuard<'_, WriteConnection>> {
+        let connection = self.connection.lock();
+        connection.is_idle().then_some(connection)
+    }
+
     fn count(&self, committed: bool) {
         self.commits.fetch_add(committed.into(), Ordering::Relaxed);
     }
 
     /// The next entry; a long log is copied if there is none for a while.
     fn next(&self, entries: &Receiver<Box<dyn Entry>>) -> Option<Box<dyn Entry>> {
-        let long = self.pen.lock().is_ok_and(|pen| pen.log_exceeds(1));
+        let long = self
+            .connection()
+            .is_some_and(|connection| connection.log_exceeds(1));
         if !long {
             return entries.recv().ok();
         }
         match entries.recv_timeout(QUIET) {
             Err(RecvTimeoutError::Timeout) => {
-                self.pen.lock().ok()?.copy_log();
+                self.connection()?.copy_log();
                 entries.recv().ok()
             }
             other => other.ok(),
@@ -201,22 +219,21 @@ impl Shared {
         while let Some(first) = self.next(entries) {
             group.push(first);
             if self.company.load(Ordering::Relaxed) {
-                // Those who were answered just now are about to ask again. Letting them run once
-                // makes groups larger, and whoever is alone does not pay for it.
+                // The callers of the last group are about to ask again. Letting them run once makes
+                // groups larger, and a single caller does not pay for it.
                 std::thread::yield_now();
             }
-            // Somebody panicked in the middle of a transaction: nothing can be written any more.
-            let Ok(pen) = self.pen.lock() else {
+            let Some(connection) = self.connection() else {
                 return;
             };
             group.extend(entries.try_iter().take(GROUP - 1));
             self.company.store(group.len() > 1, Ordering::Relaxed);
-            let failed = pen.write(&mut group).err();
+            let failed = connection.write(&mut group).err();
             self.count(failed.is_none());
-            if pen.log_exceeds(TOO_LONG) {
-                pen.copy_log();
+            if connection.log_exceeds(TOO_LONG) {
+                connection.copy_log();
             }
-            drop(pen);
+            drop(connection);
             self.waiting.fetch_sub(group.len(), Ordering::Relaxed);
             for entry in group.drain(..) {
                 entry.answer(failed.as_ref());

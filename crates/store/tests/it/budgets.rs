@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deft_store::{
-    Batch, Claim, Estimate, Lease, Limit, Memory, Reserve, Reserved, Spend, SpentFilter, SpentRow,
-    Sqlite, SqliteOptions, Store, Then, Write,
+    Batch, Claim, Estimate, Lease, Limit, Reserve, Reserved, Spend, SpentFilter, SpentRow, Sqlite,
+    SqliteOptions, Store, Then, Write,
 };
+use deft_store_testkit::Memory;
 use proptest::prelude::*;
 
 use crate::support::{at, start, wish};

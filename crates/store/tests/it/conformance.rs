@@ -1,6 +1,7 @@
 //! Every backend keeps every rule.
 
-use deft_store::{Memory, Sqlite, SqliteOptions, conformance};
+use deft_store::{Sqlite, SqliteOptions};
+use deft_store_testkit::{Memory, conformance};
 
 #[tokio::test]
 async fn memory_keeps_the_rules() {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use deft_model::RunId;
+use deft_store::prelude::*;
 use deft_store::{
-    Batch, ConversationFilter, Conversations, Error, NewConversation, NewMessage, NoticeFilter,
-    Outbox, RunFilter, Sqlite, SqliteOptions, Store, Write,
+    Batch, ConversationFilter, Error, NewConversation, NewMessage, NoticeFilter, RunFilter, Sqlite,
+    SqliteOptions, Write,
 };
 
 use crate::support::{admit, at, bulky, open, start};

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deft_model::RunId;
-use deft_store::{Batch, Error, FileChange, Sqlite, SqliteOptions, Store};
+use deft_store::prelude::*;
+use deft_store::{Batch, Error, FileChange, Sqlite, SqliteOptions};
 use tokio::task::JoinSet;
 
 use crate::support::{admission, admit, impatient, open, start};

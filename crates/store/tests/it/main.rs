@@ -4,6 +4,7 @@
 
 mod budgets;
 mod conformance;
+mod damage;
 mod file;
 mod identity;
 mod model;

@@ -8,9 +8,10 @@ use std::fmt::Debug;
 
 use deft_model::{Outcome, Overlap, RunId, RunStatus};
 use deft_store::{
-    Admission, Admitted, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease, Memory,
+    Admission, Admitted, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease,
     NewApproval, NewEvent, Prune, RunFilter, Sqlite, SqliteOptions, Store, Then, Write,
 };
+use deft_store_testkit::Memory;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
@@ -356,8 +357,8 @@ impl Pair {
         let _answer = self.same(|store| store.approvals(true)).await;
         let _answer = self.same(|store| store.approvals(false)).await;
         let _answer = self.same(|store| store.grants("skill0")).await;
-        let _answer = self.same(Store::all_grants).await;
-        let _answer = self.same(Store::owners).await;
+        let _answer = self.same(|store| store.all_grants()).await;
+        let _answer = self.same(|store| store.owners()).await;
         self.compare_mind().await;
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use deft_store::{RunFilter, Sqlite, SqliteOptions, Store};
+use deft_store::prelude::*;
+use deft_store::{RunFilter, Sqlite, SqliteOptions};
 
 use crate::support::{admit, bulky, start, wish};
 

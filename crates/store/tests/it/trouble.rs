@@ -1,7 +1,8 @@
 //! Locks and full disks: told apart, harmless, and over when they are over.
 
 use deft_model::RunId;
-use deft_store::{Error, RunFilter, Sqlite, SqliteOptions, Store};
+use deft_store::prelude::*;
+use deft_store::{Error, RunFilter, Sqlite, SqliteOptions};
 
 use crate::support::{admission, admit, bulky, impatient, open, start};
 

@@ -75,10 +75,9 @@ impl ChatCall<'_> {
             return Ok(());
         }
         for (name, value) in arguments {
-            let values = match value {
-                Value::Array(values) => values.as_slice(),
-                single => std::slice::from_ref(single),
-            };
+            let values = value
+                .as_array()
+                .map_or(std::slice::from_ref(value), Vec::as_slice);
             for value in values {
                 if let Value::Object(inner) = value {
                     self.check(inner)?;

@@ -99,10 +99,10 @@ impl Checker {
 }
 
 fn into_object(value: Value) -> Object {
-    match value {
-        Value::Object(object) => object,
-        _ => Object::new(),
+    if let Value::Object(object) = value {
+        return object;
     }
+    Object::new()
 }
 
 /// Whether the problem is with a placeholder, which says nothing about the secret.
@@ -142,6 +142,10 @@ fn failure(tool: &str, problems: &[Problem]) -> Failure {
 }
 
 /// The problems behind one error of the validator, in our words.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the validator has a kind for every keyword of JSON Schema"
+)]
 fn describe(error: &ValidationError<'_>, schema: &Value) -> Vec<Problem> {
     let place = error.instance_path().to_string();
     let here = argument(&place);
@@ -260,9 +264,9 @@ fn choices(options: &Value) -> String {
         .into_iter()
         .flatten()
         .take(20)
-        .map(|option| match option {
-            Value::String(text) => format!("`{text}`"),
-            other => format!("`{other}`"),
+        .map(|option| match option.as_str() {
+            Some(text) => format!("`{text}`"),
+            None => format!("`{option}`"),
         })
         .collect();
     options.join(", ")

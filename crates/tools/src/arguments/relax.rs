@@ -35,10 +35,12 @@ fn widen(schema: &mut Value, optional: bool) {
     let Some(kind) = schema.get_mut("type") else {
         return;
     };
-    let mut kinds: Vec<Value> = match kind {
-        Value::String(only) => vec![json!(only)],
-        Value::Array(several) => several.clone(),
-        _ => return,
+    let mut kinds: Vec<Value> = if let Some(only) = kind.as_str() {
+        vec![json!(only)]
+    } else if let Some(several) = kind.as_array() {
+        several.clone()
+    } else {
+        return;
     };
     let mut add = |word: &str| {
         if !kinds.iter().any(|kind| kind == word) {
@@ -65,11 +67,8 @@ fn widen(schema: &mut Value, optional: bool) {
 }
 
 fn kind_has(kind: &Value, word: &str) -> bool {
-    match kind {
-        Value::String(only) => only == word,
-        Value::Array(several) => several.iter().any(|one| one == word),
-        _ => false,
-    }
+    let has_word = |several: &Vec<Value>| several.iter().any(|one| one == word);
+    kind == word || kind.as_array().is_some_and(has_word)
 }
 
 #[cfg(test)]

@@ -11,11 +11,10 @@ pub(super) fn properties(schema: &Value) -> Option<&Object> {
 /// Whether values of the type are accepted; `None` when the schema does not say.
 pub(super) fn accepts(schema: &Value, kind: &str) -> Option<bool> {
     if let Some(kinds) = schema.get("type") {
-        return Some(match kinds {
-            Value::String(only) => only == kind || (kind == "integer" && only == "number"),
-            Value::Array(several) => several.iter().any(|one| one == kind),
-            _ => return None,
-        });
+        if let Some(only) = kinds.as_str() {
+            return Some(only == kind || (kind == "integer" && only == "number"));
+        }
+        return Some(kinds.as_array()?.iter().any(|one| one == kind));
     }
     let branches = ["anyOf", "oneOf"]
         .into_iter()

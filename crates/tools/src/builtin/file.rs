@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, statat};
 use serde_json::{Value, json};
 
 use super::folder::{Spot, creatable, existing, io, open_folder};
-use super::{Context, Definition, Installed, Settings, blocking, handler, invalid, text};
+use super::{BuiltinTool, Context, Definition, Settings, blocking, handler, invalid, text};
 use crate::options::{FileOptions, Options};
 
 /// The most entries a listing shows.
@@ -21,7 +21,7 @@ const MOST_ENTRIES: usize = 10_000;
 
 type Work = fn(&FileOptions, &Object) -> Result<Value, Failure>;
 
-pub(super) fn tools(settings: &Settings) -> Vec<Installed> {
+pub(super) fn tools(settings: &Settings) -> Vec<BuiltinTool> {
     let path = || json!({"path": {"type": "string"}});
     let with_content = || json!({"path": {"type": "string"}, "content": {"type": "string"}});
     let table: [(&str, &str, Effects, Value, Work); 6] = [
@@ -94,7 +94,7 @@ pub(super) fn tools(settings: &Settings) -> Vec<Installed> {
         .collect()
 }
 
-fn install(settings: &Settings, definition: Definition, work: Work, writes: bool) -> Installed {
+fn install(settings: &Settings, definition: Definition, work: Work, writes: bool) -> BuiltinTool {
     let settings = settings.clone();
     let handler = handler(move |arguments: Object, _: Context| {
         let options = settings.load().file.clone();
@@ -111,13 +111,13 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
     });
     let readable = |options: &Options| !options.file.folders.is_empty();
     let writable = |options: &Options| !options.file.folders.is_empty() && options.file.write;
-    Installed::new(definition, handler).only_if(if writes { writable } else { readable })
+    BuiltinTool::new(definition, handler).only_if(if writes { writable } else { readable })
 }
 
 fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
     let path = existing(options, given)?;
-    let spot = Spot::of(options, given, &path)?;
+    let spot = Spot::from_real_path(options, given, &path)?;
     let file = spot
         .open(OFlags::RDONLY)
         .map_err(|error| io(given, &error))?;
@@ -163,7 +163,11 @@ fn entries(folder: &OwnedFd) -> std::io::Result<Vec<Value>> {
             FileType::Directory => "folder",
             FileType::Symlink => "link",
             FileType::RegularFile => "file",
-            _ => "other",
+            FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => "other",
         };
         let name = entry.file_name().to_string_lossy();
         entries.push(json!({"name": name, "type": kind, "size": stat.st_size}));
@@ -187,7 +191,7 @@ fn write(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         return Err(too_large(given, options));
     }
     let path = creatable(options, given)?;
-    let spot = Spot::of(options, given, &path)?;
+    let spot = Spot::from_real_path(options, given, &path)?;
     replace(&spot, content).map_err(|error| io(given, &error))?;
     Ok(json!({"path": path.to_string_lossy(), "bytes": content.len()}))
 }
@@ -208,7 +212,7 @@ fn replace(spot: &Spot, content: &str) -> std::io::Result<()> {
     });
     let done = written.and_then(|()| spot.replace_by(&beside));
     if done.is_err() {
-        // What is left of the attempt is of no use to anybody.
+        // The rest of the attempt is useless.
         drop(spot.remove_beside(&beside));
     }
     done
@@ -220,7 +224,7 @@ fn append(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         return Err(too_large(given, options));
     }
     let path = creatable(options, given)?;
-    let spot = Spot::of(options, given, &path)?;
+    let spot = Spot::from_real_path(options, given, &path)?;
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
     let mut file = spot.open(flags).map_err(|error| io(given, &error))?;
     let meta = file.metadata().map_err(|error| io(given, &error))?;
@@ -245,7 +249,7 @@ fn delete(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         }
         Err(failure) => return Err(failure),
     };
-    let spot = Spot::of(options, given, &path)?;
+    let spot = Spot::from_real_path(options, given, &path)?;
     let stat = spot.stat().map_err(|error| io(given, &error))?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
         return Err(invalid(format!(

@@ -57,7 +57,11 @@ pub(super) struct Spot {
 
 impl Spot {
     /// The spot of a real path, as [`existing`] and [`creatable`] give it.
-    pub(super) fn of(options: &FileOptions, given: &str, real: &Path) -> Result<Self, Failure> {
+    pub(super) fn from_real_path(
+        options: &FileOptions,
+        given: &str,
+        real: &Path,
+    ) -> Result<Self, Failure> {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(invalid(format!("`{given}` is not the path of a file")));
         };
@@ -188,6 +192,10 @@ fn outside(given: &str) -> Failure {
 }
 
 /// The failure behind an error of the file system.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kinds of I/O errors are many and grow with Rust"
+)]
 pub(super) fn io(given: &str, error: &std::io::Error) -> Failure {
     use std::io::ErrorKind;
     let class = match error.kind() {
@@ -231,11 +239,11 @@ mod tests {
         };
         let real = existing(&options, "sub/a.txt").unwrap();
         let folder = existing(&options, "sub").unwrap();
-        let held = Spot::of(&options, "sub/a.txt", &real).unwrap();
+        let held = Spot::from_real_path(&options, "sub/a.txt", &real).unwrap();
         fs::rename(open.join("sub"), open.join("moved")).unwrap();
         symlink(closed.join("sub"), open.join("sub")).unwrap();
         // A folder became a link: neither the file nor the listing is reached.
-        assert!(Spot::of(&options, "sub/a.txt", &real).is_err());
+        assert!(Spot::from_real_path(&options, "sub/a.txt", &real).is_err());
         assert!(open_folder(&options, "sub", &folder).is_err());
         // A file became a link, in a folder that was held open before.
         fs::remove_file(open.join("moved/a.txt")).unwrap();

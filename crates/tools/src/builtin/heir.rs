@@ -1,4 +1,4 @@
-//! Somebody who ends our children should we be killed without a word.
+//! A shell that ends the child processes of deft if deft is killed.
 //!
 //! A process that is killed with `kill -9` can end nothing any more, and a
 //! signal on the death of a parent needs `unsafe`, follows the thread that
@@ -12,12 +12,12 @@
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::proc::Process;
-use crate::router::lock;
 
 /// `+ID` names something to end, `-ID` forgets it. An ID is `GROUP:MARKER` for a process group and
 /// all processes with that variable, or `pPID.BEGAN` for one process. Signals that end a whole
@@ -75,7 +75,7 @@ impl Heir {
         let Some(stdin) = &mut self.stdin else {
             return;
         };
-        // A shell that is gone or stuck must not hold up anybody; the next child gets another one.
+        // A shell that is gone or stuck must not block a caller; the next child gets another one.
         if stdin.write_all(line.as_bytes()).is_err() {
             self.stdin = None;
         }
@@ -110,7 +110,7 @@ fn ours() -> &'static Arc<Mutex<Heir>> {
 
 /// Whether a process is the heir, which is never an orphan.
 pub(super) fn is_heir(pid: u32) -> bool {
-    lock(ours()).pid == pid
+    ours().lock().pid == pid
 }
 
 /// Processes that end with this process, whatever happens to it. Dropping it says that they are
@@ -135,7 +135,7 @@ impl Bequest {
 
     fn to(heir: &Arc<Mutex<Heir>>, id: Option<String>) -> Self {
         if let Some(id) = &id {
-            lock(heir).tell(&format!("+{id}\n"));
+            heir.lock().tell(&format!("+{id}\n"));
         }
         let heir = heir.clone();
         Self { id, heir }
@@ -145,7 +145,7 @@ impl Bequest {
 impl Drop for Bequest {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
-            lock(&self.heir).tell(&format!("-{id}\n"));
+            self.heir.lock().tell(&format!("-{id}\n"));
         }
     }
 }
@@ -179,16 +179,16 @@ mod tests {
             if place % 2 == 0 {
                 drop(bequest);
             } else {
-                // As it is when a process is killed: nobody drops anything.
+                // As when a process is killed: nothing is dropped.
                 std::mem::forget(bequest);
             }
         }
         // The end of the pipe, as the kernel makes it when a process is gone.
-        lock(&heir).stdin.take();
+        heir.lock().stdin.take();
         for place in [1, 3] {
             assert_eq!(children[place].wait().unwrap().signal(), Some(9));
             let mut output = children[place].stdout.take().unwrap();
-            // Ends when nobody has it any more, the grandchild included.
+            // Ends when no process holds it any more, the grandchild included.
             std::io::copy(&mut output, &mut std::io::sink()).unwrap();
         }
         for place in [0, 2] {

@@ -11,7 +11,7 @@ use reqwest::{Client, Method, Response, Url};
 use serde_json::{Value, json};
 
 use super::host::{Resolver, allowed, host_of};
-use super::{Context, Definition, Installed, Settings, handler, invalid, text};
+use super::{BuiltinTool, Context, Definition, Settings, handler, invalid, text};
 use crate::classify;
 use crate::limit::words;
 use crate::options::HttpOptions;
@@ -19,7 +19,7 @@ use crate::options::HttpOptions;
 /// How often an answer may send the request elsewhere.
 const MOST_REDIRECTS: usize = 5;
 
-pub(super) fn tool(settings: &Settings) -> Installed {
+pub(super) fn tool(settings: &Settings) -> BuiltinTool {
     let definition = Definition::new(
         "http.request",
         "Send an HTTP request and return status, headers and body. Statuses from 400 on are failures.",
@@ -47,7 +47,7 @@ pub(super) fn tool(settings: &Settings) -> Installed {
         let (settings, client) = (settings.clone(), client.clone());
         async move { request(&settings, &client, &arguments, &context).await }
     });
-    Installed::new(definition, run)
+    BuiltinTool::new(definition, run)
         .only_if(|options| !options.http.allow.is_empty())
         .with_effects(|arguments| Some(effects(&method(arguments))))
 }

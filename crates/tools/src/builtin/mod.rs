@@ -55,7 +55,7 @@ pub(crate) type Settings = Arc<ArcSwap<Options>>;
 pub struct Context {
     /// The idempotency key of the call.
     pub key: String,
-    /// Cancelled when nobody waits for the answer any more.
+    /// Cancelled when the caller no longer waits for the answer.
     pub cancel: CancellationToken,
     /// How long the call may still take.
     pub allowed: Duration,
@@ -120,7 +120,7 @@ impl Definition {
 }
 
 /// A tool in place.
-pub(crate) struct Installed {
+pub(crate) struct BuiltinTool {
     info: ToolInfo,
     checker: Arc<Checker>,
     pub(crate) handler: Handler,
@@ -130,12 +130,12 @@ pub(crate) struct Installed {
     pub(crate) effects_of: fn(&Object) -> Option<Effects>,
 }
 
-impl Installed {
+impl BuiltinTool {
     pub(crate) fn new(definition: Definition, handler: Handler) -> Self {
         let schema = Arc::new(definition.schema);
         let annotations = Annotations {
             destructive_hint: Some(definition.destructive),
-            ..Annotations::of(definition.effects)
+            ..Annotations::from_effects(definition.effects)
         };
         Self {
             info: ToolInfo {
@@ -205,7 +205,7 @@ where
 }
 
 /// Every tool that needs nothing but the options and the environment.
-pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Installed> {
+pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<BuiltinTool> {
     let mut tools = vec![
         http::tool(settings),
         shell::tool(settings, environment),

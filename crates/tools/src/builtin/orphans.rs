@@ -9,16 +9,16 @@
 //! Not here: ending processes (`owner.rs`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::OnceLock;
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, WaitOptions, getpgrp, waitpid};
 
 use super::owner::{VARIABLE, with_descendants};
 use super::proc::{self, Process};
 use super::{Bequest, heir};
-use crate::router::lock;
 
 /// How often orphans are looked for.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -161,7 +161,7 @@ fn wait_for(process: &Process) {
 /// The registry of this process.
 pub(super) fn registry() -> MutexGuard<'static, Registry> {
     static REGISTRY: OnceLock<Mutex<Registry>> = OnceLock::new();
-    lock(REGISTRY.get_or_init(Mutex::default))
+    REGISTRY.get_or_init(Mutex::default).lock()
 }
 
 /// Notices the ends of orphans now.

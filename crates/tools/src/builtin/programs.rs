@@ -9,13 +9,13 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass};
+use parking_lot::Mutex;
 
 use super::invalid;
 use crate::environment::Environment;
-use crate::router::lock;
 
 /// A program that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Programs {
     /// The file that an entry stands for, looked up once. It is looked up again only when that
     /// file is gone, as after an update of the program.
     fn bound(&self, entry: &str, environment: &Environment) -> Result<Program, Failure> {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         if let Some(program) = known.get(entry).filter(|program| program.file.exists()) {
             return Ok(program.clone());
         }

@@ -1,6 +1,6 @@
-//! `shell.run`: a program of the host, if somebody turned it on.
+//! `shell.run`: a program of the host, if the configuration enables it.
 //!
-//! Not a sandbox: whoever turns it on trusts the skills with the account. It
+//! Not a sandbox: enabling it trusts the skills with the account. It
 //! only keeps time, output and environment in bounds. With a list of programs
 //! (`tools.shell.allow`), `programs.rs` decides which file a name means and
 //! `variables.rs` which variables a caller may set.
@@ -16,14 +16,14 @@ use tokio::process::{Child, Command};
 use super::folder::existing;
 use super::programs::Programs;
 use super::{
-    Context, Definition, Installed, Owner, Settings, handler, invalid, minimal_command, variables,
+    BuiltinTool, Context, Definition, Owner, Settings, handler, invalid, minimal_command, variables,
 };
 use crate::classify;
 use crate::environment::Environment;
 use crate::limit::words;
 use crate::options::{Options, ShellOptions};
 
-pub(super) fn tool(settings: &Settings, environment: &Environment) -> Installed {
+pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
     let definition = Definition::new(
         "shell.run",
         "Run a program and return its output. A list is a program with arguments, a text is a line for `sh`.",
@@ -60,7 +60,7 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> Installed 
             run(command, &argv[0], &options, &arguments, context).await
         }
     });
-    Installed::new(definition, run).only_if(|options| options.shell.enabled)
+    BuiltinTool::new(definition, run).only_if(|options| options.shell.enabled)
 }
 
 /// The command for a program and its arguments. With a list of programs, only the file that an

@@ -4,10 +4,10 @@ use deft_model::{Effects, Failure, Object};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{Context, Definition, Installed, handler, invalid, text};
+use super::{BuiltinTool, Context, Definition, handler, invalid, text};
 use crate::environment::{Environment, Level, LogLine, Notice};
 
-pub(super) fn tools(environment: &Environment) -> Vec<Installed> {
+pub(super) fn tools(environment: &Environment) -> Vec<BuiltinTool> {
     vec![
         now(environment.clone()),
         log(environment.clone()),
@@ -15,7 +15,7 @@ pub(super) fn tools(environment: &Environment) -> Vec<Installed> {
     ]
 }
 
-fn now(environment: Environment) -> Installed {
+fn now(environment: Environment) -> BuiltinTool {
     let definition = Definition::new(
         "time.now",
         "Tell the time in a zone. Without a zone it is the host's.",
@@ -28,7 +28,7 @@ fn now(environment: Environment) -> Installed {
             }
         }),
     );
-    Installed::new(
+    BuiltinTool::new(
         definition,
         handler(move |arguments: Object, _: Context| {
             let answer = tell_time(&environment, &arguments);
@@ -55,7 +55,7 @@ fn tell_time(environment: &Environment, arguments: &Object) -> Result<Value, Fai
     }))
 }
 
-fn log(environment: Environment) -> Installed {
+fn log(environment: Environment) -> BuiltinTool {
     let definition = Definition::new(
         "log",
         "Write a line into the log of the run.",
@@ -71,7 +71,7 @@ fn log(environment: Environment) -> Installed {
             }
         }),
     );
-    Installed::new(
+    BuiltinTool::new(
         definition,
         handler(move |arguments: Object, context: Context| {
             (environment.logs)(LogLine {
@@ -94,7 +94,7 @@ fn level(word: &str) -> Level {
     }
 }
 
-fn notify(environment: Environment) -> Installed {
+fn notify(environment: Environment) -> BuiltinTool {
     let definition = Definition::new(
         "notify",
         "Send a message to a person. It goes to the primary chat unless a target is given.",
@@ -111,7 +111,7 @@ fn notify(environment: Environment) -> Installed {
             }
         }),
     );
-    Installed::new(
+    BuiltinTool::new(
         definition,
         handler(move |arguments: Object, context: Context| {
             let optional = |name| {

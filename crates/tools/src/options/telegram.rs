@@ -74,7 +74,11 @@ fn chats<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let text = |chat: Value| match chat {
         Value::String(text) => Ok(text),
         Value::Number(number) if number.is_i64() => Ok(number.to_string()),
-        other => Err(serde::de::Error::custom(format!(
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => Err(serde::de::Error::custom(format!(
             "`{other}` is not the id of a chat"
         ))),
     };

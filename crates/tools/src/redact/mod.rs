@@ -78,7 +78,7 @@ impl Redaction {
         let mut hits = Vec::new();
         for (start, end) in windows(text, self.longest_form()) {
             let known = hits.len();
-            search.find(&View::of(&text[start..end]), DECODINGS, &mut hits);
+            search.find(&View::from_text(&text[start..end]), DECODINGS, &mut hits);
             for hit in &mut hits[known..] {
                 hit.0 += start;
                 hit.1 += start;

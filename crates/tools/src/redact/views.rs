@@ -15,7 +15,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// The original text.
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn from_text(text: &'a str) -> Self {
         Self {
             bytes: text.as_bytes().into(),
             places: None,

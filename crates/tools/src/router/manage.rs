@@ -8,8 +8,8 @@ use deft_model::{Effects, Failure, FailureClass, Object};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::{Inner, Router, lock};
-use crate::builtin::{Context, Definition, Installed};
+use super::{Inner, Router};
+use crate::builtin::{BuiltinTool, Context, Definition};
 use crate::catalog::Catalog;
 use crate::health::{Health, Probe};
 use crate::index::{Index, Lookup};
@@ -22,16 +22,16 @@ const GRACE: Duration = Duration::from_secs(2);
 const FOREVER: Duration = Duration::from_hours(24);
 
 impl Inner {
-    /// Builds the index anew and tells whoever follows the set of tools.
+    /// Rebuilds the index and notifies subscribers to the set of tools.
     pub(super) fn rebuild(&self) {
         let settings = self.settings.load();
         // Held to the end, so that of two rebuilds the later one also wins.
-        let builtins = lock(&self.builtins);
-        let servers = lock(&self.servers);
+        let builtins = self.builtins.lock();
+        let servers = self.servers.lock();
         let own = builtins
             .values()
             .filter(|tool| tool.is_available(&settings))
-            .map(Installed::entry);
+            .map(BuiltinTool::entry);
         // Asked before their tools are taken: a server lists first and says so then.
         let unlisted = servers.values().filter(|server| !server.is_listed());
         let unlisted = unlisted.map(|server| server.name().to_owned()).collect();
@@ -95,7 +95,7 @@ impl Router {
     /// Makes the set of servers what the options say. Unchanged ones stay as they are.
     pub(super) fn adopt_servers(&self) -> Vec<Arc<Server>> {
         let settings = self.inner.settings.load_full();
-        let mut servers = lock(&self.inner.servers);
+        let mut servers = self.inner.servers.lock();
         self.inner.settled.store(false, Ordering::Relaxed);
         let mut gone = Vec::new();
         servers.retain(|name, server| {
@@ -158,7 +158,7 @@ impl Router {
     /// Takes catalogs that were stored earlier, so that tools are known before
     /// any server was started. A catalog of a server that has been edited since is dropped.
     pub fn restore(&self, catalogs: impl IntoIterator<Item = Catalog>) {
-        let servers = lock(&self.inner.servers).clone();
+        let servers = self.inner.servers.lock().clone();
         for catalog in catalogs {
             if let Some(server) = servers.get(&catalog.server) {
                 server.restore(catalog);
@@ -183,7 +183,7 @@ impl Router {
     fn servers_to_ask(&self, name: Option<&str>) -> Vec<Arc<Server>> {
         let index = self.inner.index.load();
         let known = name.is_some_and(|name| !matches!(index.lookup(name), Lookup::None));
-        let servers = lock(&self.inner.servers);
+        let servers = self.inner.servers.lock();
         let named = name.and_then(|name| servers.get(name.split_once('.')?.0));
         let candidates: Vec<_> = match named {
             Some(server) => vec![server.clone()],
@@ -218,7 +218,7 @@ impl Router {
     }
 
     fn stale(&self) -> Vec<Arc<Server>> {
-        let servers = lock(&self.inner.servers);
+        let servers = self.inner.servers.lock();
         let stale = servers.values().filter(|server| server.is_stale());
         stale.cloned().collect()
     }
@@ -238,7 +238,7 @@ impl Router {
 
     /// Asks every server in use for its tools again, however old its listing is; tells which failed.
     pub async fn relist(&self) -> Vec<(String, Failure)> {
-        let servers: Vec<_> = lock(&self.inner.servers).values().cloned().collect();
+        let servers: Vec<_> = self.inner.servers.lock().values().cloned().collect();
         let mut asked = JoinSet::new();
         for server in servers
             .into_iter()
@@ -260,7 +260,10 @@ impl Router {
     pub(super) fn is_settled(&self) -> bool {
         let settled = &self.inner.settled;
         settled.load(Ordering::Relaxed) || {
-            let all = lock(&self.inner.servers)
+            let all = self
+                .inner
+                .servers
+                .lock()
                 .values()
                 .all(|server| server.is_settled());
             settled.store(all, Ordering::Relaxed);
@@ -270,14 +273,14 @@ impl Router {
 
     /// The failure of a call to a server that is configured but not in use.
     pub(super) fn switched_off_server(&self, name: &str) -> Option<Failure> {
-        let servers = lock(&self.inner.servers);
+        let servers = self.inner.servers.lock();
         let server = servers.get(name.split_once('.')?.0)?;
         server.switched_off()
     }
 
     /// Why a tool that some server lists cannot be called, if so.
     pub(super) fn disabled_tool(&self, name: &str) -> Option<Failure> {
-        let servers = lock(&self.inner.servers);
+        let servers = self.inner.servers.lock();
         let named = name
             .split_once('.')
             .and_then(|(server, tool)| servers.get(server)?.disabled(tool));
@@ -298,7 +301,7 @@ impl Router {
                 Ok(Some(_)) => {}
                 Ok(None) => return failed,
                 Err(_) => {
-                    // The starts themselves go on; only nobody waits for them here.
+                    // The starts continue; this call does not wait for them.
                     asked.detach_all();
                     return failed;
                 }
@@ -308,19 +311,19 @@ impl Router {
 
     /// Connects to a server if need be and looks at it.
     pub async fn probe(&self, server: &str) -> Option<Probe> {
-        let found = lock(&self.inner.servers).get(server).cloned()?;
+        let found = self.inner.servers.lock().get(server).cloned()?;
         Some(Box::pin(found.probe()).await)
     }
 
     /// How every configured server is doing.
     pub fn health(&self) -> Vec<Health> {
-        let servers = lock(&self.inner.servers).clone();
+        let servers = self.inner.servers.lock().clone();
         servers.values().map(|server| server.health()).collect()
     }
 
     /// Ends all connections and waits for the processes to go.
     pub async fn shutdown(&self) {
-        let servers: Vec<_> = lock(&self.inner.servers).values().cloned().collect();
+        let servers: Vec<_> = self.inner.servers.lock().values().cloned().collect();
         let mut closing = JoinSet::new();
         for server in servers {
             closing.spawn(async move { server.shutdown().await });

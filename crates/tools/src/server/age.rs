@@ -3,15 +3,15 @@
 //! A server that announces changes is listed again when it does. Any other one is listed again when it is
 //! used and its listing is ten minutes old, or when a person asks for it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 use deft_model::Failure;
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 
 use super::Server;
 use super::phase::relist;
-use crate::router::lock;
 
 /// How old the listing of a server may be that announces no changes.
 const OLDEST: SignedDuration = SignedDuration::from_mins(10);
@@ -29,7 +29,7 @@ pub(super) struct Age {
 
 impl Age {
     pub(super) fn mark(&self, now: Timestamp) {
-        *lock(&self.asked_at) = Some(now);
+        *self.asked_at.lock() = Some(now);
     }
 
     pub(super) fn set_announces(&self, announces: bool) {
@@ -37,7 +37,7 @@ impl Age {
     }
 
     fn is_old(&self, now: Timestamp) -> bool {
-        let asked_at = *lock(&self.asked_at);
+        let asked_at = *self.asked_at.lock();
         // A clock that was set back is no reason to believe an old listing.
         asked_at.is_some_and(|at| now.duration_since(at).abs() >= OLDEST)
     }

@@ -13,11 +13,10 @@ use rmcp::service::ServiceError;
 
 use super::link::{Link, Pending};
 use super::phase::Phase;
-use super::watch::Sent;
-use super::{Known, Server, fault};
+use super::watch::SentFlag;
+use super::{Server, ToolSet, fault};
 use crate::limit::{Limit, Stop};
 use crate::reply::{self, Answer};
-use crate::router::lock;
 
 impl Server {
     /// Calls a tool within the limit.
@@ -65,7 +64,7 @@ impl Server {
         link.watch.pulse.stir();
         self.still_has(tool)?;
         let _flight = Flight::new(&self.stats.in_flight);
-        let sent = Sent::default();
+        let sent = SentFlag::default();
         let sending = link.send(tool, arguments, key, sent.clone());
         let pending = self.wait(limit, "sending the call", sending).await?;
         let pending = pending.map_err(|error| self.judge(&error, &sent, &link))?;
@@ -102,7 +101,7 @@ impl Server {
         mut pending: Pending<'_>,
         limit: &Limit,
         link: &Arc<Link>,
-        sent: &Sent,
+        sent: &SentFlag,
         tool: &str,
     ) -> Result<Answer, Failure> {
         let answer = limit.run(async {
@@ -120,7 +119,7 @@ impl Server {
             }
             Ok(Err(error)) => {
                 pending.settle();
-                // Whoever follows the connection knows best why it ended, a moment later.
+                // The task that follows the connection knows why it ended, a moment later.
                 Err(self.judge(&error, sent, link))
             }
             Err(stop) => {
@@ -140,6 +139,10 @@ impl Server {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`rmcp` has many kinds of messages and may add more"
+    )]
     fn read(&self, result: ServerResult) -> Result<Answer, Failure> {
         let answer = match result {
             ServerResult::CallToolResult(result) => reply::answer(result),
@@ -158,8 +161,8 @@ impl Server {
     }
 
     /// The failure behind an error, and what it means for the server.
-    fn judge(&self, error: &ServiceError, sent: &Sent, link: &Link) -> Failure {
-        let fault = fault::of_call(
+    fn judge(&self, error: &ServiceError, sent: &SentFlag, link: &Link) -> Failure {
+        let fault = fault::classify_call(
             &self.name,
             error,
             sent.is_set(),
@@ -167,9 +170,9 @@ impl Server {
             self.max_reply_bytes,
         );
         match (fault.transport, link.is_closed()) {
-            // Counted once for the connection, by whoever follows it.
+            // The task that follows the connection counts it once.
             (true, true) => {}
-            (true, false) => lock(&self.breaker).failed(Instant::now()),
+            (true, false) => self.breaker.lock().failed(Instant::now()),
             (false, _) => self.answered(),
         }
         if fault.transport {
@@ -189,12 +192,12 @@ impl Server {
     /// The server answered, whatever it said.
     pub(super) fn answered(&self) {
         self.stats.losses.store(0, Ordering::Relaxed);
-        lock(&self.breaker).succeeded();
+        self.breaker.lock().succeeded();
     }
 
     fn still_has(&self, tool: &str) -> Result<(), Failure> {
         let known = self.known.load();
-        let has = |known: &Arc<Known>| known.catalog.tools.iter().any(|info| info.name == tool);
+        let has = |known: &Arc<ToolSet>| known.catalog.tools.iter().any(|info| info.name == tool);
         if known.as_ref().is_none_or(has) {
             return Ok(());
         }
@@ -207,7 +210,7 @@ struct Trial<'a>(&'a Server);
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
-        lock(&self.0.breaker).undecided(Instant::now());
+        self.0.breaker.lock().undecided(Instant::now());
     }
 }
 

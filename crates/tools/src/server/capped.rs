@@ -24,7 +24,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 use super::fault::{MALFORMED, TOO_LARGE};
-use super::message::{self, Read};
+use super::message::{self, ParsedMessage};
 
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
@@ -69,7 +69,7 @@ impl Capped {
         }
         let body = read(answer, self.most).await?;
         match (id, body) {
-            // Nobody waits for an answer to a notification.
+            // A notification has no answer.
             (None, _) => Ok(StreamableHttpPostResponse::Accepted),
             (Some(id), None) => Ok(StreamableHttpPostResponse::Json(
                 too_large(id.clone()),
@@ -77,11 +77,13 @@ impl Capped {
             )),
             (Some(id), Some(body)) => {
                 let message = match message::read(&body) {
-                    Read::Message(message) => *message,
-                    Read::BadReply(problem, _) => {
+                    ParsedMessage::Message(message) => *message,
+                    ParsedMessage::BadReply(problem, _) => {
                         refused_reply(id.clone(), MALFORMED, problem.words())
                     }
-                    Read::Noise => refused_reply(id.clone(), MALFORMED, "the reply is not JSON"),
+                    ParsedMessage::Noise => {
+                        refused_reply(id.clone(), MALFORMED, "the reply is not JSON")
+                    }
                 };
                 Ok(StreamableHttpPostResponse::Json(message, session))
             }
@@ -261,11 +263,11 @@ impl Reader {
             return Some(event);
         }
         let message = match (message::read(&data), &self.id) {
-            (Read::Message(message), _) => *message,
-            (Read::BadReply(problem, _), Some(id)) => {
+            (ParsedMessage::Message(message), _) => *message,
+            (ParsedMessage::BadReply(problem, _), Some(id)) => {
                 refused_reply(id.clone(), MALFORMED, problem.words())
             }
-            (Read::BadReply(..) | Read::Noise, _) => return None,
+            (ParsedMessage::BadReply(..) | ParsedMessage::Noise, _) => return None,
         };
         event.data = serde_json::to_string(&message).ok();
         Some(event)

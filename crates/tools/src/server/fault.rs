@@ -32,7 +32,11 @@ pub(super) struct Fault {
 }
 
 /// The failure of a call.
-pub(super) fn of_call(
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of errors and may add more"
+)]
+pub(super) fn classify_call(
     server: &str,
     error: &ServiceError,
     sent: bool,
@@ -42,7 +46,7 @@ pub(super) fn of_call(
     match error {
         ServiceError::McpError(error) => answered(server, error, max_reply_bytes),
         ServiceError::TransportSend(error) => {
-            let failure = of_transport(server, error);
+            let failure = classify_transport(server, error);
             let transport = matches!(failure.class, FailureClass::Network | FailureClass::Timeout);
             Fault { failure, transport }
         }
@@ -130,12 +134,12 @@ fn with_last_words(reason: String, watch: &Watch) -> String {
 }
 
 /// The failure of a message that could not be sent.
-fn of_transport(server: &str, error: &DynamicTransportError) -> Failure {
+fn classify_transport(server: &str, error: &DynamicTransportError) -> Failure {
     let name = |reason: &str| format!("the server `{server}` cannot be reached: {reason}");
     if let Some(error) = error.error.downcast_ref::<HttpError>() {
-        return of_http(server, error);
+        return classify_http(server, error);
     }
-    // A line that could not be written whole has not been read by anybody.
+    // The server has not read a line that could not be written whole.
     Failure::new(FailureClass::Network, name(&error.error.to_string()))
 }
 
@@ -145,7 +149,11 @@ fn is_http(error: &DynamicTransportError) -> bool {
 
 type HttpError = StreamableHttpError<reqwest::Error>;
 
-fn of_http(server: &str, error: &HttpError) -> Failure {
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of errors and may add more"
+)]
+fn classify_http(server: &str, error: &HttpError) -> Failure {
     let refused = |class, status: u16| {
         let failure = Failure::new(
             class,
@@ -167,7 +175,7 @@ fn of_http(server: &str, error: &HttpError) -> Failure {
         }
         HttpError::Client(error) => match error.status() {
             Some(status) => refused(classify::status(status.as_u16()), status.as_u16()),
-            None => of_request(server, error),
+            None => classify_request(server, error),
         },
         HttpError::SessionExpired => refused(FailureClass::NotFound, 404),
         other => {
@@ -180,7 +188,7 @@ fn of_http(server: &str, error: &HttpError) -> Failure {
     }
 }
 
-fn of_request(server: &str, error: &reqwest::Error) -> Failure {
+fn classify_request(server: &str, error: &reqwest::Error) -> Failure {
     let failure = crate::builtin::transport(error);
     Failure {
         message: format!("the server `{server}`: {}", failure.message),
@@ -189,7 +197,11 @@ fn of_request(server: &str, error: &reqwest::Error) -> Failure {
 }
 
 /// The failure of a start.
-pub(super) fn of_start(
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of errors and may add more"
+)]
+pub(super) fn classify_start(
     server: &str,
     error: &ClientInitializeError,
     watch: &Watch,
@@ -197,10 +209,10 @@ pub(super) fn of_start(
 ) -> Failure {
     let failure = match error {
         ClientInitializeError::TransportError { error, .. } if is_http(error) => {
-            of_transport(server, error)
+            classify_transport(server, error)
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
-            return of_start(server, fallback, watch, redaction);
+            return classify_start(server, fallback, watch, redaction);
         }
         ClientInitializeError::ConnectionClosed(_)
         | ClientInitializeError::TransportError { .. } => Failure::new(

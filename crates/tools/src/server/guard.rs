@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::traffic::{Excess, Traffic};
-use super::watch::{Sent, Watch};
+use super::watch::{SentFlag, Watch};
 
 /// How long a server may be silent about `server/discover` before it is taken
 /// for one that only knows `initialize`. The library would wait ten seconds.
@@ -62,6 +62,10 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
     }
 
     /// What becomes of a message: handed on, or dropped.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`rmcp` has many kinds of messages and may add more"
+    )]
     fn sift(
         &mut self,
         message: RxJsonRpcMessage<RoleClient>,
@@ -167,6 +171,10 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
 impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
     type Error = T::Error;
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`rmcp` has many kinds of messages and may add more"
+    )]
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
@@ -174,7 +182,7 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
         match &item {
             JsonRpcMessage::Request(request) => match &request.request {
                 ClientRequest::CallToolRequest(call) => {
-                    if let Some(sent) = call.extensions.get::<Sent>() {
+                    if let Some(sent) = call.extensions.get::<SentFlag>() {
                         sent.set();
                     }
                 }
@@ -213,8 +221,7 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
                 return Some(message);
             }
             if self.noise > FLOOD {
-                self.watch
-                    .end("it sent a flood of messages that nobody asked for");
+                self.watch.end("it sent a flood of unsolicited messages");
                 self.watch.lost.cancel();
                 return None;
             }

@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 
 use super::Server;
 use super::capped::Capped;
-use super::given::Given;
+use super::resolved::ResolvedOptions;
 
 /// Room for everything in a message that is not the reply itself.
 const ENVELOPE: usize = 64 * 1024;
@@ -20,7 +20,7 @@ const ENVELOPE: usize = 64 * 1024;
 pub(super) fn transport(
     server: &Server,
     url: &str,
-    given: &Given,
+    given: &ResolvedOptions,
 ) -> Result<StreamableHttpClientTransport<Capped>, Failure> {
     let (name, options) = (&server.name, &server.options);
     let most = server.max_reply_bytes + ENVELOPE;
@@ -48,7 +48,10 @@ pub(super) fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-fn headers(name: &str, given: &Given) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
+fn headers(
+    name: &str,
+    given: &ResolvedOptions,
+) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
     let mut headers = HashMap::new();
     for (header, value) in &given.headers {
         let parsed = (

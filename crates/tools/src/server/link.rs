@@ -23,10 +23,10 @@ use rmcp::transport::Transport;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::given::Given;
 use super::guard::Guard;
+use super::resolved::ResolvedOptions;
 use super::stdio::Process;
-use super::watch::{Sent, Watch};
+use super::watch::{SentFlag, Watch};
 use super::{Era, Server, fault, http};
 use crate::options::Reach;
 
@@ -55,7 +55,7 @@ impl Link {
     pub(super) async fn open(
         server: &Server,
         known: Option<Era>,
-        given: &Given,
+        given: &ResolvedOptions,
         watch: Arc<Watch>,
     ) -> Result<(Self, Service), Failure> {
         let first = attempt(server, known, given, watch.clone()).await?;
@@ -71,7 +71,7 @@ impl Link {
         if !is_about_era(&error) {
             // A process that has just died may still have last words on their way.
             tokio::time::sleep(LAST_WORDS).await;
-            return Err(fault::of_start(
+            return Err(fault::classify_start(
                 &server.name,
                 &error,
                 &watch,
@@ -79,7 +79,7 @@ impl Link {
             ));
         }
         let again = attempt(server, second, given, Arc::default()).await?;
-        again.map_err(|_| fault::of_start(&server.name, &error, &watch, &given.redaction))
+        again.map_err(|_| fault::classify_start(&server.name, &error, &watch, &given.redaction))
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -103,7 +103,7 @@ impl Link {
         tool: &str,
         arguments: Object,
         key: &str,
-        sent: Sent,
+        sent: SentFlag,
     ) -> Result<Pending<'_>, ServiceError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let mut request = CallToolRequest::new(params);
@@ -125,7 +125,7 @@ impl Link {
 }
 
 /// A call under way. When it is dropped before it is answered, the server is
-/// told that nobody waits any more.
+/// told that the caller has left.
 pub(super) struct Pending<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
@@ -147,7 +147,7 @@ impl Drop for Pending<'_> {
         };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let reason = Some("nobody waits for the answer any more".to_owned());
+            let reason = Some("the caller no longer waits for the answer".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
             // A connection that is gone needs no cancelling.
             drop(peer.notify_cancelled(params).await);
@@ -161,7 +161,7 @@ type Opened = Result<(Link, Service), ClientInitializeError>;
 async fn attempt(
     server: &Server,
     era: Option<Era>,
-    given: &Given,
+    given: &ResolvedOptions,
     watch: Arc<Watch>,
 ) -> Result<Opened, Failure> {
     match server.options.reach() {
@@ -210,7 +210,8 @@ fn mode(era: Option<Era>) -> ClientLifecycleMode {
     }
 }
 
-/// Who we are. No sampling, no elicitation, no roots: there is nobody to ask.
+/// What deft offers as a client: no sampling, no elicitation, no roots, because a server cannot ask
+/// anyone here.
 fn identity() -> ClientConfig {
     let implementation = Implementation::new("deft", env!("CARGO_PKG_VERSION"));
     let mut config = ClientConfig::new(ClientCapabilities::default(), implementation);

@@ -7,7 +7,7 @@ use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
 
 use super::link::Link;
-use super::vet::{Listed, Vetting};
+use super::vet::{ListedTool, Vetting};
 use super::{Era, Server};
 use crate::catalog::Catalog;
 
@@ -84,10 +84,14 @@ async fn pages(link: &Link, mut vetting: Vetting) -> Result<Vetting, ServiceErro
     Ok(vetting)
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`rmcp` has many kinds of messages and may add more"
+)]
 async fn page(
     link: &Link,
     cursor: Option<String>,
-) -> Result<(Vec<Listed>, Option<String>), ServiceError> {
+) -> Result<(Vec<ListedTool>, Option<String>), ServiceError> {
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
     // Not through the library's `list_tools`, which may answer from a cache.
     let request = ListToolsRequest {
@@ -103,7 +107,7 @@ async fn page(
     match handle.await_response().await? {
         ServerResult::ListToolsResult(page) => {
             let tools = page.tools.into_iter();
-            let tools = tools.map(|tool| Listed::Tool(Box::new(tool))).collect();
+            let tools = tools.map(|tool| ListedTool::Tool(Box::new(tool))).collect();
             Ok((tools, page.next_cursor))
         }
         ServerResult::CustomResult(odd) => lenient(&odd.0).ok_or(ServiceError::UnexpectedResponse),
@@ -112,9 +116,9 @@ async fn page(
 }
 
 /// A page with a broken tool in it still has the others.
-fn lenient(page: &Value) -> Option<(Vec<Listed>, Option<String>)> {
+fn lenient(page: &Value) -> Option<(Vec<ListedTool>, Option<String>)> {
     let tools = page.get("tools")?.as_array()?;
     let cursor = page.get("nextCursor").and_then(Value::as_str);
-    let tools = tools.iter().map(Listed::read).collect();
+    let tools = tools.iter().map(ListedTool::read).collect();
     Some((tools, cursor.map(str::to_owned)))
 }

@@ -10,7 +10,6 @@ use super::link::Link;
 use super::phase::Phase;
 use super::{Server, listing};
 use crate::health::{Health, Probe, ServerState};
-use crate::router::lock;
 
 /// How long a server that was silent on a call may be silent on a listing too.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
@@ -30,7 +29,7 @@ impl Server {
             failures: self.stats.failures.load(Ordering::Relaxed),
             starts: self.stats.starts.load(Ordering::Relaxed),
             in_flight: self.stats.in_flight.load(Ordering::SeqCst),
-            last_error: lock(&self.stats.last_error).clone(),
+            last_error: self.stats.last_error.lock().clone(),
             protocol: catalog.map(|catalog| catalog.protocol.clone()),
         }
     }
@@ -40,7 +39,7 @@ impl Server {
             return ServerState::Disabled;
         }
         let now = Instant::now();
-        if let Some(until) = lock(&self.breaker).open_until(now) {
+        if let Some(until) = self.breaker.lock().open_until(now) {
             let retry_in_ms = millis(until.saturating_duration_since(now));
             return ServerState::CircuitOpen { retry_in_ms };
         }

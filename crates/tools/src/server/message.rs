@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::raw::{self, Problem};
 
 /// What some bytes are.
-pub(super) enum Read {
+pub(super) enum ParsedMessage {
     Message(Box<ServerJsonRpcMessage>),
     /// A reply that cannot be read; the number of its call, if that can be made out.
     BadReply(Problem, Option<i64>),
@@ -18,20 +18,20 @@ pub(super) enum Read {
 }
 
 /// Reads one message.
-pub(super) fn read(bytes: &[u8]) -> Read {
+pub(super) fn read(bytes: &[u8]) -> ParsedMessage {
     if let Ok(message) = serde_json::from_slice(bytes) {
-        return Read::Message(Box::new(message));
+        return ParsedMessage::Message(Box::new(message));
     }
     let Some(raw) = raw::inspect(bytes) else {
-        return Read::Noise;
+        return ParsedMessage::Noise;
     };
     if let Some(listing) = listing(bytes, raw.problem) {
-        return Read::Message(Box::new(listing));
+        return ParsedMessage::Message(Box::new(listing));
     }
     if raw.id.is_some() || raw.is_reply {
-        Read::BadReply(raw.problem, raw.id)
+        ParsedMessage::BadReply(raw.problem, raw.id)
     } else {
-        Read::Noise
+        ParsedMessage::Noise
     }
 }
 
@@ -57,11 +57,14 @@ mod tests {
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{{\"name\":\"a\",\"inputSchema\":{{\"x\":{deep}}}}}]}}}}"
         );
-        assert!(matches!(read(line.as_bytes()), Read::Message(_)));
+        assert!(matches!(read(line.as_bytes()), ParsedMessage::Message(_)));
         let call = line.replace("\"tools\"", "\"content\"");
         let bad = read(call.as_bytes());
-        assert!(matches!(bad, Read::BadReply(Problem::TooDeep, Some(1))));
+        assert!(matches!(
+            bad,
+            ParsedMessage::BadReply(Problem::TooDeep, Some(1))
+        ));
         let odd = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"\xff\"}]}}";
-        assert!(matches!(read(odd), Read::Message(_)));
+        assert!(matches!(read(odd), ParsedMessage::Message(_)));
     }
 }

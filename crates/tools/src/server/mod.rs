@@ -9,7 +9,6 @@ mod call;
 mod capped;
 mod client;
 mod fault;
-mod given;
 mod guard;
 mod http;
 mod lines;
@@ -19,6 +18,7 @@ mod look;
 mod message;
 mod phase;
 mod raw;
+mod resolved;
 mod stderr;
 mod stdio;
 mod traffic;
@@ -26,12 +26,13 @@ mod vet;
 mod watch;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::Failure;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch as channel};
 
@@ -42,7 +43,6 @@ use crate::environment::Environment;
 use crate::index::{Entry, Target};
 use crate::options::ServerOptions;
 use crate::redact::Redaction;
-use crate::router::lock;
 use age::Age;
 use phase::Phase;
 
@@ -80,7 +80,7 @@ pub(crate) struct Server {
     breaker: Mutex<Breaker>,
     /// The era that worked last.
     era: Mutex<Option<Era>>,
-    known: ArcSwapOption<Known>,
+    known: ArcSwapOption<ToolSet>,
     /// Whether a start was tried since this process started.
     asked: AtomicBool,
     /// Whether the tools were listed since this process started.
@@ -93,7 +93,7 @@ pub(crate) struct Server {
 }
 
 /// The tools of a server, with their compiled schemas.
-struct Known {
+struct ToolSet {
     catalog: Arc<Catalog>,
     checkers: Vec<Arc<Checker>>,
 }
@@ -194,7 +194,7 @@ impl Server {
     /// or the server has been asked since.
     pub(crate) fn restore(&self, catalog: Catalog) {
         if catalog.source == self.options.source() && !self.listed.load(Ordering::SeqCst) {
-            *lock(&self.era) = Some(catalog.era);
+            *self.era.lock() = Some(catalog.era);
             self.adopt(catalog, false);
         }
     }
@@ -230,7 +230,7 @@ impl Server {
             });
             kept.unwrap_or_else(|| Arc::new(Checker::new(tool.input_schema.clone())))
         });
-        let known = Known {
+        let known = ToolSet {
             checkers: checkers.collect(),
             catalog: Arc::new(catalog),
         };
@@ -238,7 +238,7 @@ impl Server {
         self.known.store(Some(Arc::new(known)));
         if fresh {
             self.report_disabled(&catalog);
-            // In this order: whoever sees that it is listed also finds its tools.
+            // In this order: a caller that sees the server as listed also finds its tools.
             self.listed.store(true, Ordering::SeqCst);
             (self.hooks.changed)();
             (self.environment.catalogs)(&catalog);
@@ -271,9 +271,9 @@ impl Server {
     /// Whether the circuit lets a call through.
     fn admit(&self) -> Result<(), Failure> {
         let now = Instant::now();
-        let admitted = lock(&self.breaker).admit(now);
+        let admitted = self.breaker.lock().admit(now);
         admitted.map_err(|until| {
-            let last = lock(&self.stats.last_error).clone();
+            let last = self.stats.last_error.lock().clone();
             fault::circuit_open(
                 &self.name,
                 until.saturating_duration_since(now),
@@ -285,7 +285,7 @@ impl Server {
     fn remember(&self, failure: &Failure) {
         // Shown to people and repeated in other failures; a server may say very much.
         let message = failure.message.chars().take(MOST_REMEMBERED).collect();
-        *lock(&self.stats.last_error) = Some(message);
+        *self.stats.last_error.lock() = Some(message);
     }
 }
 

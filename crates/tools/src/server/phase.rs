@@ -9,14 +9,13 @@ use deft_model::{Failure, FailureClass, Outage};
 use rmcp::model::SubscriptionFilter;
 use tokio::time::Instant;
 
-use super::given::Given;
 use super::link::{Link, Service};
+use super::resolved::ResolvedOptions;
 use super::watch::Watch;
 use super::{Era, Server, fault, listing};
 use crate::breaker::backoff;
 use crate::catalog::Catalog;
 use crate::limit::words;
-use crate::router::lock;
 
 /// The least time between two listings that a server asks for.
 const RELIST: Duration = Duration::from_millis(100);
@@ -35,7 +34,7 @@ pub(super) enum Phase {
     Closed,
 }
 
-/// What somebody who needs a connection does next.
+/// The next step of a caller that needs a connection.
 enum Step {
     Use(Arc<Link>),
     Wait,
@@ -54,7 +53,7 @@ impl Server {
         self.admit()?;
         let connected = self.connection(false).await;
         // A listing is no call: it decides nothing that the start did not.
-        lock(&self.breaker).undecided(std::time::Instant::now());
+        self.breaker.lock().undecided(std::time::Instant::now());
         connected.map(drop)
     }
 
@@ -89,7 +88,7 @@ impl Server {
                     step = Step::Use(link.clone());
                     false
                 }
-                // Whoever follows the connection will say what comes next, within moments.
+                // The task that follows the connection sets the next phase within moments.
                 Phase::Ready(link) => {
                     step = Step::Sleep(
                         Instant::now() + Duration::from_millis(2),
@@ -139,14 +138,14 @@ impl Server {
 
     /// Connects and asks for the tools, which is what makes a server ready.
     async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
-        let known = *lock(&self.era);
-        let mut given = Given::resolve(&self.name, &self.options, &self.environment)?;
+        let known = *self.era.lock();
+        let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
         given.redaction.merge(&(self.hooks.withheld)());
         self.redaction.store(Arc::new(given.redaction.clone()));
         let (link, service) = Link::open(self, known, &given, watch).await?;
         let catalog = listing::list(self, &link).await.map_err(|error| {
             let fault =
-                fault::of_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
+                fault::classify_call(&self.name, &error, false, &link.watch, self.max_reply_bytes);
             let message = format!("{} (while it listed its tools)", fault.failure.message);
             Failure::new(FailureClass::Network, message).blocked()
         })?;
@@ -156,15 +155,17 @@ impl Server {
     fn started(self: Arc<Self>, link: Link, service: Service, catalog: Catalog) {
         let link = Arc::new(link);
         let era = catalog.era;
-        *lock(&self.era) = Some(era);
+        *self.era.lock() = Some(era);
         // In the modern era changes are announced to those who have subscribed.
         self.age
             .set_announces(era == Era::Legacy && announces(&link));
         self.adopt(catalog, true);
         self.phase.send_modify(|phase| match phase {
-            // Shut down in the meantime: nobody wants it any more.
+            // Shut down in the meantime: the connection is not needed.
             Phase::Closed => link.end(),
-            _ => *phase = Phase::Ready(link.clone()),
+            Phase::Idle | Phase::Starting | Phase::Ready(_) | Phase::Failed { .. } => {
+                *phase = Phase::Ready(link.clone());
+            }
         });
         let server = Arc::downgrade(&self);
         tokio::spawn(follow(server, link, service, era));
@@ -175,16 +176,18 @@ impl Server {
         let failure = failure.outage(Outage::Server(self.name.clone()));
         self.asked.store(true, Ordering::SeqCst);
         let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.breaker).failed(std::time::Instant::now());
+        self.breaker.lock().failed(std::time::Instant::now());
         self.remember(&failure);
         let retry_at = Instant::now() + backoff(failures);
         self.phase.send_modify(|phase| match phase {
             Phase::Closed => {}
-            _ => *phase = Phase::Failed { failure, retry_at },
+            Phase::Idle | Phase::Starting | Phase::Ready(_) | Phase::Failed { .. } => {
+                *phase = Phase::Failed { failure, retry_at };
+            }
         });
     }
 
-    /// A connection ended. If nobody asked for that, the next start waits a little.
+    /// A connection ended. If deft did not end it, the next start waits a little.
     fn ended(&self, link: &Arc<Link>) {
         let current = matches!(&*self.phase.borrow(), Phase::Ready(now) if Arc::ptr_eq(now, link));
         if !current {

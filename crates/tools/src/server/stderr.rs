@@ -39,10 +39,10 @@ async fn listen_at(
 ) {
     let mut lines = Lines::new(stderr, LONGEST);
     let mut limit = LineLimit::default();
-    let hear = |kept: Kept| match kept {
-        Kept::Line(line) => watch.heard(&cut(redaction, &line)),
-        Kept::Dropped(1) => watch.heard("[1 line dropped]"),
-        Kept::Dropped(count) => watch.heard(&format!("[{count} lines dropped]")),
+    let hear = |kept: OutputItem| match kept {
+        OutputItem::Line(line) => watch.heard(&cut(redaction, &line)),
+        OutputItem::Dropped(1) => watch.heard("[1 line dropped]"),
+        OutputItem::Dropped(count) => watch.heard(&format!("[{count} lines dropped]")),
     };
     loop {
         let kept = match lines.next().await {
@@ -58,7 +58,7 @@ async fn listen_at(
     limit.finish().into_iter().for_each(hear);
     // The last line may have no end.
     if !lines.line().is_empty() {
-        hear(Kept::Line(lines.line().to_owned()));
+        hear(OutputItem::Line(lines.line().to_owned()));
     }
 }
 
@@ -70,7 +70,7 @@ fn cut(redaction: &Redaction, line: &[u8]) -> String {
 
 /// What is kept of the error output.
 #[derive(Debug, PartialEq, Eq)]
-enum Kept {
+enum OutputItem {
     Line(Vec<u8>),
     /// So many lines stood here.
     Dropped(u64),
@@ -88,7 +88,7 @@ struct LineLimit {
 
 impl LineLimit {
     /// What to keep now that a line has come.
-    fn take(&mut self, now: Instant, line: &[u8]) -> Vec<Kept> {
+    fn take(&mut self, now: Instant, line: &[u8]) -> Vec<OutputItem> {
         let since = *self.since.get_or_insert(now);
         let mut kept = Vec::new();
         if now.saturating_duration_since(since) >= WINDOW {
@@ -97,7 +97,7 @@ impl LineLimit {
         }
         self.lines += 1;
         if self.lines <= MOST_LINES {
-            kept.push(Kept::Line(line.to_owned()));
+            kept.push(OutputItem::Line(line.to_owned()));
         } else {
             self.dropped += 1;
             self.last.clear();
@@ -107,12 +107,12 @@ impl LineLimit {
     }
 
     /// Ends the window; gives what is left of the lines that were dropped in it.
-    fn finish(&mut self) -> Vec<Kept> {
+    fn finish(&mut self) -> Vec<OutputItem> {
         let Self { dropped, last, .. } = std::mem::take(self);
         match dropped {
             0 => Vec::new(),
-            1 => vec![Kept::Line(last)],
-            more => vec![Kept::Dropped(more - 1), Kept::Line(last)],
+            1 => vec![OutputItem::Line(last)],
+            more => vec![OutputItem::Dropped(more - 1), OutputItem::Line(last)],
         }
     }
 }
@@ -161,10 +161,10 @@ mod tests {
         for _ in 0..MOST_LINES + 3 {
             limit.take(start, b"x");
         }
-        let line = |text: &str| Kept::Line(text.as_bytes().to_owned());
+        let line = |text: &str| OutputItem::Line(text.as_bytes().to_owned());
         assert_eq!(
             limit.take(start + WINDOW, b"y"),
-            [Kept::Dropped(2), line("x"), line("y")]
+            [OutputItem::Dropped(2), line("x"), line("y")]
         );
     }
 }

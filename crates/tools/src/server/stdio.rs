@@ -19,9 +19,9 @@ use tokio::sync::Mutex;
 
 use super::Server;
 use super::fault::{MALFORMED, TOO_LARGE};
-use super::given::Given;
 use super::lines::{Line, Lines};
-use super::message::{self, Read};
+use super::message::{self, ParsedMessage};
+use super::resolved::ResolvedOptions;
 use super::stderr;
 use super::watch::Watch;
 use crate::builtin::{Owner, minimal_command};
@@ -49,7 +49,7 @@ impl Process {
     pub(super) fn start(
         server: &Server,
         program: &str,
-        given: &Given,
+        given: &ResolvedOptions,
         watch: Arc<Watch>,
     ) -> Result<Self, Failure> {
         let options = &server.options;
@@ -115,9 +115,10 @@ fn refusal(id: i64, code: i32, message: &'static str) -> RxJsonRpcMessage<RoleCl
 }
 
 fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
-    let reason = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such program".to_owned(),
-        _ => error.to_string(),
+    let reason = if error.kind() == std::io::ErrorKind::NotFound {
+        "there is no such program".to_owned()
+    } else {
+        error.to_string()
     };
     Failure::new(
         FailureClass::Network,
@@ -154,19 +155,19 @@ impl Transport<RoleClient> for Process {
         loop {
             match self.lines.next().await {
                 Line::Whole => match message::read(self.lines.line()) {
-                    Read::Message(message) => {
+                    ParsedMessage::Message(message) => {
                         self.garbage = 0;
                         return Some(*message);
                     }
-                    Read::BadReply(problem, Some(id)) => {
+                    ParsedMessage::BadReply(problem, Some(id)) => {
                         return Some(refusal(id, MALFORMED, problem.words()));
                     }
                     // Some call waits for this reply, and it is unknown which.
-                    Read::BadReply(problem, None) => {
+                    ParsedMessage::BadReply(problem, None) => {
                         let reason = format!("{}, and its `id` cannot be read", problem.words());
                         return self.give_up(&reason);
                     }
-                    Read::Noise => self.garbage += self.lines.line().len() + 1,
+                    ParsedMessage::Noise => self.garbage += self.lines.line().len() + 1,
                 },
                 Line::Overlong(overlong) => {
                     self.garbage += overlong.bytes;
@@ -191,7 +192,7 @@ impl Transport<RoleClient> for Process {
 
     /// Closes the input, which tells a server to end; then makes it.
     async fn close(&mut self) -> Result<(), Self::Error> {
-        // Somebody may be stuck writing to a process that does not read.
+        // A writer may be blocked by a process that does not read.
         if let Ok(mut stdin) = self.stdin.try_lock() {
             stdin.take();
         } else {

@@ -25,13 +25,13 @@ const MOST_NAME: usize = 200;
 const MOST_REASON: usize = 300;
 
 /// A tool as a server listed it.
-pub(super) enum Listed {
+pub(super) enum ListedTool {
     Tool(Box<Tool>),
     /// A name, if there is one, and why the tool cannot be read.
     Unreadable(Option<String>, String),
 }
 
-impl Listed {
+impl ListedTool {
     /// Reads a tool of a page that could not be read as a whole.
     pub(super) fn read(tool: &Value) -> Self {
         match serde_json::from_value(tool.clone()) {
@@ -75,10 +75,10 @@ impl Vetting {
     }
 
     /// Takes a tool, or notes why not.
-    pub(super) fn add(&mut self, listed: Listed) {
+    pub(super) fn add(&mut self, listed: ListedTool) {
         let tool = match listed {
-            Listed::Tool(tool) => *tool,
-            Listed::Unreadable(name, reason) => {
+            ListedTool::Tool(tool) => *tool,
+            ListedTool::Unreadable(name, reason) => {
                 let name = name.unwrap_or_else(|| format!("tool {}", self.count() + 1));
                 return self.disable(name, &format!("it cannot be read: {reason}"));
             }

@@ -1,14 +1,14 @@
-//! What a connection and whoever uses it tell each other besides messages.
+//! Signals between a connection and its users besides messages.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::builtin::Owner;
-use crate::router::lock;
 
 /// How much of a server's error output is kept.
 const KEPT: usize = 8 * 1024;
@@ -33,12 +33,12 @@ pub(super) struct Watch {
 impl Watch {
     /// Remembers the processes that the connection belongs to.
     pub(super) fn belongs_to(&self, owner: &Arc<Owner>) {
-        *lock(&self.owner) = Arc::downgrade(owner);
+        *self.owner.lock() = Arc::downgrade(owner);
     }
 
     /// Ends the processes behind the connection, if there are any.
     pub(super) fn kill(&self) {
-        let owner = lock(&self.owner).upgrade();
+        let owner = self.owner.lock().upgrade();
         if let Some(owner) = owner {
             owner.kill();
         }
@@ -46,17 +46,17 @@ impl Watch {
 
     /// Says why the connection ends; the first reason stays.
     pub(super) fn end(&self, reason: impl Into<String>) {
-        lock(&self.ending).get_or_insert(reason.into());
+        self.ending.lock().get_or_insert(reason.into());
     }
 
     /// Why the connection ended.
     pub(super) fn ending(&self) -> String {
-        let ending = lock(&self.ending).clone();
+        let ending = self.ending.lock().clone();
         ending.unwrap_or_else(|| "the connection was closed".to_owned())
     }
 
     pub(super) fn heard(&self, line: &str) {
-        let mut stderr = lock(&self.stderr);
+        let mut stderr = self.stderr.lock();
         stderr.push_str(line.trim_end());
         stderr.push('\n');
         let excess = stderr.len().saturating_sub(KEPT);
@@ -66,7 +66,7 @@ impl Watch {
 
     /// The last lines of the error output, for a message.
     pub(super) fn last_words(&self) -> Option<String> {
-        let stderr = lock(&self.stderr);
+        let stderr = self.stderr.lock();
         let lines: Vec<&str> = stderr
             .lines()
             .filter(|line| !line.trim().is_empty())
@@ -115,9 +115,9 @@ impl Pulse {
 /// Set right before a request is handed to the operating system: before that a
 /// failure cannot have had an effect.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sent(Arc<AtomicBool>);
+pub(super) struct SentFlag(Arc<AtomicBool>);
 
-impl Sent {
+impl SentFlag {
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -138,7 +138,7 @@ mod tests {
         for n in 0..2000 {
             watch.heard(&format!("zeile ä {n}"));
         }
-        assert!(lock(&watch.stderr).len() <= KEPT);
+        assert!(watch.stderr.lock().len() <= KEPT);
         assert_eq!(
             watch.last_words().unwrap(),
             "zeile ä 1997 | zeile ä 1998 | zeile ä 1999"

@@ -48,7 +48,7 @@ pub enum Incoming {
         /// What the button says to us.
         data: String,
     },
-    /// Something that nobody here understands.
+    /// A kind of update that deft does not handle.
     Other,
 }
 
@@ -126,7 +126,7 @@ impl Client {
             .map(drop)
     }
 
-    /// Shows for some seconds that somebody is writing.
+    /// Shows the typing indicator for some seconds.
     pub async fn typing(&self, chat: &str) -> Result<(), Undelivered> {
         let body = json!({"chat_id": chat, "action": "typing"});
         self.call("sendChatAction", &body, self.allowed)

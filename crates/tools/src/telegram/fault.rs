@@ -46,7 +46,7 @@ pub(super) fn judge(answer: &Answer) -> Result<Value, Undelivered> {
 
 fn class(code: u16, said: &str) -> FailureClass {
     match code {
-        // The path is right, so a path that is not found means a token that nobody has.
+        // The path is right, so a path that is not found means an unknown token.
         404 => FailureClass::Auth,
         400 if is_no_chat(said) => FailureClass::NotFound,
         // The method is the same whatever is behind it; try again.
@@ -89,7 +89,16 @@ fn unreadable(answer: &Answer) -> Failure {
         // Here a path that is not found is a wrong address, not a wrong token.
         300..500 => match classify::status(status) {
             FailureClass::Other => FailureClass::Invalid,
-            class => class,
+            class @ (FailureClass::Network
+            | FailureClass::Auth
+            | FailureClass::Quota
+            | FailureClass::NotFound
+            | FailureClass::Timeout
+            | FailureClass::Invalid
+            | FailureClass::Limit
+            | FailureClass::Cancelled
+            | FailureClass::Budget
+            | FailureClass::Interrupted) => class,
         },
         _ => FailureClass::Network,
     };

@@ -70,11 +70,11 @@ pub struct Client {
 impl Client {
     /// The bot of the options; its token is looked up now.
     pub fn new(options: &TelegramOptions, secrets: &dyn SecretSource) -> Result<Self, Failure> {
-        Self::over(delivery::client()?, options, secrets)
+        Self::with_connections(delivery::client()?, options, secrets)
     }
 
     /// The same over connections that are there already.
-    pub(crate) fn over(
+    pub(crate) fn with_connections(
         http: reqwest::Client,
         options: &TelegramOptions,
         secrets: &dyn SecretSource,
@@ -83,7 +83,7 @@ impl Client {
         let token = token.resolve(secrets, "`telegram.token`")?.text;
         let (id, rest) = token.expose().split_once(':').unwrap_or_default();
         let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-        // Anything else would be another path, and an answer that nobody understands.
+        // Any other character would change the path of the request.
         if id.is_empty() || rest.is_empty() || ![id, rest].iter().all(|s| s.bytes().all(letters)) {
             let message = "`telegram.token` does not look like the token of a bot";
             return Err(Failure::new(FailureClass::Auth, message)

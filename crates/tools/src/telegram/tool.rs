@@ -9,11 +9,11 @@ use deft_model::{Effects, Failure, FailureClass, Object};
 use serde_json::{Value, json};
 
 use super::{Client, SendOptions};
-use crate::builtin::{Context, Definition, Installed, Settings, handler};
+use crate::builtin::{BuiltinTool, Context, Definition, Settings, handler};
 use crate::delivery;
 use crate::environment::Environment;
 
-pub(crate) fn tool(settings: &Settings, environment: &Environment) -> Installed {
+pub(crate) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
     let definition = Definition::new(
         "telegram_send_message",
         "Send a message to a Telegram chat. Without a usable `chat_id` it goes to the primary chat; long texts become several messages.",
@@ -40,11 +40,11 @@ pub(crate) fn tool(settings: &Settings, environment: &Environment) -> Installed 
         let (environment, http) = (environment.clone(), http.clone());
         async move {
             let http = http.get_or_init(delivery::client).clone()?;
-            let client = Client::over(http, &options, environment.secrets.as_ref())?;
+            let client = Client::with_connections(http, &options, environment.secrets.as_ref())?;
             send(&client, &arguments, &context).await
         }
     });
-    Installed::new(definition, run).only_if(|options| options.telegram.token.is_some())
+    BuiltinTool::new(definition, run).only_if(|options| options.telegram.token.is_some())
 }
 
 async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<Value, Failure> {

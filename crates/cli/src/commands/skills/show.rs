@@ -210,9 +210,9 @@ fn text(loaded: &Loaded, moment: &Moment, stored: &Stored, change: Option<&FileC
         "missing",
         stored.missing_tools(skill.id.as_str()).join(", "),
     );
-    line("tags", skill.tags.join(", "));
-    line("author", skill.author.clone().unwrap_or_default());
-    line("version", skill.version.clone().unwrap_or_default());
+    line("tags", skill.details.tags.join(", "));
+    line("author", skill.details.author.clone().unwrap_or_default());
+    line("version", skill.details.version.clone().unwrap_or_default());
     line("licence", skill.open.license.clone().unwrap_or_default());
     line(
         "needs",

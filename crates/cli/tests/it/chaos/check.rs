@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use deft_model::{Outcome, RunId, RunStatus};
+use deft_store::prelude::*;
 use deft_store::{RunFilter, RunRow, Store};
 use deft_testkit::{Kind, witness};
 

@@ -105,7 +105,7 @@ pub(crate) fn rewrite(code: &str) -> Option<String> {
         return None;
     }
     let tree = parse_module(code).ok()?;
-    let mut found = Found::default();
+    let mut found = NameUsage::default();
     tree.syntax()
         .body
         .iter()
@@ -141,7 +141,7 @@ pub(crate) fn rewrite(code: &str) -> Option<String> {
 
 /// Which names there are.
 #[derive(Default)]
-struct Found<'a> {
+struct NameUsage<'a> {
     looping: usize,
     classes: usize,
     /// Grow in a loop.
@@ -152,7 +152,11 @@ struct Found<'a> {
     other: BTreeSet<&'a str>,
 }
 
-impl<'a> Visitor<'a> for Found<'a> {
+impl<'a> Visitor<'a> for NameUsage<'a> {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the grammar of Python has many statements, and few of them let a text grow"
+    )]
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         let is_loop = matches!(stmt, Stmt::For(_) | Stmt::While(_));
         let is_class = matches!(stmt, Stmt::ClassDef(_));

@@ -2,7 +2,7 @@
 //!
 //! Objects that the host relies on are taken out here once and never looked up again, so that code
 //! which replaces `json.dumps` or `dict.items` does not change what the host does. Modules are loaded
-//! in the zygote only, before code of anybody else has run in the process.
+//! in the zygote only, before any code of a skill has run in the process.
 
 use std::cell::OnceCell;
 
@@ -24,7 +24,7 @@ const _: &str = include_str!("loader.py");
 const _: &str = include_str!("lib/yaml.py");
 
 /// What the host keeps of the loaded interpreter.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedInterpreter {
     pub(super) attr_dict: PyTypeRef,
     pub(super) builtins: PyDictRef,
     /// Called before each job, with the seed and the zone.
@@ -51,7 +51,7 @@ pub(crate) struct Loaded {
 }
 
 /// An interpreter with nothing of the host in it, and what the host keeps.
-pub(crate) fn load() -> Result<(Interpreter, Loaded), String> {
+pub(crate) fn load() -> Result<(Interpreter, LoadedInterpreter), String> {
     let interpreter = interpreter();
     let loaded = interpreter.enter(|vm| told(prelude(vm), vm))?;
     Ok((interpreter, loaded))
@@ -90,7 +90,7 @@ fn interpreter() -> Interpreter {
         .build()
 }
 
-fn prelude(vm: &VirtualMachine) -> PyResult<Loaded> {
+fn prelude(vm: &VirtualMachine) -> PyResult<LoadedInterpreter> {
     let native = natives(vm)?;
     yaml::install(&native, vm)?;
     fault::install(&native, vm)?;
@@ -127,7 +127,7 @@ fn prelude(vm: &VirtualMachine) -> PyResult<Loaded> {
     import::install(vm)?;
     let get = |name: &str| exports.get_item(name, vm);
     growing::install(PyTypeRef::try_from_object(vm, get("growing")?)?, vm)?;
-    let mut loaded = Loaded {
+    let mut loaded = LoadedInterpreter {
         attr_dict: PyTypeRef::try_from_object(vm, get("attr_dict")?)?,
         builtins: vm.builtins.dict(),
         begin: get("begin")?,
@@ -160,7 +160,7 @@ fn run(code: FrozenCodeObject<&[u8]>, globals: &PyDictRef, vm: &VirtualMachine) 
     Ok(())
 }
 
-impl Loaded {
+impl LoadedInterpreter {
     /// Loads the modules that are named and may be loaded; those that are there are left as they are.
     pub(crate) fn add(&mut self, names: &[String], vm: &VirtualMachine) -> Result<(), String> {
         let wanted: Vec<&str> = names

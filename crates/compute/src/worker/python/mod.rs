@@ -19,7 +19,7 @@ pub(super) use clock::Moment;
 pub(super) use fault::{from_exception, from_syntax};
 pub(super) use growing::{rewrite, text};
 pub(super) use import::take_missed;
-pub(super) use load::{Loaded, load};
+pub(super) use load::{LoadedInterpreter, load};
 pub(super) use scope::globals;
 pub(super) use tamper::may_tamper;
 pub(super) use value::Writer;

@@ -137,7 +137,7 @@ pub(super) const NATIVE: &[&str] = &[
     "zlib",
 ];
 
-/// Loaded on the way, and taken away again before any code runs: they reach into the interpreter.
+/// LoadedInterpreter on the way, and taken away again before any code runs: they reach into the interpreter.
 pub(super) const REMOVED: &[&str] = &[
     "_frozen_importlib",
     "_frozen_importlib_external",

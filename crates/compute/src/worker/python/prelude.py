@@ -360,11 +360,11 @@ def absent(name, why):
 
 for name, why in {
     "open": "they read and write no files",
-    "input": "nobody is there to answer",
+    "input": "a compute block cannot ask a person",
     "breakpoint": "there is no debugger",
     "exit": "a block ends with its last line",
     "quit": "a block ends with its last line",
-    "help": "there is nobody to read it",
+    "help": "a compute block has no terminal",
 }.items():
     setattr(builtins, name, absent(name, why))
 

@@ -5,10 +5,14 @@ use rustpython_vm::builtins::{PyDict, PyDictRef};
 use rustpython_vm::{PyObjectRef, PyPayload as _, PyResult, VirtualMachine};
 use serde_json::Value;
 
-use super::Loaded;
+use super::LoadedInterpreter;
 
 /// Fresh globals: the scope, the module's name, and a copy of the builtins that is the job's own.
-pub(crate) fn globals(scope: &Object, loaded: &Loaded, vm: &VirtualMachine) -> PyResult<PyDictRef> {
+pub(crate) fn globals(
+    scope: &Object,
+    loaded: &LoadedInterpreter,
+    vm: &VirtualMachine,
+) -> PyResult<PyDictRef> {
     let globals = vm.ctx.new_dict();
     let builtins = loaded.builtins.copy().into_ref(&vm.ctx);
     globals.set_item("__name__", vm.ctx.new_str("__main__").into(), vm)?;
@@ -23,7 +27,7 @@ pub(crate) fn globals(scope: &Object, loaded: &Loaded, vm: &VirtualMachine) -> P
 }
 
 /// The reader of the request has bounded the depth, and so this recursion.
-fn object(value: &Value, loaded: &Loaded, vm: &VirtualMachine) -> PyResult {
+fn object(value: &Value, loaded: &LoadedInterpreter, vm: &VirtualMachine) -> PyResult {
     Ok(match value {
         Value::Null => vm.ctx.none(),
         Value::Bool(flag) => vm.ctx.new_bool(*flag).into(),

@@ -18,7 +18,7 @@ use rustpython_vm::builtins::{
 use rustpython_vm::{AsObject as _, PyObject, PyObjectRef, PyResult, VirtualMachine};
 
 use super::types::Types;
-use super::{Loaded, from_exception};
+use super::{LoadedInterpreter, from_exception};
 use crate::wire::Fault;
 
 /// How deep a value may be nested. Readers of JSON stop at 128.
@@ -55,7 +55,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn new(
         out: Vec<u8>,
         bytes: usize,
-        loaded: &'a Loaded,
+        loaded: &'a LoadedInterpreter,
         vm: &'a VirtualMachine,
     ) -> Writer<'a> {
         let limit = out.len().saturating_add(bytes);

@@ -34,6 +34,10 @@ fn events(text: PyStrRef, vm: &VirtualMachine) -> PyResult {
     Ok(vm.ctx.new_list(found).into())
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the parser may add events, and Python is told of these only"
+)]
 fn tuple(event: Event<'_>, vm: &VirtualMachine) -> Option<PyObjectRef> {
     let word = |text: &str| PyObjectRef::from(vm.ctx.new_str(text));
     let number = |number: usize| PyObjectRef::from(vm.ctx.new_int(number));

@@ -5,6 +5,8 @@
 //! quoted text may go on in the first column, a comment needs no space before
 //! it, and more. Hence this reader follows ruamel's scanner step by step,
 //! without the parts that strictyaml forbids: flow style, anchors and tags.
+//! Rules over the events of `granit-parser` cannot replace it: ARCHITECTURE.md
+//! ("Why our own") says what they got wrong.
 //! It does not judge names or keys.
 
 mod block;

@@ -6,8 +6,9 @@ mod steps;
 use std::time::Duration;
 
 use deft_model::{
-    Body, Budget, BudgetPeriod, Choice, Dialect, Effects, Exhausted, Expect, FailureClass, Heal,
-    Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent, SkillId, Text, Timing, Trigger,
+    Body, Budget, BudgetPeriod, Choice, Details, Dialect, Effects, Exhausted, Expect, FailureClass,
+    Heal, Misfire, Object, OpenSpec, Overlap, Policy, Skill, SkillEvent, SkillId, Text, Timing,
+    Trigger,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -253,22 +254,29 @@ pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
     option::of(timing)
 }
 
+fn details() -> impl Strategy<Value = Details> {
+    let texts = (
+        option::of(prose()),
+        option::of(prose()),
+        option::of(prose()),
+    );
+    (vec(prose(), 0..3), texts).prop_map(|(tags, (author, version, created))| Details {
+        tags,
+        author,
+        version,
+        created,
+    })
+}
+
 /// Everything but the body, for a dialect.
 pub(crate) fn skill(
     dialect: Dialect,
     id: impl Strategy<Value = String>,
 ) -> impl Strategy<Value = Skill> {
     let names = (id, prose(), timing(), vec(prose(), 0..3), policy());
-    let people = (
-        vec(prose(), 0..3),
-        option::of(prose()),
-        option::of(prose()),
-        option::of(prose()),
-    );
     let rest = (vec(prose(), 0..3), option::of(prose()));
-    (names, people, rest).prop_map(move |(names, people, rest)| {
+    (names, details(), rest).prop_map(move |(names, details, rest)| {
         let (id, description, timing, keywords, policy) = names;
-        let (tags, author, version, created) = people;
         let trigger = match (&timing, keywords.is_empty()) {
             (Some(timing), _) if timing.event.is_some() => Trigger::Event,
             (Some(_), _) => Trigger::Cron,
@@ -285,10 +293,7 @@ pub(crate) fn skill(
             timing,
             keywords,
             priority: 0,
-            tags,
-            author,
-            version,
-            created,
+            details,
             required_tools: rest.0,
             body: Body::Instructions(Text::default()),
             policy: policy.into(),

@@ -1,0 +1,74 @@
+//! The keys of a `SKILL.md` of the open agentskills format.
+
+use super::{DETAILS, Field, Kind, POLICY, TRIGGER, optional, required};
+
+/// Frontmatter of a `SKILL.md` in the open agentskills format.
+pub(crate) const OPEN: &[Field] = &[
+    required(
+        "name",
+        Kind::Text,
+        "lower-case letters, digits and hyphens; the same as the folder",
+    ),
+    required(
+        "description",
+        Kind::Text,
+        "what the skill does and when to use it, at most 1024 characters",
+    ),
+    optional("license", Kind::Text, "the licence of the skill"),
+    optional(
+        "compatibility",
+        Kind::Text,
+        "what the skill needs around it, at most 500 characters",
+    ),
+    optional(
+        "allowed-tools",
+        Kind::Any,
+        "tools the skill may use without asking, divided by spaces",
+    ),
+    optional(
+        "metadata",
+        Kind::Open(&[METADATA, POLICY, DETAILS]),
+        "everything deft adds to the open format",
+    ),
+];
+
+/// deft's keys below `metadata` of a `SKILL.md` (S0.10).
+pub(crate) const METADATA: &[Field] = &[
+    optional(
+        "keywords",
+        Kind::Texts,
+        "words in a message that make the skill a playbook",
+    ),
+    optional(
+        "priority",
+        Kind::Integer,
+        "which of several matching playbooks comes first; higher wins",
+    ),
+    optional(
+        "required_tools",
+        Kind::Texts,
+        "the only tools a run may use",
+    ),
+    optional("schedule", Kind::Cron, "a cron expression"),
+    optional(
+        "trigger_config",
+        Kind::Table(&[TRIGGER]),
+        "when the skill fires by itself",
+    ),
+];
+
+/// Frontmatter keys of other hosts, kept and shown.
+pub(crate) const HOST_KEYS: &[&str] = &[
+    "agent",
+    "argument-hint",
+    "arguments",
+    "context",
+    "disable-model-invocation",
+    "effort",
+    "hooks",
+    "model",
+    "paths",
+    "shell",
+    "user-invocable",
+    "when_to_use",
+];

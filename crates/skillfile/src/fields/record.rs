@@ -1,0 +1,53 @@
+//! The keys of a record.
+
+use super::{Field, Kind, TRIGGER, optional, required};
+
+/// A record, as `memory_store_skill` takes it (S0.1, S0.2).
+pub(crate) const RECORD: &[Field] = &[
+    required("name", Kind::Text, "what the skill is called, in prose"),
+    required(
+        "trigger_type",
+        Kind::Words(&["cron", "event", "manual"]),
+        "what makes it fire",
+    ),
+    required("instructions", Kind::Text, "what is to be done, in prose"),
+    optional("description", Kind::Text, "one line for listings"),
+    optional("trigger_config", Kind::Table(&[TRIGGER]), "when it fires"),
+    optional(
+        "required_tools",
+        Kind::Texts,
+        "the only tools a run may use",
+    ),
+    optional(
+        "execution_plan",
+        Kind::Tables(&[PLAN_STEP]),
+        "compiled tool calls; one step makes it direct",
+    ),
+    optional(
+        "keywords",
+        Kind::Texts,
+        "words in a message that call for it",
+    ),
+    optional(
+        "priority",
+        Kind::Integer,
+        "which of several matching playbooks comes first",
+    ),
+];
+
+/// A step of a plan (S0.3).
+pub(crate) const PLAN_STEP: &[Field] = &[
+    required("id", Kind::Text, "its name"),
+    required("toolName", Kind::Text, "the tool"),
+    optional("parameters", Kind::Object, "its arguments"),
+    optional(
+        "on_error",
+        Kind::OnError,
+        "`fail` (default), `continue` or `retry:N`; several steps with it are a workflow",
+    ),
+    optional(
+        "timeout",
+        Kind::Duration,
+        "the longest an attempt may take; several steps with it are a workflow",
+    ),
+];

@@ -1,0 +1,35 @@
+//! When a skill fires, in every dialect.
+
+use super::{Field, Kind, optional};
+
+/// When a skill fires (S0.21 to S0.24).
+pub(crate) const TRIGGER: &[Field] = &[
+    optional(
+        "schedule",
+        Kind::Cron,
+        "a cron expression, read in the skill's zone",
+    ),
+    optional("interval_minutes", Kind::Positive, "every so many minutes"),
+    optional("at", Kind::Text, "once, at an ISO timestamp"),
+    optional(
+        "in_minutes",
+        Kind::Positive,
+        "once, so many minutes from now",
+    ),
+    optional("in_hours", Kind::Positive, "once, so many hours from now"),
+    optional(
+        "in",
+        Kind::Duration,
+        "once, after a length of time such as `1h30m`",
+    ),
+    optional(
+        "event",
+        Kind::Words(&["conversation_ended"]),
+        "when this happens: `conversation_ended`, 15 minutes after the last message of a chat",
+    ),
+    optional(
+        "timezone",
+        Kind::Text,
+        "the IANA zone of `schedule` and `at`; the host's when absent",
+    ),
+];

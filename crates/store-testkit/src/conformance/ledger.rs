@@ -1,0 +1,498 @@
+//! Budgets: what is reserved, what was spent, and that the two never exceed a limit.
+
+use super::skills::stale_end;
+use super::support::{append, at, claim, event, id, park, start, success, together, wish};
+use deft_store::{
+    Batch, CancelState, Error, Estimate, Lease, Limit, Prune, Refusal, Reserve, Reserved, Spend,
+    SpentFilter, SpentRow, Store, UsageRow, Write, bucket,
+};
+
+/// A scope with a limit of tokens.
+fn limit(scope: &str, tokens: u64) -> Limit {
+    Limit {
+        scope: scope.to_owned(),
+        tokens: Some(tokens),
+        micros: None,
+    }
+}
+
+fn free(scope: &str) -> Limit {
+    Limit {
+        scope: scope.to_owned(),
+        tokens: None,
+        micros: None,
+    }
+}
+
+/// A wish for tokens, and for ten times as much money.
+fn want(key: &str, tokens: u64, scopes: &[Limit]) -> Reserve {
+    Reserve {
+        key: key.to_owned(),
+        scopes: scopes.to_vec(),
+        tokens,
+        micros: tokens * 10,
+        estimate: Estimate::default(),
+        at: at(3),
+    }
+}
+
+async fn reserve(store: &dyn Store, lease: &Lease, wish: Reserve) -> Reserved {
+    store.reserve(lease, wish).await.unwrap()
+}
+
+/// Reserves and must get it.
+async fn granted(store: &dyn Store, lease: &Lease, wish: Reserve) {
+    assert_eq!(reserve(store, lease, wish).await, Reserved::Granted);
+}
+
+async fn refused(store: &dyn Store, lease: &Lease, wish: Reserve) -> Refusal {
+    match reserve(store, lease, wish).await {
+        Reserved::Refused(refusal) => refusal,
+        Reserved::Granted => panic!("granted"),
+    }
+}
+
+/// A call that read three times as much as it wrote.
+fn spend(key: &str, tokens: u64, scopes: &[&str]) -> Spend {
+    Spend {
+        key: key.to_owned(),
+        scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+        tokens_in: tokens - tokens / 4,
+        tokens_out: tokens / 4,
+        micros: tokens * 10,
+        calls: 1,
+        agent: "main".to_owned(),
+        at: at(5),
+    }
+}
+
+fn batch(write: Write) -> Batch {
+    Batch {
+        writes: vec![write],
+        ..Batch::default()
+    }
+}
+
+async fn settle(store: &dyn Store, lease: &Lease, spend: Spend) {
+    append(store, lease, batch(Write::Spend(spend))).await;
+}
+
+async fn spent(store: &dyn Store) -> Vec<SpentRow> {
+    store.spent(SpentFilter::default()).await.unwrap()
+}
+
+/// Scopes with the tokens that were spent and that are reserved.
+async fn tokens(store: &dyn Store) -> Vec<(String, u64, u64)> {
+    let rows = spent(store).await.into_iter();
+    rows.map(|row| {
+        (
+            row.scope,
+            row.tokens_in + row.tokens_out,
+            row.reserved_tokens,
+        )
+    })
+    .collect()
+}
+
+fn are(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+    let rows = rows.iter();
+    rows.map(|(scope, spent, reserved)| ((*scope).to_owned(), *spent, *reserved))
+        .collect()
+}
+
+pub(super) async fn a_limit_is_reached_and_not_passed(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let day = [limit("all@1", 100)];
+    granted(store, &lease, want("k1", 30, &day)).await;
+    settle(store, &lease, spend("k1", 40, &["all@1"])).await;
+    granted(store, &lease, want("k2", 50, &day)).await;
+    let refusal = refused(store, &lease, want("k3", 11, &day)).await;
+    let wanted = Refusal {
+        scope: "all@1".to_owned(),
+        limit_tokens: Some(100),
+        limit_micros: None,
+        spent_tokens: 40,
+        spent_micros: 400,
+        reserved_tokens: 50,
+        reserved_micros: 500,
+    };
+    assert_eq!(refusal, wanted);
+    granted(store, &lease, want("k3", 10, &day)).await;
+    assert_eq!(tokens(store).await, are(&[("all@1", 40, 60)]));
+}
+
+pub(super) async fn money_has_limits_too(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let day = [Limit {
+        scope: "all@1".to_owned(),
+        tokens: Some(1000),
+        micros: Some(500),
+    }];
+    granted(store, &lease, want("k1", 50, &day)).await;
+    let refusal = refused(store, &lease, want("k2", 1, &day)).await;
+    assert_eq!(
+        (refusal.limit_micros, refusal.reserved_micros),
+        (Some(500), 500)
+    );
+    let for_nothing = Reserve {
+        micros: 0,
+        ..want("k2", 1, &day)
+    };
+    granted(store, &lease, for_nothing).await;
+}
+
+pub(super) async fn all_scopes_or_none(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let scopes = [free("run:r1"), limit("skill:a@1", 100), limit("all@1", 5)];
+    let refusal = refused(store, &lease, want("k1", 10, &scopes)).await;
+    assert_eq!(refusal.scope, "all@1");
+    assert_eq!(tokens(store).await, are(&[]));
+    // The first one without room is named.
+    let both = [limit("b", 5), limit("a", 5)];
+    assert_eq!(
+        refused(store, &lease, want("k1", 10, &both)).await.scope,
+        "b"
+    );
+    // One without limits is counted too.
+    granted(store, &lease, want("k1", 10, &scopes[..2])).await;
+    let wanted = are(&[("run:r1", 0, 10), ("skill:a@1", 0, 10)]);
+    assert_eq!(tokens(store).await, wanted);
+}
+
+pub(super) async fn the_same_key_replaces(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let other = start(store, "r2", "a").await;
+    let day = [limit("all@1", 100)];
+    granted(
+        store,
+        &lease,
+        want("k1", 60, &[limit("all@1", 100), free("old")]),
+    )
+    .await;
+    granted(store, &lease, want("k1", 90, &day)).await;
+    assert_eq!(tokens(store).await, are(&[("all@1", 0, 90)]));
+    let refusal = refused(store, &lease, want("k1", 101, &day)).await;
+    assert_eq!(refusal.reserved_tokens, 0);
+    assert_eq!(tokens(store).await, are(&[("all@1", 0, 90)]));
+    // Keys are those of a run.
+    let refusal = refused(store, &other, want("k1", 11, &day)).await;
+    assert_eq!(refusal.reserved_tokens, 90);
+    granted(store, &other, want("k1", 10, &day)).await;
+    assert_eq!(tokens(store).await, are(&[("all@1", 0, 100)]));
+}
+
+pub(super) async fn a_scope_named_twice_counts_once(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let twice = [limit("s", 100), limit("s", 50)];
+    granted(store, &lease, want("k1", 40, &twice)).await;
+    assert_eq!(tokens(store).await, are(&[("s", 0, 40)]));
+    let refusal = refused(store, &lease, want("k2", 20, &twice)).await;
+    assert_eq!(refusal.limit_tokens, Some(50));
+    settle(store, &lease, spend("k1", 40, &["s", "s"])).await;
+    assert_eq!(tokens(store).await, are(&[("s", 40, 0)]));
+}
+
+pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let scopes = [free("all@1"), free("run:r1")];
+    granted(store, &lease, want("k1", 100, &scopes)).await;
+    granted(store, &lease, want("k2", 7, &scopes)).await;
+    let row = |scope: &str, calls| SpentRow {
+        scope: scope.to_owned(),
+        tokens_in: 30 * calls,
+        tokens_out: 10 * calls,
+        micros: 400 * calls,
+        calls,
+        reserved_tokens: 7,
+        reserved_micros: 70,
+        ..SpentRow::default()
+    };
+    // However often it is recorded, and whatever it says then.
+    for tokens in [40, 40, 80] {
+        let spend = spend("k1", tokens, &["all@1", "run:r1"]);
+        settle(store, &lease, spend).await;
+        assert_eq!(spent(store).await, [row("all@1", 1), row("run:r1", 1)]);
+    }
+    // Nothing has to be reserved, and it may count elsewhere.
+    settle(store, &lease, spend("k3", 40, &["all@1"])).await;
+    assert_eq!(spent(store).await, [row("all@1", 2), row("run:r1", 1)]);
+    // Another run has keys of its own.
+    let other = start(store, "r2", "a").await;
+    settle(store, &other, spend("k1", 40, &["all@1"])).await;
+    assert_eq!(spent(store).await, [row("all@1", 3), row("run:r1", 1)]);
+}
+
+/// Providers count after the fact, so that a call may use more than was thought.
+pub(super) async fn more_than_was_reserved_is_counted_in_full(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let day = [limit("all@1", 100)];
+    granted(store, &lease, want("k1", 100, &day)).await;
+    settle(store, &lease, spend("k1", 120, &["all@1"])).await;
+    assert_eq!(tokens(store).await, are(&[("all@1", 120, 0)]));
+    let refusal = refused(store, &lease, want("k2", 0, &day)).await;
+    assert_eq!(refusal.spent_tokens, 120);
+}
+
+pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let other = start(store, "r2", "a").await;
+    for (lease, key) in [(&lease, "k1"), (&lease, "k2"), (&other, "k1")] {
+        granted(store, lease, want(key, 10, &[free("s")])).await;
+    }
+    let back = |key: &str| {
+        let key = key.to_owned();
+        batch(Write::Unreserve { key })
+    };
+    append(store, &lease, back("k1")).await;
+    append(store, &lease, back("k1")).await;
+    append(store, &lease, back("k9")).await;
+    assert_eq!(tokens(store).await, are(&[("s", 0, 20)]));
+    // The call may be tried again under its key.
+    granted(store, &lease, want("k1", 5, &[free("s")])).await;
+    settle(store, &lease, spend("k1", 4, &["s"])).await;
+    assert_eq!(tokens(store).await, are(&[("s", 4, 20)]));
+}
+
+/// Parking, finishing, and being taken away from somebody dead: a crash holds no budget.
+pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
+    let other = start(store, "r0", "a").await;
+    granted(store, &other, want("k", 1, &[free("s")])).await;
+    let lease = start(store, "r1", "b").await;
+    let hold = want("k", 10, &[free("s"), free("t")]);
+    granted(store, &lease, hold.clone()).await;
+    append(store, &lease, Batch::default()).await;
+    assert_eq!(tokens(store).await, are(&[("s", 0, 11), ("t", 0, 10)]));
+    append(store, &lease, park(Some(at(30)))).await;
+    assert_eq!(tokens(store).await, are(&[("s", 0, 1)]));
+
+    let lease = claim(store, 31).await.unwrap().lease;
+    granted(store, &lease, hold.clone()).await;
+    let dead = store.release(Vec::new(), at(2000)).await.unwrap();
+    assert_eq!(dead.len(), 2);
+    // Nothing is reserved, and nothing was estimated.
+    assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
+
+    let mut only = wish("me", 2000);
+    only.only = Some(id("r1"));
+    let lease = store.claim(only).await.unwrap().unwrap().lease;
+    granted(store, &lease, hold.clone()).await;
+    append(store, &lease, success(2001)).await;
+    assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
+}
+
+/// A crash holds no budget, but the provider may charge for what was under way: that is counted with
+/// an estimate, once per crash, and beside what the same question takes when it is asked again.
+pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
+    let day = [free("run:r1"), limit("all@1", 1000)];
+    let hold = Reserve {
+        estimate: Estimate {
+            agent: "main".to_owned(),
+            tokens: 30,
+            micros: 5,
+        },
+        ..want("k", 100, &day)
+    };
+    start(store, "r1", "a").await;
+    for crash in 1..=2 {
+        store
+            .release(vec!["me".to_owned()], at(crash))
+            .await
+            .unwrap();
+        let lease = claim(store, crash + 3).await.unwrap().lease;
+        granted(store, &lease, hold.clone()).await;
+    }
+    store.release(vec!["me".to_owned()], at(9)).await.unwrap();
+    // No owner is left that could be counted twice.
+    store.release(vec!["me".to_owned()], at(10)).await.unwrap();
+    let lease = claim(store, 11).await.unwrap().lease;
+    granted(store, &lease, hold).await;
+    append(
+        store,
+        &lease,
+        batch(Write::Spend(spend("k", 40, &["run:r1", "all@1"]))),
+    )
+    .await;
+    append(store, &lease, success(12)).await;
+    let row = |scope: &str| SpentRow {
+        scope: scope.to_owned(),
+        tokens_in: 2 * 30 + 30,
+        tokens_out: 10,
+        micros: 2 * 5 + 400,
+        calls: 2 + 1,
+        estimated_tokens: 60,
+        estimated_micros: 10,
+        estimated_calls: 2,
+        ..SpentRow::default()
+    };
+    assert_eq!(spent(store).await, [row("all@1"), row("run:r1")]);
+    let usage = store.run(&id("r1")).await.unwrap().unwrap().usage.unwrap();
+    assert!(usage.contains(r#""estimated_calls":2"#), "{usage}");
+    let asked = store.usage_since("main", at(0)).await.unwrap();
+    assert_eq!(asked.iter().map(|row| row.tokens).sum::<u64>(), 60 + 40);
+}
+
+pub(super) async fn who_lost_the_lease_reserves_nothing(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let fenced = Err(Error::fenced(&id("r1")));
+    store.release(vec!["me".to_owned()], at(9)).await.unwrap();
+    let late = store.reserve(&lease, want("k", 1, &[free("s")])).await;
+    assert_eq!(late, fenced);
+    let newer = claim(store, 10).await.unwrap().lease;
+    let late = store.reserve(&lease, want("k", 1, &[free("s")])).await;
+    assert_eq!(late, fenced);
+    append(store, &newer, success(11)).await;
+    let late = store.reserve(&newer, want("k", 1, &[free("s")])).await;
+    assert_eq!(late, fenced);
+    let late = batch(Write::Spend(spend("k", 4, &["s"])));
+    assert!(store.append(&newer, late).await.is_err());
+    assert_eq!(tokens(store).await, are(&[]));
+}
+
+pub(super) async fn a_failed_batch_spends_nothing(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    granted(store, &lease, want("k1", 10, &[free("s")])).await;
+    let mut stale = stale_end(store).await;
+    stale.writes = vec![Write::Spend(spend("k1", 8, &["s"]))];
+    assert!(store.append(&lease, stale).await.is_err());
+    assert_eq!(tokens(store).await, are(&[("s", 0, 10)]));
+    let used = store.usage_since("main", at(0)).await.unwrap();
+    assert_eq!(used, []);
+}
+
+/// What a wish to stop does to a run that is driven, its driver decides.
+pub(super) async fn a_wish_to_stop_keeps_what_is_reserved(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    granted(store, &lease, want("k1", 10, &[free("s")])).await;
+    let closing = vec![event("over")];
+    let asked = store.cancel_with(&id("r1"), "ann", at(6), closing).await;
+    assert!(matches!(asked, Ok(CancelState::Asked(_))));
+    assert_eq!(tokens(store).await, are(&[("s", 0, 10)]));
+    settle(store, &lease, spend("k1", 8, &["s"])).await;
+    assert_eq!(tokens(store).await, are(&[("s", 8, 0)]));
+}
+
+pub(super) async fn twenty_at_once_do_not_overspend(store: &dyn Store) {
+    let mut leases = Vec::new();
+    for n in 0..20 {
+        leases.push(start(store, &format!("r{n}"), "a").await);
+    }
+    let wish = || want("k", 10, &[limit("all@1", 75)]);
+    let answers = leases.iter().map(|lease| store.reserve(lease, wish()));
+    let answers = together(answers.collect()).await;
+    let granted = answers
+        .into_iter()
+        .filter(|answer| *answer == Ok(Reserved::Granted));
+    assert_eq!(granted.count(), 7);
+    assert_eq!(tokens(store).await, are(&[("all@1", 0, 70)]));
+}
+
+pub(super) async fn scopes_are_found_by_their_names(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    let names = ["all@2", "skill:a@1", "skill:b@2", "skill", "all@1"];
+    settle(store, &lease, spend("k1", 4, &names)).await;
+    granted(store, &lease, want("k2", 1, &[free("skill:c@2")])).await;
+    let text = |text: &str| Some(text.to_owned());
+    let found = async |scope, prefix, suffix| -> Vec<String> {
+        let filter = SpentFilter {
+            scope,
+            prefix,
+            suffix,
+        };
+        let rows = store.spent(filter).await.unwrap();
+        rows.into_iter().map(|row| row.scope).collect()
+    };
+    let all = [
+        "all@1",
+        "all@2",
+        "skill",
+        "skill:a@1",
+        "skill:b@2",
+        "skill:c@2",
+    ];
+    assert_eq!(found(None, None, None).await, all);
+    assert_eq!(found(None, text("skill:"), None).await, all[3..]);
+    let today = found(None, None, text("@2")).await;
+    assert_eq!(today, ["all@2", "skill:b@2", "skill:c@2"]);
+    let both = found(None, text("skill:"), text("@2")).await;
+    assert_eq!(both, ["skill:b@2", "skill:c@2"]);
+    assert_eq!(found(text("skill"), None, None).await, ["skill"]);
+    assert_eq!(found(text("skill:c@2"), None, None).await, ["skill:c@2"]);
+    assert_eq!(found(text("sk"), None, None).await, Vec::<String>::new());
+    let neither = found(text("skill"), text("all"), None).await;
+    assert_eq!(neither, Vec::<String>::new());
+}
+
+/// Instants here are `at(n)`, and `at(0)` is the beginning of a bucket.
+pub(super) async fn usage_is_kept_in_buckets(store: &dyn Store) {
+    assert_eq!(bucket(at(0)), at(0));
+    assert_eq!(bucket(at(599)), at(0));
+    assert_eq!(bucket(at(-1)), at(-600));
+    let lease = start(store, "r1", "a").await;
+    let used = |key: &str, second, agent: &str| Spend {
+        at: at(second),
+        agent: agent.to_owned(),
+        ..spend(key, 40, &[])
+    };
+    let calls = [
+        ("k1", 0, "main"),
+        ("k2", 599, "main"),
+        ("k2", 599, "main"),
+        ("k3", 600, "main"),
+        ("k4", 700, "mail"),
+        ("k5", 2000, "main"),
+    ];
+    for (key, second, agent) in calls {
+        settle(store, &lease, used(key, second, agent)).await;
+    }
+    let row = |second, calls| UsageRow {
+        bucket: at(second),
+        tokens: 40 * calls,
+        micros: 400 * calls,
+        calls,
+    };
+    let all = [row(0, 2), row(600, 1), row(1800, 1)];
+    let since = async |agent, second| store.usage_since(agent, at(second)).await.unwrap();
+    assert_eq!(since("main", -5).await, all);
+    assert_eq!(since("main", 599).await, all);
+    assert_eq!(since("main", 600).await, all[1..]);
+    assert_eq!(since("mail", 0).await, [row(600, 1)]);
+    assert_eq!(since("mail", 1200).await, []);
+    assert_eq!(since("mai", 0).await, []);
+}
+
+pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    for (key, second, scopes) in [("k1", 5, ["all@1", "long"]), ("k2", 900, ["all@2", "long"])] {
+        let spend = Spend {
+            at: at(second),
+            ..spend(key, 4, &scopes)
+        };
+        settle(store, &lease, spend).await;
+    }
+    granted(store, &lease, want("k3", 1, &[free("all@1")])).await;
+    assert_eq!(store.forget_spent(at(5)).await.unwrap(), 0);
+    // A scope, and the bucket that ended in this instant.
+    assert_eq!(store.forget_spent(at(600)).await.unwrap(), 2);
+    let wanted = are(&[("all@1", 0, 1), ("all@2", 4, 0), ("long", 8, 0)]);
+    assert_eq!(tokens(store).await, wanted);
+    let left = store.usage_since("main", at(0)).await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(store.forget_spent(at(900)).await.unwrap(), 0);
+    // What was counted is not counted again.
+    settle(store, &lease, spend("k1", 4, &["all@1"])).await;
+    assert_eq!(tokens(store).await, wanted);
+}
+
+pub(super) async fn what_was_spent_outlives_the_run(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    settle(store, &lease, spend("k1", 4, &["s"])).await;
+    append(store, &lease, success(9)).await;
+    let wish = Prune {
+        before: at(100),
+        now: at(100),
+        limit: 9,
+        only_count: false,
+    };
+    assert_eq!(store.prune(wish).await.unwrap().runs, [id("r1")]);
+    assert_eq!(tokens(store).await, are(&[("s", 4, 0)]));
+}

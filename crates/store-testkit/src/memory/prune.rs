@@ -1,0 +1,55 @@
+//! Deleting what is old.
+
+use deft_model::RunStatus;
+
+use super::State;
+use deft_store::{Prune, Pruned, RunRow};
+
+impl State {
+    pub(super) fn prune(&mut self, wish: &Prune) -> Pruned {
+        let old = |row: &RunRow| {
+            row.status == RunStatus::Done && row.finished_at.is_some_and(|at| at < wish.before)
+        };
+        let there = (0..self.runs.len()).filter(|n| self.find(&self.runs[*n].row.id) == Some(*n));
+        let told = |row: &RunRow| !self.notes.waits(&row.id);
+        let found = there.filter(|n| old(&self.runs[*n].row) && told(&self.runs[*n].row));
+        let found: Vec<usize> = if wish.only_count {
+            found.collect()
+        } else {
+            found.take(wish.limit as usize).collect()
+        };
+        let events = found.iter().map(|n| self.runs[*n].events.len() as u64);
+        let pruned = Pruned {
+            runs: found.iter().map(|n| self.runs[*n].row.id.clone()).collect(),
+            events: events.sum(),
+            results: self.aside.expired(wish.now),
+        };
+        if !wish.only_count {
+            found.into_iter().for_each(|n| self.forget(n));
+            self.aside.drop_expired(wish.now);
+        }
+        pruned
+    }
+
+    /// Leaves of a run what its key and its slot answer with. Its place stays, as other runs are
+    /// named by theirs.
+    fn forget(&mut self, n: usize) {
+        let run = &mut self.runs[n];
+        self.by_id.remove(&run.row.id);
+        self.people.forget(&run.asked);
+        for place in std::mem::take(&mut run.events) {
+            self.events[place].body.clear();
+        }
+        self.notes.forget(&self.runs[n].row.id);
+        self.books.forget_run(n);
+        clear(&mut self.runs[n].row);
+    }
+}
+
+/// Leaves what a store still knows of a deleted run.
+fn clear(row: &mut RunRow) {
+    row.outputs = None;
+    row.error = None;
+    row.usage = None;
+    row.cancel_by = None;
+}

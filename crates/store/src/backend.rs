@@ -1,0 +1,87 @@
+//! Building blocks of backends: new rows, sums, words, and the few errors of runs that a store
+//! writes itself.
+//!
+//! The driver of a run writes every other error. State rules are not here: each backend implements
+//! its own, and the conformance suite of `deft-store-testkit` compares them.
+
+pub use crate::ledger::{Balance, amount, bucket_end};
+pub use crate::words::Query;
+use crate::{Admission, NewApproval, RunRow, Write};
+use deft_model::{Failure, FailureClass, RunId, RunStatus};
+
+impl RunRow {
+    /// The row of a newly admitted run.
+    pub fn queued(run: &Admission) -> Self {
+        Self {
+            id: run.run.clone(),
+            skill: run.skill.clone(),
+            revision: run.revision.clone(),
+            tier: run.tier.clone(),
+            agent_id: run.agent_id.clone(),
+            cause: run.cause.clone(),
+            slot: run.slot,
+            slot_until: None,
+            slot_count: 1,
+            key: run.key.clone(),
+            parent: run.parent.clone(),
+            status: RunStatus::Queued,
+            outcome: None,
+            inputs: run.inputs.clone(),
+            outputs: None,
+            error: None,
+            usage: None,
+            admitted_at: run.at,
+            started_at: None,
+            finished_at: None,
+            wake_at: None,
+            waiting_for: None,
+            cancel_by: None,
+            owner: None,
+            finish_ordinal: 0,
+        }
+    }
+}
+
+/// The questions among the writes of a batch.
+pub fn questions(writes: &[Write]) -> impl Iterator<Item = &NewApproval> {
+    writes.iter().filter_map(|write| match write {
+        Write::Ask(question) => Some(question),
+        Write::Cache { .. }
+        | Write::Notice { .. }
+        | Write::Fact(_)
+        | Write::Open(_)
+        | Write::Say { .. }
+        | Write::Spend(_)
+        | Write::Unreserve { .. } => None,
+    })
+}
+
+/// The first id that two questions of a batch share.
+pub fn asked_twice(writes: &[Write]) -> Option<&str> {
+    let ids: Vec<&str> = questions(writes).map(|asked| asked.id.as_str()).collect();
+    let twice = |(n, id): (usize, &&str)| ids[..n].contains(id);
+    let place = ids.iter().enumerate().position(twice)?;
+    Some(ids[place])
+}
+
+/// The error of a run that was skipped because another run of its skill is active.
+pub fn in_the_way(other: &str) -> String {
+    let message = format!("run `{other}` of this skill is still going");
+    text(&Failure::new(FailureClass::Other, message))
+}
+
+/// The error of a cancelled run.
+pub fn cancelled(by: &str) -> String {
+    let message = format!("cancelled by {by}");
+    text(&Failure::new(FailureClass::Cancelled, message))
+}
+
+/// The name of the canceller under `overlap: cancel_other`.
+pub fn newer_run(run: &RunId) -> String {
+    format!("run `{run}`")
+}
+
+fn text(failure: &Failure) -> String {
+    // Two strings in a struct always serialize; the fallback keeps the promise without a panic.
+    serde_json::to_string(failure).unwrap_or_else(|_| "{}".to_owned())
+}

@@ -1,0 +1,116 @@
+//! Runs: the queue, their history, and what concerns the whole store.
+
+use deft_model::RunId;
+use jiff::{SignedDuration, Timestamp};
+
+use super::super::{Sqlite, admit, append, claim, finish, list, outbox, people, prune};
+use crate::{
+    Admission, Admitted, Answer, Appended, Batch, CancelState, Claim, Claimed, Lease, NewEvent,
+    PageEnd, Prune, Pruned, RunFilter, RunHistory, RunPage, RunQueue, RunRow, Store, StoredEvent,
+};
+
+impl RunQueue for Sqlite {
+    fn admit(&self, run: Admission) -> Answer<'_, Admitted> {
+        self.writer.write(move |db| admit::admit(db, &run))
+    }
+
+    fn claim(&self, wish: Claim) -> Answer<'_, Option<Claimed>> {
+        self.writer.write(move |db| claim::claim(db, &wish))
+    }
+
+    fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, Appended> {
+        let lease = lease.clone();
+        self.writer
+            .write(move |db| append::append(db, &lease, &batch))
+    }
+
+    fn renew(&self, owner: &str, until: Timestamp) -> Answer<'_, Vec<RunId>> {
+        let owner = owner.to_owned();
+        self.writer.write(move |db| claim::renew(db, &owner, until))
+    }
+
+    fn release(&self, dead: Vec<String>, now: Timestamp) -> Answer<'_, Vec<RunId>> {
+        self.writer.write(move |db| claim::release(db, &dead, now))
+    }
+
+    fn owners(&self) -> Answer<'_, Vec<String>> {
+        self.readers.read(list::owners)
+    }
+
+    fn cancel_with(
+        &self,
+        run: &RunId,
+        by: &str,
+        at: Timestamp,
+        closing: Vec<NewEvent>,
+    ) -> Answer<'_, CancelState> {
+        let (run, by) = (run.clone(), by.to_owned());
+        self.writer
+            .write(move |db| finish::cancel(db, &run, &by, at, &closing))
+    }
+
+    fn reopen(&self, run: &RunId, event: NewEvent) -> Answer<'_, Option<RunRow>> {
+        let run = run.clone();
+        self.writer
+            .write(move |db| finish::reopen(db, &run, &event))
+    }
+
+    fn next_wake(&self) -> Answer<'_, Option<Timestamp>> {
+        self.readers.read(list::next_wake)
+    }
+
+    fn late_running(&self, late: SignedDuration) -> Answer<'_, u64> {
+        self.readers.read(move |db| list::late_running(db, late))
+    }
+
+    fn wake(&self, waiting_for: &str, at: Timestamp) -> Answer<'_, u64> {
+        let waiting_for = waiting_for.to_owned();
+        self.writer
+            .write(move |db| people::wake_all(db, &waiting_for, at))
+    }
+
+    fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()> {
+        let skill = skill.to_owned();
+        self.writer
+            .write(move |db| outbox::hold(db, &skill, held, at))
+    }
+
+    fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
+        let skill = skill.to_owned();
+        self.readers.read(move |db| outbox::held(db, &skill))
+    }
+}
+
+impl RunHistory for Sqlite {
+    fn run(&self, id: &RunId) -> Answer<'_, Option<RunRow>> {
+        let id = id.clone();
+        self.readers.read(move |db| list::run(db, &id))
+    }
+
+    fn run_page(&self, filter: RunFilter, after: Option<PageEnd>) -> Answer<'_, RunPage> {
+        self.readers.read(move |db| list::page(db, &filter, after))
+    }
+
+    fn count_runs(&self, filter: RunFilter) -> Answer<'_, u64> {
+        self.readers.read(move |db| list::count(db, &filter))
+    }
+
+    fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {
+        let run = run.cloned();
+        self.readers
+            .read(move |db| list::events(db, run.as_ref(), after, limit))
+    }
+}
+
+impl Store for Sqlite {
+    fn prune(&self, wish: Prune) -> Answer<'_, Pruned> {
+        if wish.only_count {
+            return self.readers.read(move |db| prune::count(db, &wish));
+        }
+        self.writer.write(move |db| prune::prune(db, &wish))
+    }
+
+    fn version(&self) -> Answer<'_, u64> {
+        self.readers.version()
+    }
+}

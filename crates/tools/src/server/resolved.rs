@@ -1,0 +1,52 @@
+//! What a server is given at its start: variables and headers with their
+//! secrets in place, and what has to be taken out of its words again.
+
+use deft_model::Failure;
+
+use crate::environment::Environment;
+use crate::options::ServerOptions;
+use crate::redact::{HIDDEN, Redaction};
+use crate::secret::{Reference, Secret};
+
+/// Variables and headers, read anew at every start because secrets change.
+#[derive(Debug, Default)]
+pub(super) struct ResolvedOptions {
+    pub(super) env: Vec<(String, Secret)>,
+    pub(super) headers: Vec<(String, Secret)>,
+    pub(super) redaction: Redaction,
+}
+
+impl ResolvedOptions {
+    /// Follows every reference in the options.
+    pub(super) fn resolve(
+        name: &str,
+        options: &ServerOptions,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let mut given = Self::default();
+        for (variable, reference) in &options.env {
+            let what = format!("`{variable}` of the server `{name}`");
+            let text = given.take(reference, environment, &what)?;
+            given.env.push((variable.clone(), text));
+        }
+        for (header, reference) in &options.headers {
+            let what = format!("the header `{header}` of the server `{name}`");
+            let text = given.take(reference, environment, &what)?;
+            given.headers.push((header.clone(), text));
+        }
+        Ok(given)
+    }
+
+    fn take(
+        &mut self,
+        reference: &Reference,
+        environment: &Environment,
+        what: &str,
+    ) -> Result<Secret, Failure> {
+        let resolved = reference.resolve(environment.secrets.as_ref(), what)?;
+        if let Some(secret) = &resolved.secret {
+            self.redaction.add(secret, HIDDEN);
+        }
+        Ok(resolved.text)
+    }
+}

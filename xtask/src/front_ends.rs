@@ -1,0 +1,103 @@
+//! A front end knows the service, its shapes and the configuration, and nothing deeper; and what it gets from the
+//! service is typed.
+
+use std::collections::BTreeSet;
+
+use crate::source::product_sources;
+use crate::support::metadata;
+
+/// The crates of front ends.
+const FRONT_ENDS: &[&str] = &["deft"];
+
+/// What a front end may depend on.
+const ALLOWED: &[&str] = &["deft-config", "deft-service", "deft-wire"];
+
+/// Deeper crates that a front end still uses. The list can only shrink.
+const STILL: &[&str] = &[
+    "deft-agent",
+    "deft-channels",
+    "deft-command",
+    "deft-compute",
+    "deft-engine",
+    "deft-llm",
+    "deft-model",
+    "deft-records",
+    "deft-registry",
+    "deft-schedule",
+    "deft-skillfile",
+    "deft-store",
+    "deft-tools",
+    "deft-workflow",
+];
+
+/// Public functions of the service that take or return a JSON value because it belongs to users: inputs, outputs,
+/// arguments and results.
+const USER_DATA: &[(&str, &str)] = &[];
+
+#[test]
+fn front_ends_know_the_service_and_nothing_deeper() {
+    let metadata = metadata(&["--no-deps", "--offline"]);
+    for package in metadata["packages"].as_array().expect("packages") {
+        let name = package["name"].as_str().expect("a name");
+        if !FRONT_ENDS.contains(&name) {
+            continue;
+        }
+        let dependencies = package["dependencies"].as_array().expect("dependencies");
+        let ours: BTreeSet<&str> = dependencies
+            .iter()
+            .filter(|one| one["kind"].is_null() && !one["path"].is_null())
+            .filter_map(|one| one["name"].as_str())
+            .filter(|one| !ALLOWED.contains(one))
+            .collect();
+        assert_eq!(ours, STILL.iter().copied().collect(), "{name}");
+    }
+}
+
+/// The signatures of public functions and the types of public fields in the service.
+fn signatures() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for source in product_sources() {
+        if source.krate != "service" {
+            continue;
+        }
+        for (at, _) in source.code.match_indices("pub ") {
+            let rest = &source.code[at + "pub ".len()..];
+            let end = rest.find([';', '{', '}']).unwrap_or(rest.len());
+            let item = &rest[..end];
+            // A field ends with its line.
+            let is_field = item.lines().next().is_some_and(|line| {
+                let first = line.split_whitespace().next().unwrap_or_default();
+                first.ends_with(':')
+            });
+            let item = if is_field {
+                item.lines().next().unwrap_or_default()
+            } else {
+                item
+            };
+            found.push((source.path.clone(), item.to_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_service_is_typed() {
+    let is_word = |text: &str, word: &str| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|part| part == word)
+    };
+    let untyped: Vec<(String, String)> = signatures()
+        .into_iter()
+        .filter(|(_, item)| is_word(item, "Value") && !item.starts_with("use "))
+        .map(|(path, item)| {
+            let name = item.split(['(', '<', ':']).next().unwrap_or_default();
+            let name = name.split_whitespace().last().unwrap_or_default();
+            (path, name.to_owned())
+        })
+        .collect();
+    let known: Vec<(String, String)> = USER_DATA
+        .iter()
+        .map(|(path, name)| ((*path).to_owned(), (*name).to_owned()))
+        .collect();
+    assert_eq!(untyped, known);
+}
