@@ -21,7 +21,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("schedule", 4),
     ("service", 6),
     ("skillfile", 10),
-    ("tools", 10),
+    ("tools", 9),
     ("workflow", 12),
 ];
 

@@ -13,6 +13,7 @@ const MOVING: &str = "code is being moved between crates";
 /// Dependencies that no code names, and why they are there. An entry that is not needed fails.
 const UNNAMED: &[(&str, &str, &str)] = &[
     ("deft", "deft-llm", MOVING),
+    ("deft", "deft-store-testkit", MOVING),
     ("deft", "serde", MOVING),
     ("deft", "tokio-util", MOVING),
     ("deft", "toml", MOVING),
