@@ -11,14 +11,17 @@ use crate::source::{Source, product_sources};
 /// large fails as well.
 const KNOWN: &[(&str, usize)] = &[
     ("agent", 4),
-    ("cli", 10),
+    ("channels", 2),
+    ("cli", 4),
+    ("config", 3),
     ("engine", 30),
     ("llm", 12),
     ("model", 3),
     ("registry", 10),
     ("schedule", 4),
+    ("service", 6),
     ("skillfile", 10),
-    ("tools", 10),
+    ("tools", 9),
     ("workflow", 12),
 ];
 
@@ -91,7 +94,7 @@ fn imports(code: &str) -> Vec<Vec<String>> {
         let starts = code[..at]
             .chars()
             .next_back()
-            .is_none_or(|before| before.is_whitespace());
+            .is_none_or(char::is_whitespace);
         let Some(end) = code[at..].find(';').filter(|_| starts) else {
             continue;
         };

@@ -14,7 +14,7 @@ use crate::source::product_sources;
 use crate::support::{files_in, read, root};
 
 /// The exit codes of the binary.
-const EXITS: [u8; 6] = [0, 1, 2, 5, 6, 130];
+const EXITS: [u8; 7] = [0, 1, 2, 5, 6, 70, 130];
 
 /// A kind of code: the file with its words, the heading of its sections, and its codes.
 struct Family {
@@ -61,24 +61,28 @@ fn words<T: Choice>() -> Vec<String> {
         .collect()
 }
 
-/// The codes in calls such as `Failure::input("code", …)`, and those that errors of the engine are mapped to.
+/// The codes in calls such as `Failure::input("code", …)` and in literals of `Failure`, and those that errors of the
+/// engine are mapped to.
 fn command_line_codes() -> Vec<String> {
     let mut found = BTreeSet::new();
     for source in product_sources() {
-        let is_home = source.text.contains("struct Failure");
-        for (at, _) in source.code.match_indices("::input(") {
-            let type_name = source.code[..at]
-                .rsplit(|c: char| !c.is_alphanumeric())
-                .next();
-            if type_name == Some("Failure") || is_home && type_name == Some("Self") {
-                found.extend(first_literal(&source.text[at + "::input(".len()..]));
+        let is_home = source.text.contains("struct Failure {");
+        for call in ["::input(", "::internal("] {
+            for (at, _) in source.code.match_indices(call) {
+                let mut before = source.code[..at].rsplit(|c: char| !c.is_alphanumeric());
+                let type_name = before.next();
+                if type_name == Some("Failure") || is_home && type_name == Some("Self") {
+                    found.extend(first_literal(&source.text[at + call.len()..]));
+                }
             }
         }
+        if source.text.contains("FailureKind::") {
+            let fields = source.text.split(" code: ").skip(1);
+            found.extend(fields.filter_map(first_literal));
+        }
         if source.text.contains("Failure::input(code, ") {
-            let arms = source
-                .text
-                .lines()
-                .filter(|line| line.trim_start().starts_with("Error::"));
+            let lines = source.text.lines();
+            let arms = lines.filter(|line| line.trim_start().starts_with("Error::"));
             found.extend(arms.filter_map(|line| first_literal(line.split_once("=> ")?.1)));
         }
     }

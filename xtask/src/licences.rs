@@ -154,7 +154,7 @@ fn licences_are_allowed() {
 #[test]
 fn named_packages_are_in_the_lock() {
     let settings = settings();
-    let names: BTreeSet<String> = packages()
+    let locked: BTreeSet<String> = packages()
         .iter()
         .map(|package| name(package).to_owned())
         .collect();
@@ -163,7 +163,7 @@ fn named_packages_are_in_the_lock() {
         .flat_map(|key| list(&settings, "licenses", key));
     let missing: Vec<&str> = named
         .map(|entry| text(entry, "crate"))
-        .filter(|name| !names.contains(*name))
+        .filter(|name| !locked.contains(*name))
         .collect();
     assert_eq!(missing, Vec::<&str>::new());
 }

@@ -11,7 +11,7 @@ const DOCUMENTS: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 const ENDINGS: [&str; 8] = [".rs", ".py", ".md", ".toml", ".sh", ".txt", ".json", "/"];
 
 /// Words that look like paths and are none of this repository: the word, what it is.
-const OTHERS: &[(&str, &str)] = &[];
+const OTHERS: &[(&str, &str)] = &[("config.toml", "the configuration in a home")];
 
 /// The words in backticks of one document, with the crate that its paragraph is about.
 fn candidates(text: &str) -> Vec<(Option<String>, String)> {

@@ -39,12 +39,12 @@ rules! {
     TooLarge = "too_large", Error, "The file is not larger than the limit.";
     NotUtf8 = "not_utf8", Error, "The file is UTF-8 text.";
     Bom = "bom", Warning, "The file does not start with a byte order mark.";
-    NotASkill = "not_a_skill", Hint, "The file is one that deft would load.";
+    NotASkill = "not_a_skill", Hint, "The file is a skill file.";
     MissingSkillMd = "missing_skill_md", Warning, "A folder among skills holds a SKILL.md or other skill files, one among agents an AGENT.md.";
     NestedTooDeep = "nested_too_deep", Warning, "Folders are not nested deeper than the limit.";
     SymlinkLoop = "symlink_loop", Warning, "Symbolic links do not lead back into a folder that contains them.";
 
-    TooManyFolders = "too_many_folders", Warning, "Folders of skills can be read within limits of number and time.";
+    TooManyFolders = "too_many_folders", Warning, "Folders of skills are within the limits of number and time.";
     LinkOutside = "link_outside", Warning, "Symbolic links lead to files in folders of skills.";
     SpecialFile = "special_file", Warning, "Pipes, sockets and devices are not among skills.";
 
@@ -52,21 +52,21 @@ rules! {
     MissingFrontmatter = "missing_frontmatter", Error, "The file starts with frontmatter between two `---` lines.";
     UnclosedFrontmatter = "unclosed_frontmatter", Error, "The frontmatter is closed by a `---` line.";
     YamlSyntax = "yaml_syntax", Error, "The YAML can be read.";
-    RepairedYaml = "repaired_yaml", Warning, "Values that are not YAML as written are quoted.";
-    FlowStyle = "flow_style", Warning, "The open format takes block style only, no `{…}` or `[…]`.";
-    AnchorOrTag = "anchor_or_tag", Warning, "The open format takes no anchors, aliases or tags.";
-    DuplicateKey = "duplicate_key", Error, "A key is given once.";
-    UnevenIndent = "uneven_indent", Warning, "The open format wants nested mappings of one parent to be indented alike.";
+    RepairedYaml = "repaired_yaml", Warning, "Values that are not valid YAML are quoted.";
+    FlowStyle = "flow_style", Warning, "The open format allows block style only, no `{…}` or `[…]`.";
+    AnchorOrTag = "anchor_or_tag", Warning, "The open format does not allow anchors, aliases or tags.";
+    DuplicateKey = "duplicate_key", Error, "A key appears once.";
+    UnevenIndent = "uneven_indent", Warning, "In the open format, nested mappings of one parent have the same indentation.";
     NotAMapping = "not_a_mapping", Error, "The document is a mapping of keys to values.";
-    UnknownKey = "unknown_key", Warning, "Keys are ones that somebody reads; a stranger is an error in workflows, records and agents, a warning elsewhere.";
-    WrongType = "wrong_type", Error, "A value has the type its key asks for.";
-    InvalidValue = "invalid_value", Error, "A value is one its key can take.";
+    UnknownKey = "unknown_key", Warning, "Every key is known; an unknown one is an error in workflows, records and agents, a warning elsewhere.";
+    WrongType = "wrong_type", Error, "A value has the type of its key.";
+    InvalidValue = "invalid_value", Error, "A value is one that its key accepts.";
 
     // Names and descriptions.
     MissingName = "missing_name", Error, "The skill has a name.";
     MissingDescription = "missing_description", Error, "The skill has a description.";
-    MissingBody = "missing_body", Error, "The skill has a text below its frontmatter.";
-    InvalidName = "invalid_name", Error, "The name has the form its dialect asks for.";
+    MissingBody = "missing_body", Error, "The skill has text below its frontmatter.";
+    InvalidName = "invalid_name", Error, "The name has the form that its dialect requires.";
     ReservedName = "reserved_name", Error, "The action is not `all` or `help`, which `get_skill` uses.";
     NameFolderMismatch = "name_folder_mismatch", Warning, "The name equals the name of the folder.";
     NamePathMismatch = "name_path_mismatch", Warning, "The dotted name equals the path, `domain/action.md`.";
@@ -86,26 +86,26 @@ rules! {
     DuplicateStepId = "duplicate_step_id", Error, "Step ids, output names and inputs do not collide.";
     InvalidStepId = "invalid_step_id", Error, "Step ids and output names can be used in templates.";
     StepAction = "step_action", Error, "A step has exactly one of the keys that say what it does: `tool`, `compute` and so on.";
-    UnknownStep = "unknown_step", Error, "Steps that are referred to exist.";
-    DependencyCycle = "dependency_cycle", Error, "Steps do not wait for each other in a circle.";
+    UnknownStep = "unknown_step", Error, "Steps that other steps name exist.";
+    DependencyCycle = "dependency_cycle", Error, "Steps do not wait for each other in a cycle.";
     InvalidTemplate = "invalid_template", Error, "Templates compile.";
     InvalidCondition = "invalid_condition", Error, "Conditions are Python expressions.";
     InvalidCompute = "invalid_compute", Error, "Compute blocks are Python.";
-    UndefinedName = "undefined_name", Error, "Names in templates, conditions and compute blocks are inputs, earlier steps, or guarded by `default`.";
-    LaterName = "later_name", Error, "Templates, conditions and compute blocks use only what is there before their step runs.";
+    UndefinedName = "undefined_name", Error, "Names in templates, conditions and compute blocks are inputs or earlier steps, or have a `default`.";
+    LaterName = "later_name", Error, "Templates, conditions and compute blocks use only values that exist before their step runs.";
     ComputeResult = "compute_result", Warning, "A compute block sets `result`.";
     MayPrintNone = "may_print_none", Warning, "Text does not print the value of a step that may be skipped, or of an input that may be missing.";
     MayReadNone = "may_read_none", Warning, "A compute block tests the value of a step that may be skipped before it reads a member of it.";
-    ScheduledInput = "scheduled_input", Warning, "A skill that fires by itself has a default for each required input.";
+    ScheduledInput = "scheduled_input", Warning, "A scheduled skill has a default for each required input.";
     InvalidOnError = "invalid_on_error", Error, "`on_error` is `fail`, `continue` or `retry:N`.";
     InvalidPattern = "invalid_pattern", Error, "Input patterns are regular expressions.";
-    InvalidDefault = "invalid_default", Error, "The default of an input is a value it takes.";
+    InvalidDefault = "invalid_default", Error, "The default of an input is a valid value of it.";
 
     // Surroundings, as far as they are known.
-    UnknownTool = "unknown_tool", Warning, "Tools that are named are provided by a server.";
-    ToolArgument = "tool_argument", Warning, "Arguments are those that the tool takes.";
-    UnknownSkill = "unknown_skill", Warning, "Skills that are named exist.";
-    SkillCycle = "skill_cycle", Warning, "Skills do not run each other in a circle.";
+    UnknownTool = "unknown_tool", Warning, "A server provides each named tool.";
+    ToolArgument = "tool_argument", Warning, "Arguments match the schema of the tool.";
+    UnknownSkill = "unknown_skill", Warning, "Named skills exist.";
+    SkillCycle = "skill_cycle", Warning, "Skills do not run each other in a cycle.";
 
     // Triggers.
     InvalidCron = "invalid_cron", Error, "Cron expressions parse and have a next fire.";
@@ -114,11 +114,11 @@ rules! {
     TriggerConflict = "trigger_conflict", Error, "A trigger has one of `schedule`, `interval_minutes`, `at` and a delay.";
 
     // Advice (S3.26).
-    AdviseHeal = "advise_heal", Hint, "Calls to outside services say how a failure is mended.";
-    AdviseStepId = "advise_step_id", Hint, "Step ids say what the step does.";
-    AdviseOnError = "advise_on_error", Hint, "A failure that is passed over is looked at later.";
+    AdviseHeal = "advise_heal", Hint, "Steps that call outside services have a `heal` rule.";
+    AdviseStepId = "advise_step_id", Hint, "Step ids describe what the step does.";
+    AdviseOnError = "advise_on_error", Hint, "A step with `on_error: continue` is checked later.";
     AdviseConfirm = "advise_confirm", Hint, "Destructive steps are confirmed.";
-    AdviseLog = "advise_log", Hint, "What came of a run is returned or logged.";
+    AdviseLog = "advise_log", Hint, "A run returns or logs its result.";
 }
 
 impl Rule {
