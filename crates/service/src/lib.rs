@@ -9,6 +9,8 @@ pub mod doorbell;
 mod health;
 pub mod library;
 pub mod logging;
+pub mod schedule;
+pub mod skills;
 pub mod talk;
 mod telegram;
 pub mod tools;

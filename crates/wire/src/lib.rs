@@ -3,6 +3,13 @@
 //!
 //! Not here: how a shape is filled (`service`), and how it is printed (a front end).
 
+pub mod diagnostic;
 mod failure;
+pub mod model;
+pub mod sarif;
+pub mod schedule;
+pub mod skill;
+pub mod skill_body;
+pub mod skill_files;
 
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};

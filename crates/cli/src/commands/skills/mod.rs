@@ -19,7 +19,17 @@ use deft_registry::{Loaded, Snapshot};
 
 use crate::failure::{Done, Failure};
 
-/// The skill that somebody named.
+/// How often a skill failed in a row, and until when it backs off, if it does.
+pub(crate) fn failure_words(failures: u32, until: Option<&str>) -> Option<String> {
+    let times = if failures == 1 { "time" } else { "times" };
+    let failed = format!("failed {failures} {times} in a row");
+    match until {
+        Some(until) => Some(format!("{failed}, rests until {until}")),
+        None => (failures > 0).then_some(failed),
+    }
+}
+
+/// The skill that a name means.
 pub(super) fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Loaded> {
     snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
         let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
