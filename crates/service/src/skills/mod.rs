@@ -4,15 +4,22 @@
 //! rows of its store. `view` is the only place that fills the shape of a skill. Not here: running a skill.
 
 mod catalog;
+mod examine;
+mod finding;
 mod list;
 mod show;
+mod surroundings;
 mod switch;
+mod validate;
 mod view;
 
 pub use catalog::SkillCatalog;
+pub use examine::{Examination, FileNotes, SkillHealth, examine, health};
+pub use finding::{CheckedFile, Finding, Place, RuleInfo, read_text, rules};
 pub use list::{SkillListing, SkillQuery};
 pub use show::SkillPage;
 pub use switch::{DeletedFrom, SwitchedSkill, delete, disable, enable, restore};
+pub use validate::{ValidationProfile, validate, validate_file};
 
 pub(crate) use catalog::find_file;
 pub(crate) use view::zone;

@@ -1,62 +1,56 @@
-//! What `deft doctor` finds about skills: files that are broken or hidden, and names that two have.
-
-use deft_registry::State;
+//! What `deft doctor` finds about skills: broken and hidden files, and names that two skills have.
 
 use super::Findings;
-use crate::args::{Global, Roots};
+use crate::args::Global;
 use crate::commands::budget::unpriced;
-use crate::commands::skills::stored::Stored;
-use crate::commands::skills::surroundings;
 use crate::output::counted;
 use deft_config::Home;
 use deft_service::Library;
 use deft_service::app;
+use deft_service::skills::{SkillHealth, health};
 
 pub(super) fn check(home: &Home, global: &Global, found: &mut Findings) {
     let snapshot = app::load_kept(home, &Library::of_home(home));
-    // A limit that cannot be reached is worse than none: somebody relies on it.
+    // A person relies on a limit; one that cannot be reached is worse than none.
     if let Some((message, hint)) = unpriced(&home.config, &snapshot) {
         found.bad("budget.priced", message, Some(hint));
     }
-    let count = |wanted: fn(&State) -> bool| {
-        let files = snapshot.files().iter();
-        files.filter(|file| wanted(&file.state)).count()
-    };
-    let broken = count(|state| matches!(state, State::Broken { .. }));
-    let shadowed = count(|state| matches!(state, State::Shadowed { .. }));
-    let hint = Some("`deft skills doctor` says which and why".to_owned());
-    if broken > 0 {
-        let kept = count(|state| matches!(state, State::Broken { kept: Some(_) }));
-        let kept = match kept {
+    match health(&global.workspace()) {
+        Ok(health) => report(health, found),
+        Err(failure) => found.bad("skills.valid", failure.message, failure.hint),
+    }
+}
+
+fn report(health: SkillHealth, found: &mut Findings) {
+    if health.broken > 0 {
+        let kept = match health.kept {
             0 => String::new(),
             kept => format!(", of which {kept} stay in use as they were"),
         };
-        let message = format!("{} cannot be loaded{kept}", counted(broken, "skill file"));
-        found.bad("skills.valid", message, hint);
+        let files = counted(health.broken, "skill file");
+        let hint = Some("`deft skills doctor` says which and why".to_owned());
+        found.bad("skills.valid", format!("{files} cannot be loaded{kept}"), hint);
     } else {
-        let skills = counted(snapshot.skill_count(), "skill");
+        let skills = counted(health.skill_count, "skill");
         found.good("skills.valid", format!("{skills} loaded, none broken"));
     }
-    if shadowed > 0 {
-        let message = format!("{} hidden by others", counted(shadowed, "skill file"));
+    if health.shadowed > 0 {
+        let files = counted(health.shadowed, "skill file");
         found.note(
             "skills.shadowed",
-            message,
+            format!("{files} hidden by others"),
             "`deft skills doctor` says which",
         );
     }
-    let unfit = surroundings::check(global, &snapshot, None).len();
-    if unfit > 0 {
-        let files = counted(unfit, "skill file");
+    if health.unfit > 0 {
+        let files = counted(health.unfit, "skill file");
         found.note(
             "skills.tools",
             format!("{files} with tools, arguments or skills that are not there"),
             "`deft skills doctor` says which",
         );
     }
-    // A store that cannot be read is told of by its own check.
-    let stored = Stored::read(global, &Roots::default()).unwrap_or_default();
-    for (message, hint) in stored.clashes(&snapshot) {
+    for (message, hint) in health.clashes {
         found.bad("skills.clash", message, Some(hint));
     }
 }

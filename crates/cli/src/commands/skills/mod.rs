@@ -9,7 +9,6 @@ pub(super) mod new;
 pub(super) mod prompt;
 pub(super) mod show;
 pub(crate) mod stored;
-pub(crate) mod surroundings;
 pub(crate) mod switch;
 pub(super) mod validate;
 pub(super) mod watch;

@@ -1,7 +1,7 @@
-//! Files held against what the home knows: tools as servers last listed them, and other skills.
+//! Checks files against what the home knows: tools as servers last listed them, and other skills.
 //!
-//! No server is started for it. A home that is not there, or whose servers were never asked, knows
-//! nothing, and nothing is said then.
+//! No server is started for it. A home that does not exist, or whose servers were never asked, knows no
+//! tools, and then no tool is reported as unknown.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use deft_engine::known_tools;
 use deft_model::Body;
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Diagnostic, Surroundings, check_against, check_page, skills_run_by};
+use deft_wire::Done;
 
-use crate::args::Global;
-use crate::failure::Done;
-use crate::report::text_of;
-use deft_service::app::{self, App};
+use super::finding::read_text;
+use crate::app::{self, App};
+use crate::workspace::Workspace;
 
-/// What is wrong with the files of a snapshot in their surroundings, by path. `others` are skills
-/// that are known beside them.
-pub(crate) fn check(
-    global: &Global,
+/// Problems of files with tools and skills that do not exist, by path. `others` are known skills besides
+/// those of the snapshot.
+pub(super) fn check_surroundings(
+    workspace: &Workspace,
     snapshot: &Snapshot,
     others: Option<&Snapshot>,
 ) -> HashMap<PathBuf, Vec<Diagnostic>> {
-    let known = gather(global, snapshot, others).unwrap_or_default();
+    let known = gather(workspace, snapshot, others).unwrap_or_default();
     let mut found: HashMap<PathBuf, Vec<Diagnostic>> = HashMap::new();
     let mut add = |path: &Path, diagnostics: Vec<Diagnostic>| {
         if !diagnostics.is_empty() {
@@ -34,23 +34,26 @@ pub(crate) fn check(
         }
     };
     for loaded in snapshot.skills() {
-        let text = text_of(&loaded.path);
+        let text = read_text(&loaded.path);
         add(&loaded.path, check_against(&text, &loaded.skill, &known));
         if matches!(loaded.skill.body, Body::Manual { .. }) {
             add(&loaded.path, check_page(&text, &known, None));
         }
     }
-    let files = snapshot.files().iter();
-    for file in files {
+    for file in snapshot.files() {
         if let State::Index(domain) = &file.state {
-            let found = check_page(&text_of(&file.path), &known, Some(domain));
+            let found = check_page(&read_text(&file.path), &known, Some(domain));
             add(&file.path, found);
         }
     }
     found
 }
 
-fn gather(global: &Global, snapshot: &Snapshot, others: Option<&Snapshot>) -> Done<Surroundings> {
+fn gather(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    others: Option<&Snapshot>,
+) -> Done<Surroundings> {
     let mut skills: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut add = |loaded: &Loaded| {
         let run = skills_run_by(&loaded.skill);
@@ -60,10 +63,9 @@ fn gather(global: &Global, snapshot: &Snapshot, others: Option<&Snapshot>) -> Do
         .skills()
         .chain(others.into_iter().flat_map(Snapshot::skills));
     files.for_each(|loaded| add(loaded));
-    let home = global.workspace().locate()?;
     let mut known = Surroundings::default();
-    if home.is_dir() {
-        let app = App::to_read(&global.workspace())?;
+    if workspace.locate()?.is_dir() {
+        let app = App::to_read(workspace)?;
         known = known_tools(app.engine.router());
         let records = app.block_on(app.engine.record_skills());
         let records = records.map_err(|error| app::failure(&error))?;
