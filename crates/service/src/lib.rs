@@ -10,6 +10,7 @@ mod health;
 pub mod library;
 pub mod logging;
 pub mod schedule;
+pub mod schemas;
 pub mod skills;
 pub mod talk;
 mod telegram;

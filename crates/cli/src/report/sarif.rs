@@ -3,8 +3,8 @@
 use deft_service::skills::{CheckedFile, Finding, Place, RuleInfo, rules};
 use deft_wire::diagnostic::Severity;
 use deft_wire::sarif::{
-    ArtifactLocation, Configuration, Driver, Level, Location, Log, Message, PhysicalLocation, Region,
-    Rule, Run, SarifResult, Tool,
+    ArtifactLocation, Configuration, Driver, Level, Location, Log, Message, PhysicalLocation,
+    Region, Rule, Run, SarifResult, Tool,
 };
 
 pub(super) fn report(files: &[CheckedFile]) -> Log {

@@ -84,9 +84,7 @@ fn group<'a>(
     found: &'a Finding,
     excerpt: Option<Excerpt<'a>>,
 ) -> Group<'a> {
-    let title = level(found.severity)
-        .primary_title(message)
-        .id(found.rule);
+    let title = level(found.severity).primary_title(message).id(found.rule);
     let mut group = Group::with_title(title);
     group = match excerpt {
         Some(excerpt) => {

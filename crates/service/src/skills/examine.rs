@@ -7,9 +7,7 @@ use deft_registry::discovery::is_hidden;
 use deft_registry::{FileReport, Snapshot, State, can_watch};
 use deft_skillfile::{Diagnostic, Severity};
 use deft_wire::Done;
-use deft_wire::diagnostic::{
-    CheckSeverity, ExaminedFile, FileState, SkillsCheck, SkillsReport,
-};
+use deft_wire::diagnostic::{CheckSeverity, ExaminedFile, FileState, SkillsCheck, SkillsReport};
 
 use super::catalog::SkillCatalog;
 use super::finding::{Finding, locate};
@@ -211,7 +209,9 @@ fn check(id: &str, ok: bool, message: String, hint: Option<String>) -> SkillsChe
 fn check_roots(library: &Library, snapshot: &Snapshot) -> Vec<SkillsCheck> {
     let skills = |root: &PathBuf| {
         let loaded = snapshot.skills();
-        let count = loaded.filter(|loaded| loaded.path.starts_with(root)).count();
+        let count = loaded
+            .filter(|loaded| loaded.path.starts_with(root))
+            .count();
         let path = root.display();
         if root.is_dir() {
             let message = format!("{} in {path}", counted(count, "skill"));

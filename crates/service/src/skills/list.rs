@@ -80,7 +80,9 @@ fn fits(record: &StoredSkill, query: &SkillQuery) -> bool {
     let all = format!("{} {} {description}", record.id, record.name).to_lowercase();
     let words = query.words.iter();
     query.tier.is_none_or(|tier| record.tier == tier)
-        && words.into_iter().all(|word| all.contains(&word.to_lowercase()))
+        && words
+            .into_iter()
+            .all(|word| all.contains(&word.to_lowercase()))
         && query.domain.is_none()
         && query.tag.is_none()
 }

@@ -64,7 +64,11 @@ impl SkillCatalog {
                 .filter(|key| is_host_key(key))
                 .cloned()
                 .collect(),
-            file_is_broken: self.snapshot.files().iter().any(|file| file.state == broken),
+            file_is_broken: self
+                .snapshot
+                .files()
+                .iter()
+                .any(|file| file.state == broken),
         }
     }
 

@@ -267,9 +267,7 @@ fn from_report(file: &FileReport, folder: &Path, root: &Path) -> Draft {
         } else {
             dialect(file_name(&file.path))
         },
-        diagnostics: diagnostics
-            .map(|one| as_given(one, folder, root))
-            .collect(),
+        diagnostics: diagnostics.map(|one| as_given(one, folder, root)).collect(),
         properties: None,
     }
 }

@@ -1,8 +1,8 @@
 //! Fills the shape of a skill of a file: what the file says, and over it what the store knows.
 
 use deft_model::{
-    Action, Body, Confirmation, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile, Skill,
-    Step,
+    Action, Body, Confirmation, DisabledReason, Flag, FlagValue, Input, Section, SiblingFile,
+    Skill, Step,
 };
 use deft_registry::Loaded;
 use deft_skillfile::{Moment, flags, schedule, sections, words};

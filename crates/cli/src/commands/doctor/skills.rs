@@ -29,7 +29,11 @@ fn report(health: SkillHealth, found: &mut Findings) {
         };
         let files = counted(health.broken, "skill file");
         let hint = Some("`deft skills doctor` says which and why".to_owned());
-        found.bad("skills.valid", format!("{files} cannot be loaded{kept}"), hint);
+        found.bad(
+            "skills.valid",
+            format!("{files} cannot be loaded{kept}"),
+            hint,
+        );
     } else {
         let skills = counted(health.skill_count, "skill");
         found.good("skills.valid", format!("{skills} loaded, none broken"));

@@ -49,7 +49,9 @@ fn row(slot: &SimulatedSlot) -> Vec<String> {
 
 fn summary(result: &SimulationResult) -> String {
     let slots = result.view.slots.iter();
-    let parts: Vec<String> = slots.map(|(word, count)| format!("{count} {word}")).collect();
+    let parts: Vec<String> = slots
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
     let mut text = if parts.is_empty() {
         "no slots".to_owned()
     } else {

@@ -2,7 +2,6 @@
 
 pub(super) mod doctor;
 pub(super) mod export;
-mod files;
 pub(super) mod import;
 pub(super) mod list;
 pub(super) mod new;

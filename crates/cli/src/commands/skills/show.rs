@@ -182,7 +182,10 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
     for file in &details.files {
         let hash = file.sha256.as_deref().and_then(|hash| hash.get(..12));
         let hash = hash.unwrap_or_default();
-        lines.add("with", format!("{}  {} bytes  {hash}", file.path, file.size));
+        lines.add(
+            "with",
+            format!("{}  {} bytes  {hash}", file.path, file.size),
+        );
     }
 }
 

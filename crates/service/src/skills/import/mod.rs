@@ -1,7 +1,6 @@
-//! `deft skills import`: copies skills into the home.
+//! Copies skills into the home.
 //!
-//! First everything is found (`gather`), then what becomes of each skill is
-//! decided (`decide`), and only then is anything written.
+//! `gather` finds everything, `decide` decides about each skill, and only then is anything written.
 
 mod decide;
 mod gather;
@@ -9,20 +8,43 @@ pub(super) mod layout;
 mod report;
 
 use std::fs;
-use std::process::ExitCode;
+use std::path::PathBuf;
+
+use deft_wire::skill_files::ImportReport;
+use deft_wire::{Done, Failure};
 
 use self::decide::{Decided, Verdict, decide};
 use self::gather::Gathered;
-use self::report::Report;
 use super::files::{Effect, Refused};
-use crate::args::{Global, Import};
-use crate::failure::{Done, Failure};
-use crate::output::Output;
+use crate::workspace::Workspace;
 
-pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
-    let home = global.workspace().home()?;
+/// What to import, and how.
+#[derive(Clone, Debug, Default)]
+pub struct ImportRequest {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// Replace existing skills.
+    pub force: bool,
+    /// Skip existing skills.
+    pub keep: bool,
+    /// Decide and write nothing.
+    pub dry_run: bool,
+}
+
+/// A finished import.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The document.
+    pub report: ImportReport,
+    /// Whether skills were refused that `force` or `keep` would let through.
+    pub has_conflicts: bool,
+}
+
+/// Imports skills into the home.
+pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
+    let home = workspace.home()?;
     let mut gathered = Gathered::new(&home);
-    for path in &args.paths {
+    for path in &request.paths {
         gathered.add(path)?;
     }
     if gathered.items.is_empty() && gathered.refused.is_empty() {
@@ -31,19 +53,17 @@ pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
                 .hint("`deft skills validate PATH` says what deft sees there"),
         );
     }
-    let decided = decide(gathered.items, &home, args);
+    let decided = decide(gathered.items, &home, request);
     let refused = all_refused(gathered.refused, &decided);
-    if !args.dry_run && decided.iter().any(Decided::changes) {
+    if !request.dry_run && decided.iter().any(Decided::changes) {
         home.ensure()?;
         decided.iter().try_for_each(apply)?;
     }
-    let report = Report {
-        decided: &decided,
-        refused: &refused,
-        dry_run: args.dry_run,
-    };
-    report.print(output)?;
-    Ok(ExitCode::from(u8::from(!refused.is_empty())))
+    let conflict = |one: &Decided| matches!(one.verdict, Verdict::Conflict(_));
+    Ok(Import {
+        report: report::report(&decided, &refused, request.dry_run),
+        has_conflicts: decided.iter().any(conflict),
+    })
 }
 
 /// Everything that is refused, each once however often it was given.

@@ -9,7 +9,7 @@ use deft_skillfile::FileKind;
 
 /// What a file is to the folder that it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands::skills) enum Part {
+pub(in crate::skills) enum Part {
     /// A `SKILL.md` that makes the folder that of one skill.
     Owner(String),
     /// A `SKILL.md` about a domain.
@@ -20,7 +20,7 @@ pub(in crate::commands::skills) enum Part {
 
 /// The skill files below a folder.
 #[derive(Debug)]
-pub(in crate::commands::skills) struct Layout {
+pub(in crate::skills) struct Layout {
     root: PathBuf,
     /// Folders with a `SKILL.md`, and the skill that owns each, if one does.
     folders: BTreeMap<PathBuf, Option<String>>,
@@ -28,7 +28,7 @@ pub(in crate::commands::skills) struct Layout {
 }
 
 impl Layout {
-    pub(in crate::commands::skills) fn of(snapshot: &Snapshot, root: &Path) -> Self {
+    pub(in crate::skills) fn from_snapshot(snapshot: &Snapshot, root: &Path) -> Self {
         let mut layout = Self {
             root: root.to_path_buf(),
             folders: BTreeMap::new(),
@@ -42,7 +42,7 @@ impl Layout {
         layout
     }
 
-    pub(in crate::commands::skills) fn add(&mut self, file: &Path, part: &Part) {
+    pub(in crate::skills) fn add(&mut self, file: &Path, part: &Part) {
         let folder = file.parent().unwrap_or(&self.root).to_path_buf();
         match part {
             Part::Owner(id) => drop(self.folders.insert(folder, Some(id.clone()))),
@@ -52,11 +52,7 @@ impl Layout {
     }
 
     /// Why a file must not be put somewhere: it would hide pages, or be hidden.
-    pub(in crate::commands::skills) fn objection(
-        &self,
-        file: &Path,
-        part: &Part,
-    ) -> Option<String> {
+    pub(in crate::skills) fn objection(&self, file: &Path, part: &Part) -> Option<String> {
         match part {
             Part::Owner(id) => {
                 let folder = file.parent()?;

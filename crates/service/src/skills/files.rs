@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use deft_registry::{Loaded, read_regular};
 
-use crate::failure::{Done, Failure};
 use deft_config::create_folder;
+use deft_wire::skill_files::RefusedFile;
+use deft_wire::{Done, Failure};
 
 /// The largest file that is copied.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -36,9 +37,17 @@ impl Refused {
             reason: reason.into(),
         }
     }
+
+    /// The file as programs see it.
+    pub(super) fn view(&self) -> RefusedFile {
+        RefusedFile {
+            path: self.path.display().to_string(),
+            reason: self.reason.clone(),
+        }
+    }
 }
 
-/// What writing a file would do.
+/// The effect of writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It is new.
@@ -92,8 +101,8 @@ impl Planned {
         }
     }
 
-    /// Writes the file beside its place and moves it there, so that whoever
-    /// watches the folder never sees half of it.
+    /// Writes the file beside its place and moves it there, so that a program that
+    /// follows the folder never sees half of it.
     pub(super) fn write(&self) -> Done<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
@@ -175,7 +184,7 @@ pub(super) struct Conflict {
     pub force_helps: bool,
 }
 
-/// The first thing that speaks against writing the files.
+/// The first reason not to write the files.
 pub(super) fn conflict(planned: &[Planned], force: bool) -> Option<Conflict> {
     planned.iter().find_map(|file| {
         let what = match file.effect() {
@@ -192,7 +201,7 @@ pub(super) fn conflict(planned: &[Planned], force: bool) -> Option<Conflict> {
     })
 }
 
-/// Refuses to replace anything unless told to.
+/// Refuses to replace a file unless `force` is given.
 pub(super) fn check_conflicts(planned: &[Planned], force: bool) -> Done<()> {
     conflict(planned, force).map_or(Ok(()), |found| {
         let hint = if found.force_helps {

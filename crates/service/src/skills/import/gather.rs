@@ -6,10 +6,10 @@ use deft_model::{Body, Skill};
 use deft_registry::{FileReport, Loaded, MAX_FILE_BYTES, Options, Snapshot, State, read_regular};
 use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Severity, parse_record, render};
 
-use super::super::files::{Planned, Refused, copy_siblings};
 use super::layout::Part;
-use crate::failure::{Done, Failure};
+use crate::skills::files::{Planned, Refused, copy_siblings};
 use deft_config::Home;
+use deft_wire::{Done, Failure};
 
 /// A skill or the index of a domain, with the files it consists of.
 pub(super) struct Item {

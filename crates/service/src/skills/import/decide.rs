@@ -1,18 +1,18 @@
-//! Decides what becomes of each skill that was found, before anything is
-//! written, so that `--dry-run` says exactly what would be done.
+//! Decides about each skill that was found, before anything is written, so that a dry run says
+//! exactly what would be done.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use deft_registry::{Options, Snapshot, State};
 
-use super::super::files::{Effect, Planned, conflict};
+use super::ImportRequest;
 use super::gather::Item;
 use super::layout::{Layout, Part};
-use crate::args::Import;
+use crate::skills::files::{Effect, Planned, conflict};
 use deft_config::Home;
 
-/// What becomes of a skill.
+/// The decision about a skill.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Write,
@@ -25,7 +25,7 @@ pub(super) enum Verdict {
     Again,
 }
 
-/// A skill and what becomes of it.
+/// A skill and the decision about it.
 pub(super) struct Decided {
     pub item: Item,
     pub verdict: Verdict,
@@ -45,12 +45,12 @@ impl Decided {
     }
 }
 
-pub(super) fn decide(items: Vec<Item>, home: &Home, args: &Import) -> Vec<Decided> {
+pub(super) fn decide(items: Vec<Item>, home: &Home, request: &ImportRequest) -> Vec<Decided> {
     let snapshot = Snapshot::load(&Options::new(home.roots()), &home.moment());
     let mut judge = Judge {
-        layout: Layout::of(&snapshot, &home.skills()),
+        layout: Layout::from_snapshot(&snapshot, &home.skills()),
         snapshot: &snapshot,
-        args,
+        request,
         decided: Vec::new(),
         planned: HashMap::new(),
     };
@@ -58,7 +58,7 @@ pub(super) fn decide(items: Vec<Item>, home: &Home, args: &Import) -> Vec<Decide
         judge.add(item);
     }
     let mut decided = judge.decided;
-    if args.force {
+    if request.force {
         remove_stale(&mut decided, &snapshot, &home.skills());
     }
     decided
@@ -67,7 +67,7 @@ pub(super) fn decide(items: Vec<Item>, home: &Home, args: &Import) -> Vec<Decide
 struct Judge<'a> {
     snapshot: &'a Snapshot,
     layout: Layout,
-    args: &'a Import,
+    request: &'a ImportRequest,
     decided: Vec<Decided>,
     /// Every file that will be written: whose it is, and its place there.
     planned: HashMap<PathBuf, (usize, usize)>,
@@ -144,7 +144,7 @@ impl Judge<'_> {
     }
 
     fn keep(&self, item: &Item) -> Option<Verdict> {
-        let path = self.existing(item).filter(|_| self.args.keep)?;
+        let path = self.existing(item).filter(|_| self.request.keep)?;
         let verdict = Verdict::Keep(path);
         let known = self.decided.iter().any(|one| one.verdict == verdict);
         Some(if known { Verdict::Again } else { verdict })
@@ -157,11 +157,11 @@ impl Judge<'_> {
     }
 
     fn conflict(&self, item: &Item) -> Option<Verdict> {
-        if let Some(path) = self.elsewhere(item).filter(|_| !self.args.force) {
+        if let Some(path) = self.elsewhere(item).filter(|_| !self.request.force) {
             let reason = format!("`{}` is already defined in `{}`", item.id, path.display());
             return Some(Verdict::Conflict(reason));
         }
-        let found = conflict(&item.files, self.args.force)?;
+        let found = conflict(&item.files, self.request.force)?;
         Some(if found.force_helps {
             Verdict::Conflict(found.reason)
         } else {
@@ -215,7 +215,7 @@ fn remove_stale(decided: &mut [Decided], snapshot: &Snapshot, skills: &Path) {
 }
 
 /// Regular files beside the loaded skill, and nothing else: a folder that is a
-/// link leads to somebody else's files.
+/// link leads to files of another owner.
 fn stale(item: &Item, snapshot: &Snapshot, skills: &Path) -> Vec<PathBuf> {
     let target = item.files.first().map(|file| file.path.as_path());
     let mut loaded = snapshot.skills().filter(|old| Some(&*old.path) == target);
