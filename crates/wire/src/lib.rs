@@ -3,6 +3,14 @@
 //!
 //! Not here: how a shape is filled (`service`), and how it is printed (a front end).
 
+pub mod approval;
+pub mod dry_run;
+pub mod event;
 mod failure;
+pub mod job;
+pub mod model;
+pub mod notice;
+pub mod run;
+mod schema;
 
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};
