@@ -4,13 +4,18 @@
 //! Not here: arguments, terminals, HTTP and anything that prints.
 
 pub mod app;
+pub mod approvals;
 pub mod daemon;
 pub mod doorbell;
 mod health;
+pub mod jobs;
 pub mod library;
 pub mod logging;
+pub mod notices;
+mod shape;
 pub mod talk;
 mod telegram;
+pub mod time;
 pub mod tools;
 pub mod words;
 mod workspace;
