@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod approvals;
+pub mod ask;
 pub mod daemon;
 pub mod doorbell;
 mod health;
@@ -12,9 +13,11 @@ pub mod jobs;
 pub mod library;
 pub mod logging;
 pub mod notices;
+pub mod runs;
 mod shape;
 pub mod talk;
 mod telegram;
+pub mod tick;
 pub mod time;
 pub mod tools;
 pub mod words;
