@@ -4,16 +4,24 @@
 //! Not here: arguments, terminals, HTTP and anything that prints.
 
 pub mod app;
+pub mod approvals;
+pub mod ask;
 pub mod daemon;
 pub mod doorbell;
 mod health;
+pub mod jobs;
 pub mod library;
 pub mod logging;
+pub mod notices;
+pub mod runs;
 pub mod schedule;
 pub mod schemas;
+mod shape;
 pub mod skills;
 pub mod talk;
 mod telegram;
+pub mod tick;
+pub mod time;
 pub mod tools;
 pub mod words;
 mod workspace;

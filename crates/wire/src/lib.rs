@@ -3,11 +3,18 @@
 //!
 //! Not here: how a shape is filled (`service`), and how it is printed (a front end).
 
+pub mod approval;
 pub mod diagnostic;
+pub mod dry_run;
+pub mod event;
 mod failure;
+pub mod job;
 pub mod model;
+pub mod notice;
+pub mod run;
 pub mod sarif;
 pub mod schedule;
+mod schema;
 pub mod skill;
 pub mod skill_body;
 pub mod skill_files;
