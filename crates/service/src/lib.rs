@@ -9,6 +9,7 @@ pub mod doorbell;
 mod health;
 pub mod library;
 pub mod logging;
+pub mod servers;
 pub mod talk;
 mod telegram;
 pub mod tools;

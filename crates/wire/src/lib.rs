@@ -3,6 +3,12 @@
 //!
 //! Not here: how a shape is filled (`service`), and how it is printed (a front end).
 
+pub mod budget;
+pub mod check;
 mod failure;
+pub mod model;
+pub mod server;
+pub mod setting;
+pub mod tool;
 
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};
