@@ -4,12 +4,14 @@
 //! Not here: arguments, terminals, HTTP and anything that prints.
 
 pub mod app;
+pub mod budget;
 pub mod daemon;
 pub mod doorbell;
 mod health;
 pub mod library;
 pub mod logging;
 pub mod servers;
+pub mod settings;
 pub mod talk;
 mod telegram;
 pub mod tools;

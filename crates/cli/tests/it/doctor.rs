@@ -188,7 +188,7 @@ fn money_without_prices_is_told() {
     let world = used_home();
     world.write("home/config.toml", model);
     let said = world.run(&["budget", "set", "--usd-per-day", "0.5"]);
-    assert!(said.contains("no price is known of `near`"), "{said}");
+    assert!(said.contains("no price is known for `near`"), "{said}");
 }
 
 /// Schedules that were tried out ahead of time leave skills that wait, and doctor says so.

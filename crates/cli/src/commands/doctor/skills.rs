@@ -4,19 +4,19 @@ use deft_registry::State;
 
 use super::Findings;
 use crate::args::{Global, Roots};
-use crate::commands::budget::unpriced;
 use crate::commands::skills::stored::Stored;
 use crate::commands::skills::surroundings;
 use crate::output::counted;
 use deft_config::Home;
 use deft_service::Library;
 use deft_service::app;
+use deft_service::budget::unpriced;
 
 pub(super) fn check(home: &Home, global: &Global, found: &mut Findings) {
     let snapshot = app::load_kept(home, &Library::of_home(home));
     // A limit that cannot be reached is worse than none: somebody relies on it.
-    if let Some((message, hint)) = unpriced(&home.config, &snapshot) {
-        found.bad("budget.priced", message, Some(hint));
+    if let Some(advice) = unpriced(&home.config, &snapshot) {
+        found.bad("budget.priced", advice.message, Some(advice.hint));
     }
     let count = |wanted: fn(&State) -> bool| {
         let files = snapshot.files().iter();
