@@ -4,16 +4,21 @@
 //! Not here: arguments, terminals, HTTP and anything that prints.
 
 pub mod app;
+pub mod approvals;
 pub mod budget;
 pub mod daemon;
 pub mod doorbell;
 mod health;
+pub mod jobs;
 pub mod library;
 pub mod logging;
+pub mod notices;
 pub mod servers;
 pub mod settings;
+mod shape;
 pub mod talk;
 mod telegram;
+pub mod time;
 pub mod tools;
 pub mod words;
 mod workspace;

@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::schema::words_or_null;
+
 /// The document of `deft budget show`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetView {
@@ -24,7 +26,7 @@ pub struct BudgetScope {
     pub used: ScopeUsage,
     pub limit_tokens: Option<u64>,
     pub limit_usd: Option<f64>,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<Exhausted>")]
     pub on_exhausted: Option<Exhausted>,
 }
 

@@ -3,10 +3,17 @@
 //!
 //! Not here: how a shape is filled (`service`), and how it is printed (a front end).
 
+pub mod approval;
 pub mod budget;
 pub mod check;
+pub mod dry_run;
+pub mod event;
 mod failure;
+pub mod job;
 pub mod model;
+pub mod notice;
+pub mod run;
+mod schema;
 pub mod server;
 pub mod setting;
 pub mod tool;

@@ -6,6 +6,8 @@ use deft_model::FailureClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::schema::words_or_null;
+
 /// The document of `deft mcp list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerList {
@@ -76,7 +78,7 @@ pub struct ProbeView {
     pub hint: Option<String>,
     pub ok: bool,
     pub era: Option<ProtocolEra>,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<FailureClass>")]
     pub class: Option<FailureClass>,
 }
 

@@ -10,6 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::schema::{words, words_or_null};
+
 /// The document of `deft tools list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolList {
@@ -32,7 +34,7 @@ pub struct ToolSummary {
     pub title: Option<String>,
     pub description: String,
     /// What repeating a call would do, if the server says so.
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<Effects>")]
     pub effects: Option<Effects>,
     pub builtin: bool,
 }
@@ -49,7 +51,7 @@ pub struct DisabledTool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedServer {
     pub server: String,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<FailureClass>")]
     pub class: FailureClass,
     pub message: String,
     pub hint: Option<String>,
@@ -139,7 +141,7 @@ pub struct ToolRefusal {
 pub struct ToolError {
     /// A stable word: more precise than the class where one exists.
     pub code: String,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<FailureClass>")]
     pub class: FailureClass,
     pub message: String,
     pub hint: Option<String>,

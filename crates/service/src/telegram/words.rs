@@ -1,6 +1,5 @@
 //! What the bot says by itself.
 
-
 use crate::budget::ALL;
 use crate::talk::{Said, Usage, dollars};
 use deft_wire::budget::Spending;
