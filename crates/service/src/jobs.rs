@@ -38,9 +38,7 @@ impl JobPages<'_> {
     /// How many jobs there are in all.
     pub fn count(&self) -> Done<u64> {
         let count = self.app.engine.store().count_runs(filter());
-        self.app
-            .block_on(count)
-            .map_err(|error| app::store(&error))
+        self.app.block_on(count).map_err(|error| app::store(&error))
     }
 }
 

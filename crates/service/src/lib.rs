@@ -7,6 +7,7 @@ pub mod app;
 pub mod approvals;
 pub mod budget;
 pub mod daemon;
+pub mod doctor;
 pub mod doorbell;
 mod health;
 pub mod jobs;

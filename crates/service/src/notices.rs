@@ -44,18 +44,14 @@ impl NoticePages<'_> {
             ..self.filter.clone()
         };
         let count = self.app.engine.store().count_notices(filter);
-        self.app
-            .block_on(count)
-            .map_err(|error| app::store(&error))
+        self.app.block_on(count).map_err(|error| app::store(&error))
     }
 }
 
 /// Sends messages again that were given up: one, or all of them.
 pub fn retry(app: &App, id: Option<i64>) -> Done<NoticesQueued> {
     let retried = app.engine.store().retry_notices(id, Timestamp::now());
-    let queued = app
-        .block_on(retried)
-        .map_err(|error| app::store(&error))?;
+    let queued = app.block_on(retried).map_err(|error| app::store(&error))?;
     match (id, queued) {
         (Some(id), 0) => {
             let message = format!("there is no message {id} that was given up");

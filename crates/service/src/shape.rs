@@ -22,7 +22,10 @@ pub(crate) fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Done<T
 }
 
 /// Reads a field of a run that may be absent.
-pub(crate) fn read_optional<T: DeserializeOwned>(run: &RunId, text: Option<&str>) -> Done<Option<T>> {
+pub(crate) fn read_optional<T: DeserializeOwned>(
+    run: &RunId,
+    text: Option<&str>,
+) -> Done<Option<T>> {
     text.map(|text| read_stored(&format!("run `{run}`"), text))
         .transpose()
 }

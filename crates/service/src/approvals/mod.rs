@@ -35,7 +35,10 @@ pub fn answer(
         ApprovalAnswer::No => Answer::No,
         ApprovalAnswer::Skip => Answer::Skip,
     };
-    accepted(id, app.block_on(app.engine.answer(&row, answer, by, always)))
+    accepted(
+        id,
+        app.block_on(app.engine.answer(&row, answer, by, always)),
+    )
 }
 
 /// An argument that may differ in later calls, and how: an exact value, or a text with `*`.

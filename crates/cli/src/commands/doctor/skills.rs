@@ -2,7 +2,6 @@
 
 use deft_registry::State;
 
-use super::Findings;
 use crate::args::{Global, Roots};
 use crate::commands::skills::stored::Stored;
 use crate::commands::skills::surroundings;
@@ -11,10 +10,11 @@ use deft_config::Home;
 use deft_service::Library;
 use deft_service::app;
 use deft_service::budget::unpriced;
+use deft_service::doctor::Findings;
 
 pub(super) fn check(home: &Home, global: &Global, found: &mut Findings) {
     let snapshot = app::load_kept(home, &Library::of_home(home));
-    // A limit that cannot be reached is worse than none: somebody relies on it.
+    // A limit that cannot be reached is worse than none: people rely on it.
     if let Some(advice) = unpriced(&home.config, &snapshot) {
         found.bad("budget.priced", advice.message, Some(advice.hint));
     }
