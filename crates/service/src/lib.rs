@@ -16,6 +16,7 @@ pub mod logging;
 pub mod notices;
 pub mod servers;
 pub mod settings;
+pub mod setup;
 mod shape;
 pub mod talk;
 mod telegram;
@@ -24,6 +25,6 @@ pub mod tools;
 pub mod words;
 mod workspace;
 
-pub use app::App;
+pub use app::{App, worker_main};
 pub use library::Library;
 pub use workspace::Workspace;

@@ -9,6 +9,7 @@ pub mod check;
 pub mod dry_run;
 pub mod event;
 mod failure;
+pub mod home;
 pub mod job;
 pub mod model;
 pub mod notice;

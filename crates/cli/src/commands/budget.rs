@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use deft_service::Workspace;
 use deft_service::budget::{self, ALL, BudgetKey, BudgetRequest};
 use deft_service::talk::dollars;
+use deft_service::time;
 use deft_wire::budget::{BudgetScope, BudgetView, PauseEnd, PausedAgent, ScopeUsage};
 use deft_wire::model::Usd;
 use jiff::tz::TimeZone;
@@ -71,7 +72,7 @@ fn describe(paused: &PausedAgent, zone: &TimeZone) -> String {
         PauseEnd::Limit => "until its limit allows more calls",
         PauseEnd::Resume => "until a person resumes it",
     };
-    let since = deft_schedule::show(paused.since, zone);
+    let since = time::show(paused.since, zone);
     let PausedAgent { agent, reason, .. } = paused;
     format!("`{agent}` is paused since {since}, {until}: {reason}")
 }

@@ -62,7 +62,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Tools(command)) => tools::run(&command, global, output),
         Some(Command::Mcp(command)) => mcp::run(&command, global, output),
         Some(Command::Config(command)) => config::run(&command, global, output),
-        Some(Command::ComputeWorker) => Ok(deft_compute::worker_main()),
+        Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),
         Some(Command::Completions { shell }) => {
