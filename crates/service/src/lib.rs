@@ -6,7 +6,10 @@
 pub mod app;
 pub mod approvals;
 pub mod ask;
+pub mod budget;
+pub mod commands;
 pub mod daemon;
+pub mod doctor;
 pub mod doorbell;
 mod health;
 pub mod jobs;
@@ -16,6 +19,9 @@ pub mod notices;
 pub mod runs;
 pub mod schedule;
 pub mod schemas;
+pub mod servers;
+pub mod settings;
+pub mod setup;
 mod shape;
 pub mod skills;
 pub mod talk;
@@ -26,6 +32,6 @@ pub mod tools;
 pub mod words;
 mod workspace;
 
-pub use app::App;
+pub use app::{App, worker_main};
 pub use library::Library;
 pub use workspace::Workspace;

@@ -152,11 +152,6 @@ impl SkillCatalog {
         deft_engine::check_tools(skill, &self.tools)
     }
 
-    /// Tools as servers last listed them.
-    pub(super) fn known_tools(&self) -> &Surroundings {
-        &self.tools
-    }
-
     /// The number of the record that has the name of a skill of a file: the record fires, the file does
     /// not.
     pub(super) fn clash(&self, id: &str) -> Option<i64> {

@@ -50,8 +50,9 @@ pub struct FileNotes {
 }
 
 /// What a health check asks about skills.
-#[derive(Clone, Debug)]
-pub struct SkillHealth {
+pub(crate) struct SkillHealth {
+    /// The skills.
+    pub snapshot: Snapshot,
     /// The number of skills that are loaded.
     pub skill_count: usize,
     /// The number of broken files.
@@ -101,7 +102,7 @@ pub fn examine(workspace: &Workspace) -> Done<Examination> {
 
 /// Counts what is wrong with the skills of a home. A store that cannot be read has no clashes: its own
 /// check reports it.
-pub fn health(workspace: &Workspace) -> Done<SkillHealth> {
+pub(crate) fn health(workspace: &Workspace) -> Done<SkillHealth> {
     let mut catalog = SkillCatalog::open_files(workspace)?;
     if let Err(failure) = catalog.read_store(workspace) {
         tracing::debug!(message = failure.message, "the store cannot be read");
@@ -118,6 +119,7 @@ pub fn health(workspace: &Workspace) -> Done<SkillHealth> {
         shadowed: count(|state| matches!(state, State::Shadowed { .. })),
         unfit: check_surroundings(workspace, snapshot, None).len(),
         clashes: catalog.clashes(),
+        snapshot: catalog.snapshot,
     })
 }
 

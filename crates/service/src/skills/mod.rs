@@ -22,7 +22,7 @@ mod watch;
 
 pub use catalog::SkillCatalog;
 pub use create::{NewSkill, NewSkillKind, create};
-pub use examine::{Examination, FileNotes, SkillHealth, examine, health};
+pub use examine::{Examination, FileNotes, examine};
 pub use export::{Export, ExportDialect, export};
 pub use finding::{CheckedFile, Finding, Place, RuleInfo, read_text, rules};
 pub use import::{Import, ImportRequest, import};
@@ -34,5 +34,5 @@ pub use switch::{DeletedFrom, SwitchedSkill, delete, disable, enable, restore};
 pub use validate::{ValidationProfile, validate, validate_file};
 pub use watch::{SkillFileChange, SkillWatch};
 
-pub(crate) use catalog::find_file;
+pub(crate) use examine::{SkillHealth, health};
 pub(crate) use view::zone;

@@ -1,22 +1,22 @@
-//! What `deft doctor` finds about skills: broken and hidden files, and names that two skills have.
+//! Skills: broken and hidden files, names that two skills have, and limits that do not limit anything.
+
+use deft_config::Home;
 
 use super::Findings;
-use crate::args::Global;
-use crate::commands::budget::unpriced;
-use crate::output::counted;
-use deft_config::Home;
-use deft_service::Library;
-use deft_service::app;
-use deft_service::skills::{SkillHealth, health};
+use crate::budget::unpriced;
+use crate::skills::{SkillHealth, health};
+use crate::words::counted;
+use crate::workspace::Workspace;
 
-pub(super) fn check(home: &Home, global: &Global, found: &mut Findings) {
-    let snapshot = app::load_kept(home, &Library::of_home(home));
-    // A person relies on a limit; one that cannot be reached is worse than none.
-    if let Some((message, hint)) = unpriced(&home.config, &snapshot) {
-        found.bad("budget.priced", message, Some(hint));
-    }
-    match health(&global.workspace()) {
-        Ok(health) => report(health, found),
+pub(super) fn check(home: &Home, workspace: &Workspace, found: &mut Findings) {
+    match health(workspace) {
+        Ok(health) => {
+            // A person relies on a limit; one that cannot be reached is worse than none.
+            if let Some(advice) = unpriced(&home.config, &health.snapshot) {
+                found.bad("budget.priced", advice.message, Some(advice.hint));
+            }
+            report(health, found);
+        }
         Err(failure) => found.bad("skills.valid", failure.message, failure.hint),
     }
 }

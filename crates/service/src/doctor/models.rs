@@ -1,12 +1,12 @@
 //! Whether there are models to ask, whether they can be asked, and whether the bot answers.
 
-use super::Findings;
-use deft_config::Home;
-use deft_config::secrets::Secrets;
-use deft_service::app::App;
+use deft_config::{Home, Secrets};
 
-/// How somebody gets a first model.
-pub(crate) const ADD_A_MODEL: &str = "`deft config set llm.local.provider openai`, then `llm.local.model`, \
+use super::Findings;
+use crate::app::App;
+
+/// How to configure a first model.
+pub const ADD_A_MODEL: &str = "`deft config set llm.local.provider openai`, then `llm.local.model`, \
      `llm.local.base_url` and `llm.local.api_key` in the same way";
 
 pub(super) fn check(home: &Home, found: &mut Findings) {

@@ -2,43 +2,49 @@
 //!
 //! Looks at what is configured and loaded. Not here: what was spent, and what happens when it is.
 
+use deft_config::{Allowance, Config};
 use deft_model::{Budget, nearest};
 use deft_registry::Snapshot;
 
-use crate::args::Global;
-use crate::output::Output;
-use deft_config::{Allowance, Config};
-use deft_service::Library;
+use crate::library::Library;
+use crate::workspace::Workspace;
 
-/// What is worth knowing about the limits that were just set.
-pub(super) fn give(agent: Option<&str>, global: &Global, output: &Output) {
-    // What was written may be one mistake of several; `deft doctor` names the others.
-    let Ok(home) = global.workspace().home() else {
-        return;
-    };
-    let snapshot = Library::of_home(&home).load();
-    if let Some(words) = agent.and_then(|agent| unknown(agent, &snapshot)) {
-        output.note(&words);
-    }
-    if let Some((message, hint)) = unpriced(&home.config, &snapshot) {
-        output.note(&format!("warning: {message}\nhint: {hint}"));
-    }
+/// A limit that limits nothing, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
 }
 
-fn unknown(agent: &str, snapshot: &Snapshot) -> Option<String> {
+/// What is worth knowing about limits that were just set.
+pub fn advise(workspace: &Workspace, agent: Option<&str>) -> Vec<Advice> {
+    // The new value may be one mistake of several; `deft doctor` names the others.
+    let Ok(home) = workspace.home() else {
+        return Vec::new();
+    };
+    let snapshot = Library::of_home(&home).load();
+    let unknown = agent.and_then(|agent| unknown(agent, &snapshot));
+    let unpriced = unpriced(&home.config, &snapshot);
+    unknown.into_iter().chain(unpriced).collect()
+}
+
+fn unknown(agent: &str, snapshot: &Snapshot) -> Option<Advice> {
     if snapshot.agent(agent).is_some() {
         return None;
     }
     let names = snapshot.agents().map(|loaded| loaded.agent.id.as_str());
     let near = nearest(agent, names).map(|near| format!("did you mean `{near}`?"));
     let hint = near.unwrap_or_else(|| format!("`agents/{agent}/AGENT.md` would define it"));
-    Some(format!(
-        "warning: there is no agent `{agent}`, so that this limits nobody yet\nhint: {hint}"
-    ))
+    Some(Advice {
+        message: format!("there is no agent `{agent}`, so that this limits nothing yet"),
+        hint,
+    })
 }
 
-/// Models that cost nothing as far as anybody knows, where money is limited; and what to do.
-pub(crate) fn unpriced(config: &Config, snapshot: &Snapshot) -> Option<(String, String)> {
+/// Models without a price where money is limited.
+pub fn unpriced(config: &Config, snapshot: &Snapshot) -> Option<Advice> {
     if !limits_money(config, snapshot) {
         return None;
     }
@@ -46,14 +52,14 @@ pub(crate) fn unpriced(config: &Config, snapshot: &Snapshot) -> Option<(String, 
     let names: Vec<&str> = models.map(|model| model.name.as_str()).collect();
     let first = names.first()?;
     let message = format!(
-        "money is limited, but no price is known of `{}`, so that its calls count as free",
+        "money is limited, but no price is known for `{}`, so that its calls count as free",
         names.join("`, `")
     );
     let hint = format!(
         "`deft config set llm.{first}.price_input USD_PER_MILLION_TOKENS`, and `price_output`; 0 for \
          a model that costs nothing; tokens are limited without prices"
     );
-    Some((message, hint))
+    Some(Advice { message, hint })
 }
 
 fn limits_money(config: &Config, snapshot: &Snapshot) -> bool {
