@@ -12,7 +12,6 @@ mod report;
 #[cfg(test)]
 mod talk_fake;
 mod terminal;
-mod view;
 
 use std::process::ExitCode;
 
@@ -24,7 +23,7 @@ use output::Output;
 fn main() -> ExitCode {
     if commands::is_worker() {
         // It is waited for, and the table of all arguments takes its time.
-        return deft_compute::worker_main();
+        return deft_service::worker_main();
     }
     let args = match Args::try_parse_from(args::rewrite(std::env::args_os())) {
         Ok(args) => args,

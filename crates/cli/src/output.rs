@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use crate::args::{ColorWhen, Global};
 use crate::failure::{Done, Failure, exit_code};
 use crate::terminal::{Stream, Styled};
 use deft_config::env;
-use deft_model::visible;
+use deft_wire::model::visible;
 
 /// How to print.
 #[derive(Clone, Debug)]
@@ -51,13 +51,16 @@ impl Output {
     }
 
     /// Prints the JSON document of a command.
-    pub(crate) fn document(&self, document: &Value) -> Done<()> {
-        written(Stream::Out.write_json(&format!("{document:#}\n")))
+    pub(crate) fn document(&self, document: &impl Serialize) -> Done<()> {
+        let text = serde_json::to_string_pretty(document);
+        let text = text.map_err(|problem| unprintable(&problem))?;
+        written(Stream::Out.write_json(&format!("{text}\n")))
     }
 
     /// Prints a JSON value on one line, for a command that prints many.
-    pub(crate) fn line_of_json(&self, value: &Value) -> Done<()> {
-        written(Stream::Out.write_json(&format!("{value}\n")))
+    pub(crate) fn line_of_json(&self, value: &impl Serialize) -> Done<()> {
+        let text = serde_json::to_string(value).map_err(|problem| unprintable(&problem))?;
+        written(Stream::Out.write_json(&format!("{text}\n")))
     }
 
     /// Says something beside the data.
@@ -89,7 +92,7 @@ impl Output {
     /// Says why the command could not be carried out.
     pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
         if self.json {
-            drop(self.document(&serde_json::json!(failure.document())));
+            drop(self.document(&failure.document()));
         } else {
             let paint = |code, text| Styled::paint(code, text, self.styles_stderr());
             let mut text = paint("1;31", "error").with(format!(": {}", failure.message));
@@ -129,6 +132,13 @@ impl Output {
         let terminal = Stream::Out.is_terminal();
         terminal.then(terminal_width).flatten()
     }
+}
+
+fn unprintable(problem: &serde_json::Error) -> Failure {
+    Failure::internal(
+        "json",
+        format!("cannot write the result as JSON: {problem}"),
+    )
 }
 
 /// A reader that went away, such as `head`, ends the program quietly.

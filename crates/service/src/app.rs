@@ -5,6 +5,7 @@
 mod skills;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +36,11 @@ pub use skills::{broken_warning, load_changed, load_kept};
 
 /// The hidden command that makes this program the sandbox.
 pub const WORKER: &str = "compute-worker";
+
+/// Serves as the sandbox until the process that started this one ends it.
+pub fn worker_main() -> ExitCode {
+    deft_compute::worker_main()
+}
 
 /// How long a command that is done waits for its messages to be sent.
 const CARRY: Duration = Duration::from_secs(10);

@@ -8,9 +8,9 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Duration;
 
-use deft_engine::{Check, Checks};
+use deft_engine::{Check, CheckStatus, Checks};
 use deft_model::{Failure, FailureClass};
-use serde::Deserialize;
+use deft_wire::check::{self, CheckList};
 use tokio::process::Command;
 
 /// How long all checks may take: each server may take its time to start.
@@ -19,12 +19,6 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// Checks a home.
 pub(crate) struct Doctor {
     home: PathBuf,
-}
-
-/// What `deft doctor --json` prints.
-#[derive(Deserialize)]
-struct Printed {
-    checks: Vec<Check>,
 }
 
 impl Doctor {
@@ -50,9 +44,24 @@ impl Doctor {
             .await
             .map_err(|_| failed("they took more than 5 minutes".to_owned()))?
             .map_err(|error| failed(format!("`deft doctor` cannot be started: {error}")))?;
-        let printed: Printed = serde_json::from_slice(&output.stdout)
-            .map_err(|error| failed(format!("`deft doctor` cannot be understood: {error}")))?;
-        Ok(printed.checks)
+        let list: CheckList = serde_json::from_slice(&output.stdout)
+            .map_err(|error| failed(format!("cannot read the output of `deft doctor`: {error}")))?;
+        Ok(list.checks.into_iter().map(check).collect())
+    }
+}
+
+/// A check as the health report of the engine has it.
+fn check(check: check::Check) -> Check {
+    Check {
+        id: check.id,
+        subject: check.subject,
+        status: match check.status {
+            check::CheckStatus::Good => CheckStatus::Good,
+            check::CheckStatus::Note => CheckStatus::Note,
+            check::CheckStatus::Bad => CheckStatus::Bad,
+        },
+        message: check.message,
+        hint: check.hint,
     }
 }
 

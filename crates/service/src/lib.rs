@@ -4,17 +4,34 @@
 //! Not here: arguments, terminals, HTTP and anything that prints.
 
 pub mod app;
+pub mod approvals;
+pub mod ask;
+pub mod budget;
+pub mod commands;
 pub mod daemon;
+pub mod doctor;
 pub mod doorbell;
 mod health;
+pub mod jobs;
 pub mod library;
 pub mod logging;
+pub mod notices;
+pub mod runs;
+pub mod schedule;
+pub mod schemas;
+pub mod servers;
+pub mod settings;
+pub mod setup;
+mod shape;
+pub mod skills;
 pub mod talk;
 mod telegram;
+pub mod tick;
+pub mod time;
 pub mod tools;
 pub mod words;
 mod workspace;
 
-pub use app::App;
+pub use app::{App, worker_main};
 pub use library::Library;
 pub use workspace::Workspace;

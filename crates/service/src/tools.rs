@@ -1,5 +1,35 @@
-//! Tools and the servers that provide them.
+//! Tools: what there is to call, and calling it.
+//!
+//! Reading starts no server: it uses what servers said when they were last asked, and says which were
+//! never asked. Not here: the servers themselves, which are in `servers`.
 
+mod approval;
+mod call;
 mod catalogs;
+mod list;
 
-pub use catalogs::{Opened, forget, remember, router};
+pub use approval::{ApprovalState, forget};
+pub use call::{CallFailure, CalledTool, ToolRequest, call, read_value};
+
+pub(crate) use catalogs::{Opened, forget_server, remember, router};
+pub use deft_tools::first_sentence;
+pub(crate) use list::no_such_server;
+pub use list::{CatalogView, ShownTool, ToolQuery, catalog, list, show};
+
+/// A result, and what a person should know besides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WithWarnings<T> {
+    /// The result.
+    pub value: T,
+    /// Warnings about the store and about secrets.
+    pub warnings: Vec<String>,
+}
+
+impl<T> WithWarnings<T> {
+    pub(crate) async fn close(value: T, opened: Opened) -> Self {
+        Self {
+            value,
+            warnings: opened.close().await,
+        }
+    }
+}

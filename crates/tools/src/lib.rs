@@ -48,4 +48,4 @@ pub use redact::Redaction;
 pub use router::Router;
 pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};
 pub use server::Era;
-pub use tool::{Annotations, BUILTIN_SERVER, DisabledTool, ToolInfo};
+pub use tool::{Annotations, BUILTIN_SERVER, DisabledTool, ToolInfo, first_sentence};

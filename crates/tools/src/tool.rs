@@ -118,7 +118,7 @@ impl ToolInfo {
 }
 
 /// The text up to the first full stop that ends a sentence, or the first line.
-fn first_sentence(text: &str) -> String {
+pub fn first_sentence(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default().trim();
     let end = line
         .char_indices()

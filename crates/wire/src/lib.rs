@@ -3,6 +3,27 @@
 //!
 //! Not here: how a shape is filled (`service`), and how it is printed (a front end).
 
+pub mod approval;
+pub mod budget;
+pub mod check;
+pub mod command;
+pub mod diagnostic;
+pub mod dry_run;
+pub mod event;
 mod failure;
+pub mod home;
+pub mod job;
+pub mod model;
+pub mod notice;
+pub mod run;
+pub mod sarif;
+pub mod schedule;
+mod schema;
+pub mod server;
+pub mod setting;
+pub mod skill;
+pub mod skill_body;
+pub mod skill_files;
+pub mod tool;
 
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use deft_service::time::parse_duration;
 
 use crate::pages::Extent;
 
@@ -79,6 +80,6 @@ pub(crate) enum Notices {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let length = deft_schedule::parse_duration(text).map_err(|error| error.message)?;
+    let length = parse_duration(text).map_err(|failure| failure.message)?;
     Duration::try_from(length).map_err(|_| "it must not be negative".to_owned())
 }

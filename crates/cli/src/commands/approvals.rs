@@ -2,17 +2,15 @@
 
 use std::process::ExitCode;
 
-use deft_engine::Answered;
-use deft_store::ApprovalRow;
-use deft_workflow::{Answer, Operation};
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::{Approvals, Global};
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::output::{Fit, Output, local, table_of};
-use deft_service::app::{self, App};
 use deft_service::daemon::Lock;
+use deft_service::{App, approvals};
+use deft_wire::approval::{ApprovalAnswer, ApprovalDocument, ApprovalList, ApprovalView};
 
 mod grants;
 
@@ -27,12 +25,22 @@ pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done
     match command {
         Approvals::List { all } => list(&app, *all, output),
         Approvals::Approve { id, always, allow } if allow.is_empty() => {
-            answer(&app, id, Answer::Yes, *always, output)
+            let answered = approvals::answer(&app, id, ApprovalAnswer::Yes, *always, BY)?;
+            say_answered(&app, answered, *always, output)
         }
-        Approvals::Approve { id, allow, .. } => grants::allow(&app, id, allow, output),
+        Approvals::Approve { id, allow, .. } => {
+            let patterns = grants::patterns(allow)?;
+            let answered = approvals::allow(&app, id, &patterns, BY)?;
+            say_answered(&app, answered, true, output)
+        }
         Approvals::Reject { id, skip } => {
-            let answer_given = if *skip { Answer::Skip } else { Answer::No };
-            answer(&app, id, answer_given, false, output)
+            let answer = if *skip {
+                ApprovalAnswer::Skip
+            } else {
+                ApprovalAnswer::No
+            };
+            let answered = approvals::answer(&app, id, answer, false, BY)?;
+            say_answered(&app, answered, false, output)
         }
         Approvals::Grants => grants::list(&app, output),
         Approvals::Revoke { id } => grants::revoke(&app, id, output),
@@ -40,12 +48,10 @@ pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done
 }
 
 fn list(app: &App, all: bool, output: &Output) -> Done {
-    let rows = app.block_on(app.engine.store().approvals(all));
-    let rows = rows.map_err(|error| app::store(&error))?;
+    let approvals = approvals::list(app, all)?;
     if output.json {
-        let shown: Vec<Value> = rows.iter().map(shown).collect();
-        output.document(&json!({ "approvals": shown }))?;
-    } else if rows.is_empty() {
+        output.document(&json!(ApprovalList { approvals }))?;
+    } else if approvals.is_empty() {
         output.note("nothing waits for an answer");
     } else {
         let mut lines = vec![
@@ -53,7 +59,7 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
                 .map(str::to_owned)
                 .to_vec(),
         ];
-        lines.extend(rows.iter().map(|row| line(row, &app.zone)));
+        lines.extend(approvals.iter().map(|approval| line(approval, &app.zone)));
         let fits = [Fit::Id, Fit::Id, Fit::Cut, Fit::Cut, Fit::Keep];
         output.data(table_of(&lines, &fits, output.width()))?;
         output.note("hint: `deft approvals approve ID` or `deft approvals reject ID`");
@@ -61,107 +67,35 @@ fn list(app: &App, all: bool, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(row: &ApprovalRow, zone: &TimeZone) -> Vec<String> {
-    let decision = row.decision.as_ref();
+fn line(approval: &ApprovalView, zone: &TimeZone) -> Vec<String> {
+    let decision = approval.answer.as_ref().zip(approval.by.as_ref());
     vec![
-        row.asked.id.clone(),
-        row.run.to_string(),
-        row.skill.clone(),
-        row.asked.path.clone(),
-        local(row.asked.at, zone),
-        row.asked.message.replace('\n', " "),
-        decision.map_or(String::new(), |made| {
-            format!("{} by {}", made.answer, made.by)
-        }),
+        approval.id.clone(),
+        approval.run.to_string(),
+        approval.skill.clone(),
+        approval.step_id.clone(),
+        local(approval.asked_at, zone),
+        approval.message.replace('\n', " "),
+        decision.map_or(String::new(), |(answer, by)| format!("{answer} by {by}")),
     ]
 }
 
-fn shown(row: &ApprovalRow) -> Value {
-    let text = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
-    json!({
-        "id": row.asked.id,
-        "run": row.run.as_str(),
-        "skill": row.skill,
-        "revision": row.revision,
-        "step_id": row.asked.path,
-        "message": row.asked.message,
-        "options": text(&row.asked.options),
-        "operation": text(&row.asked.operation),
-        "asked_at": row.asked.at.to_string(),
-        "answer": row.decision.as_ref().map(|made| made.answer.clone()),
-        "by": row.decision.as_ref().map(|made| made.by.clone()),
-        "answered_at": row.decision.as_ref().map(|made| made.at.to_string()),
-    })
-}
-
-fn answer(app: &App, id: &str, given: Answer, always: bool, output: &Output) -> Done {
-    let row = find(app, id)?;
-    let answered = app.block_on(app.engine.answer(&row, given, BY, always));
-    tell(app, id, answered, always, output)
-}
-
-/// Says what became of an answer.
-fn tell(
-    app: &App,
-    id: &str,
-    answered: Result<Answered, deft_engine::Error>,
-    always: bool,
-    output: &Output,
-) -> Done {
-    let answered = answered.map_err(|error| app::failure(&error))?;
-    let (row, said) = match answered {
-        Answered::Accepted(row) => (row, "the answer counts"),
-        Answered::Already(row) => {
-            let by = row
-                .decision
-                .as_ref()
-                .map_or("somebody", |made| made.by.as_str());
-            let message = format!("`{}` was answered already by {by}", row.asked.id);
-            let hint = format!("`deft runs show {}` says what became of it", row.run);
-            return Err(Failure::input("already_answered", message).hint(hint));
-        }
-        Answered::Gone => {
-            return Err(unknown(id));
-        }
-    };
+/// Says that an answer counts, and what continues the run.
+fn say_answered(app: &App, approval: ApprovalView, always: bool, output: &Output) -> Done {
     if output.json {
-        output.document(&json!({ "approval": shown(&row) }))?;
-    } else {
-        let next = match Lock::holder(app.home()) {
-            Some(_) => "`deft up` goes on from there".to_owned(),
-            None => format!("`deft runs resume {}` goes on from there", row.run),
-        };
-        output.note(&format!("{said}: {next}"));
-        if always {
-            let operation: Operation =
-                serde_json::from_str(&row.asked.operation).unwrap_or_default();
-            output.note(&match operation.remember {
-                Some(mark) => format!("chats will not ask again before they call `{}`", mark.tool),
-                None => "it will not be asked again for this revision and operation".to_owned(),
-            });
-        }
+        output.document(&json!(ApprovalDocument { approval }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let next = match Lock::holder(app.home()) {
+        Some(_) => "`deft up` goes on from there".to_owned(),
+        None => format!("`deft runs resume {}` goes on from there", approval.run),
+    };
+    output.note(&format!("the answer counts: {next}"));
+    if always {
+        output.note(&match approval.operation.remember {
+            Some(mark) => format!("chats will not ask again before they call `{}`", mark.tool),
+            None => "it will not be asked again for this revision and operation".to_owned(),
+        });
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The question that an id, or the beginning of one, means.
-fn find(app: &App, id: &str) -> Done<ApprovalRow> {
-    let rows = app.block_on(app.engine.store().approvals(true));
-    let rows = rows.map_err(|error| app::store(&error))?;
-    let mut found = rows.into_iter().filter(|row| row.asked.id.starts_with(id));
-    let Some(row) = found.next() else {
-        return Err(unknown(id));
-    };
-    match found.next() {
-        Some(_) => Err(
-            Failure::input("ambiguous", format!("`{id}` fits several questions"))
-                .hint("give more of the id"),
-        ),
-        None => Ok(row),
-    }
-}
-
-fn unknown(id: &str) -> Failure {
-    Failure::input("unknown_approval", format!("there is no question `{id}`"))
-        .hint("`deft approvals list` shows what waits")
 }

@@ -1,53 +1,42 @@
 //! `deft config`: the settings, where they come from, and changes to them.
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use deft_config::{Origin, Setting, literal};
+use deft_service::Workspace;
+use deft_service::settings::{self, FoundSettings};
+use deft_wire::setting::{SettingDocument, SettingSection};
+use serde_json::Value;
 
 use crate::args::{Config as Command, Global};
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::output::{Output, counted, table};
-use deft_config::config_file;
-use deft_config::secrets;
-use deft_config::{
-    Editor, Kind, Origin, Setting, Settings, all_settings, find_settings, kind_of, literal,
-    read_value, split_key,
-};
 
 pub(crate) fn run(command: &Command, global: &Global, output: &Output) -> Done {
-    let home = global.workspace().locate()?;
+    let workspace = global.workspace();
     match command {
-        Command::Show { origin } => show(&home, *origin, output),
-        Command::Get { key } => get(&home, key, output),
-        Command::Set { key, value } => set(&home, key, value, output),
-        Command::Validate => validate(&home, output),
-        Command::Path => path(&home, output),
+        Command::Show { origin } => show(&workspace, *origin, output),
+        Command::Get { key } => get(&workspace, key, output),
+        Command::Set { key, value } => set(&workspace, key, value, output),
+        Command::Validate => validate(&workspace, output),
+        Command::Path => path(&workspace, output),
     }
 }
 
-fn show(home: &Path, origin: bool, output: &Output) -> Done {
-    let file = config_file(home);
-    let settings = Settings::read(&file)?;
-    let mut settings_list = all_settings(&settings);
+fn show(workspace: &Workspace, origin: bool, output: &Output) -> Done {
+    let mut all = settings::list(workspace)?;
     if output.json {
-        let list: Vec<Value> = settings_list.iter().map(Setting::document).collect();
-        output.document(&json!({"path": file.display().to_string(), "settings": list}))?;
+        output.document(&all.view())?;
         return Ok(ExitCode::SUCCESS);
     }
-    settings_list.retain(Setting::matters);
-    output.data(lines(&settings_list, origin, output))?;
-    warn_of_problems(&settings, output);
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A list is useful also when something in it is wrong.
-fn warn_of_problems(settings: &Settings, output: &Output) {
-    let problems = settings.check();
-    if !problems.is_empty() {
-        let count = counted(problems.len(), "problem");
+    all.settings.retain(Setting::matters);
+    output.data(lines(&all.settings, origin, output))?;
+    // A list is useful also when something in it is wrong.
+    if all.problems > 0 {
+        let count = counted(all.problems, "problem");
         output.note(&format!("{count} found: `deft config validate` says more"));
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Settings as lines of TOML, which can be pasted into the file.
@@ -84,122 +73,74 @@ fn place(setting: &Setting) -> String {
     format!("{place}{later}")
 }
 
-fn get(home: &Path, key: &str, output: &Output) -> Done {
-    let settings = Settings::read(&config_file(home))?;
-    let found = find_settings(&settings, key)?;
-    let [setting] = found.as_slice() else {
-        return get_section(&found, output);
-    };
+fn get(workspace: &Workspace, key: &str, output: &Output) -> Done {
+    match settings::find(workspace, key)? {
+        FoundSettings::One(setting) => get_one(&setting, output),
+        FoundSettings::Section(found) => get_section(&found, output),
+    }
+}
+
+fn get_one(setting: &Setting, output: &Output) -> Done {
     if output.json {
-        output.document(&json!({"setting": setting.document()}))?;
-    } else {
-        match setting.value() {
-            Some(Value::String(text)) => output.data(text)?,
-            Some(value) => output.data(literal(&value))?,
-            None => output.note(&format!(
-                "`{}` is not set: {}",
-                setting.name(),
-                setting.words()
-            )),
-        }
+        output.document(&SettingDocument {
+            setting: setting.view(),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match setting.value() {
+        Some(Value::String(text)) => output.data(text)?,
+        Some(value) => output.data(literal(&value))?,
+        None => output.note(&format!(
+            "`{}` is not set: {}",
+            setting.name(),
+            setting.words()
+        )),
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn get_section(found: &[Setting], output: &Output) -> Done {
     if output.json {
-        let list: Vec<Value> = found.iter().map(Setting::document).collect();
-        output.document(&json!({"settings": list}))?;
+        output.document(&SettingSection {
+            settings: found.iter().map(Setting::view).collect(),
+        })?;
     } else {
         output.data(lines(found, false, output))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn set(home: &Path, key: &str, given: &str, output: &Output) -> Done {
-    let path = split_key(key)?;
-    let kind = kind_of(&path);
-    let value = read_value(given, kind);
-    let mut editor = Editor::open(home)?;
-    editor.set(&path, &value)?;
-    let changed = editor.save()?;
-    let file = config_file(home);
-    let settings = Settings::read(&file)?;
-    let found = find_settings(&settings, key)?;
-    let setting = found
-        .first()
-        .ok_or_else(|| Failure::input("config", "nothing was set"))?;
-    let warnings = warnings(setting, kind, &path, &value);
+fn set(workspace: &Workspace, key: &str, given: &str, output: &Output) -> Done {
+    let done = settings::set(workspace, key, given)?;
     if output.json {
-        output.document(&json!({
-            "ok": true,
-            "changed": changed,
-            "path": file.display().to_string(),
-            "setting": setting.document(),
-            "warnings": warnings,
-        }))?;
+        output.document(&done.view())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let name = setting.name();
-    let done = if changed { "set" } else { "unchanged" };
-    output.data(format!("{done}: {}", line(setting)))?;
-    for warning in &warnings {
-        output.note(&format!("warning: {warning}"));
-    }
+    let verb = if done.changed { "set" } else { "unchanged" };
+    output.data(format!("{verb}: {}", line(&done.setting)))?;
+    output.warn(done.warnings);
     output.note(&format!(
-        "written to {}; `deft config get {name}` shows it",
-        file.display()
+        "written to {}; `deft config get {}` shows it",
+        done.file.display(),
+        done.setting.name()
     ));
     Ok(ExitCode::SUCCESS)
 }
 
-fn warnings(setting: &Setting, kind: Option<Kind>, path: &[String], value: &Value) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let Origin::Variable(name) = &setting.origin {
-        warnings.push(format!(
-            "the variable `{name}` still counts more than the file"
-        ));
-    }
-    let last = path.last().map_or("", String::as_str);
-    if kind == Some(Kind::Reference)
-        && value
-            .as_str()
-            .is_some_and(|text| secrets::is_literal_secret(last, text))
-    {
-        warnings.push(format!(
-            "`{}` looks like a secret written down; `env:NAME` or `file:PATH` keeps it out of the file",
-            setting.name()
-        ));
-    }
-    if setting.is_later() {
-        warnings.push("this version keeps the setting but does not use it yet".to_owned());
-    }
-    warnings
-}
-
-fn validate(home: &Path, output: &Output) -> Done {
-    let file = config_file(home);
-    let problems = match Settings::read_checked(&file)? {
-        Ok(settings) => settings.check(),
-        Err(problem) => vec![problem],
-    };
-    let place = file.display().to_string();
+fn validate(workspace: &Workspace, output: &Output) -> Done {
+    let checked = settings::validate(workspace)?;
+    let (file, problems) = (&checked.file, &checked.problems);
     if output.json {
-        let list: Vec<Value> = problems
-            .iter()
-            .map(deft_config::Problem::document)
-            .collect();
-        output.document(&json!({
-            "ok": problems.is_empty(), "path": place, "exists": file.exists(), "problems": list,
-        }))?;
+        output.document(&checked.view())?;
     } else {
-        for problem in &problems {
-            output.data(format!("{}: {}", problem.place(&file), problem.message))?;
+        for problem in problems {
+            output.data(format!("{}: {}", problem.place(file), problem.message))?;
             if let Some(hint) = &problem.hint {
                 output.data(format!("  hint: {hint}"))?;
             }
         }
-        output.note(&match (problems.len(), file.exists()) {
+        let place = file.display();
+        output.note(&match (problems.len(), checked.exists) {
             (0, true) => format!("{place} is fine"),
             (0, false) => format!("there is no {place}; all settings have their defaults"),
             (count, _) => counted(count, "problem"),
@@ -208,13 +149,12 @@ fn validate(home: &Path, output: &Output) -> Done {
     Ok(ExitCode::from(u8::from(!problems.is_empty())))
 }
 
-fn path(home: &Path, output: &Output) -> Done {
-    let file = config_file(home);
-    let place = file.display().to_string();
+fn path(workspace: &Workspace, output: &Output) -> Done {
+    let found = settings::path(workspace)?;
     if output.json {
-        output.document(&json!({"path": place, "exists": file.exists()}))?;
+        output.document(&found)?;
     } else {
-        output.data(&place)?;
+        output.data(&found.path)?;
     }
     Ok(ExitCode::SUCCESS)
 }

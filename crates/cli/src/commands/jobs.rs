@@ -2,17 +2,15 @@
 
 use std::process::ExitCode;
 
-use deft_engine::JOB_SKILL;
-use deft_store::{RunFilter, RunRow};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::{Global, Jobs};
-use crate::commands::runs::list::pages;
 use crate::commands::tools::arguments;
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::output::{Fit, Output, table_of};
 use crate::pages::{Extent, ListDocument};
-use deft_service::app::{self, App};
+use deft_service::{App, jobs, time};
+use deft_wire::job::{JobDocument, JobView, JobsHalted};
 
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
     match command {
@@ -21,12 +19,12 @@ pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
         Jobs::Queue { pairs, all } => {
             write(global, |app| queue(app, pairs, all.as_deref(), output))
         }
-        Jobs::Halt => write(global, |app| halt(app, true, output)),
-        Jobs::Resume => write(global, |app| halt(app, false, output)),
+        Jobs::Halt => write(global, |app| say_halted(jobs::halt(app)?, output)),
+        Jobs::Resume => write(global, |app| say_halted(jobs::resume(app)?, output)),
     }
 }
 
-/// Does something that a daemon wants to hear of.
+/// Does something that a daemon has to know.
 fn write(global: &Global, work: impl FnOnce(&App) -> Done) -> Done {
     let app = App::without_skills(&global.workspace())?;
     let done = work(&app);
@@ -35,113 +33,89 @@ fn write(global: &Global, work: impl FnOnce(&App) -> Done) -> Done {
 }
 
 fn queue(app: &App, pairs: &[String], given: Option<&str>, output: &Output) -> Done {
-    let arguments = arguments(pairs, given)?;
-    let queued = app.block_on(app.engine.queue_task(&arguments));
-    let row = queued.map_err(|error| app::failure(&error))?;
-    let job = app.block_on(app.engine.job_json(&row));
+    let job = jobs::queue(app, &arguments(pairs, given)?)?;
     if output.json {
-        output.document(&job)?;
+        output.document(&json!(job))?;
     } else {
-        output.data(row.id.as_str())?;
+        output.data(job.task_id.as_str())?;
         output.note("hint: `deft up` runs it; `deft jobs show ID` says how it went");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn list(app: &App, extent: Extent, output: &Output) -> Done {
-    let halted = app.block_on(app.engine.jobs_halted());
-    let halted = halted.map_err(|error| app::failure(&error))?;
-    let filter = RunFilter {
-        skill: Some(JOB_SKILL.to_owned()),
-        ..RunFilter::default()
-    };
-    let job = |row: &RunRow| app.block_on(app.engine.job_json(row));
+    let halted = jobs::halted_since(app)?;
+    let mut pages = jobs::list(app);
     if output.json {
         let mut document = ListDocument::begin("jobs");
-        extent.show(output, pages(app, &filter), |rows| {
-            rows.iter().try_for_each(|row| document.add(&job(row)))
+        let read = |wanted| pages.next(wanted);
+        extent.show(output, read, |jobs| {
+            jobs.iter().try_for_each(|job| document.add(&json!(job)))
         })?;
         document.end(&[("halted_since", json!(halted.map(|at| at.to_string())))])?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(since) = halted {
-        let since = deft_schedule::show(since, &app.zone);
+        let since = time::show(since, &app.zone);
         output.note(&format!(
             "jobs are halted since {since}; `deft jobs resume` lets them go on"
         ));
     }
     let mut head = Some(["id", "name", "status", "error"].map(str::to_owned));
-    let shown = extent.show(output, pages(app, &filter), |rows| {
+    let read = |wanted| pages.next(wanted);
+    let shown = extent.show(output, read, |jobs| {
         let head = head.take().map(|head| head.to_vec());
-        let rows = rows.iter().map(|row| line(&job(row)));
-        let lines: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
+        let lines: Vec<Vec<String>> = head.into_iter().chain(jobs.iter().map(line)).collect();
         output.data(table_of(&lines, &[Fit::Id], output.width()))
     })?;
     if shown == 0 {
         output.note("there are no jobs");
     }
-    extent.say_rest(output, shown, || {
-        let all = app.block_on(app.engine.store().count_runs(filter.clone()));
-        all.map_err(|error| app::store(&error))
-    })?;
+    extent.say_rest(output, shown, || pages.count())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(job: &Value) -> Vec<String> {
-    ["taskId", "name", "status", "error"]
-        .map(|key| job[key].as_str().unwrap_or_default().replace('\n', " "))
-        .to_vec()
+fn line(job: &JobView) -> Vec<String> {
+    [
+        job.task_id.as_str(),
+        &job.name,
+        job.status.word(),
+        job.error.as_deref().unwrap_or_default(),
+    ]
+    .map(|text| text.replace('\n', " "))
+    .to_vec()
 }
 
 fn show(app: &App, id: &str, output: &Output) -> Done {
-    let row = app.block_on(app.engine.find_run(id));
-    let row = row.map_err(|error| app::failure(&error))?;
-    if row.skill != JOB_SKILL {
-        let message = format!(
-            "run `{}` is not a job, it is a run of `{}`",
-            row.id, row.skill
-        );
-        let hint = format!("`deft runs show {}` shows it", row.id);
-        return Err(Failure::input("not_a_job", message).hint(hint));
-    }
-    let job = app.block_on(app.engine.job_json(&row));
+    let job = jobs::show(app, id)?;
     if output.json {
-        output.document(&json!({ "job": job }))?;
+        output.document(&json!(JobDocument { job }))?;
     } else {
-        output.data(text(&row, &job, app))?;
+        output.data(text(&job, app))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(row: &RunRow, job: &Value, app: &App) -> String {
-    let word = |key: &str| job[key].as_str().unwrap_or_default().to_owned();
-    let mut text = format!("{}  {}  {}\n", row.id, word("name"), word("status"));
-    let queued = deft_schedule::show(row.admitted_at, &app.zone);
+fn text(job: &JobView, app: &App) -> String {
+    let mut text = format!("{}  {}  {}\n", job.task_id, job.name, job.status.word());
+    let queued = time::show(job.created_at, &app.zone);
     text.push_str(&format!("queued    {queued}\n"));
-    if let Some(ms) = job["duration"].as_u64() {
+    if let Some(ms) = job.duration {
         text.push_str(&format!("duration  {ms} ms\n"));
     }
-    if !job["error"].is_null() {
-        text.push_str(&format!("error     {}\n", word("error")));
+    if let Some(error) = &job.error {
+        text.push_str(&format!("error     {error}\n"));
     }
-    if !job["result"].is_null() {
-        text.push_str(&format!("result    {}\n", job["result"]));
+    if !job.result.is_null() {
+        text.push_str(&format!("result    {}\n", job.result));
     }
     text
 }
 
-fn halt(app: &App, halt: bool, output: &Output) -> Done {
-    let done = app.block_on(async {
-        if halt {
-            app.engine.halt_jobs().await
-        } else {
-            app.engine.resume_jobs().await
-        }
-    });
-    done.map_err(|error| app::failure(&error))?;
+fn say_halted(state: JobsHalted, output: &Output) -> Done {
     if output.json {
-        output.document(&json!({ "halted": halt }))?;
-    } else if halt {
+        output.document(&json!(state))?;
+    } else if state.halted {
         output.note("no job begins until `deft jobs resume`; what runs goes on");
     } else {
         output.note("jobs go on");

@@ -29,11 +29,8 @@ use crate::failure::Done;
 use crate::output::Output;
 pub(crate) use run::INTERRUPTED;
 
-/// Tools with which something is planned for later.
-const PLANS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
-
-/// What whoever plans something is told where nobody would do it.
-const NOBODY_IS_UP: &str =
+/// What a person hears who planned something while no daemon runs.
+const NOTHING_IS_UP: &str =
     "nothing fires until deft is up: `deft up` starts it, `deft tick` does what is due once";
 
 /// Whether this process is the sandbox, which takes no other argument.
@@ -65,7 +62,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Tools(command)) => tools::run(&command, global, output),
         Some(Command::Mcp(command)) => mcp::run(&command, global, output),
         Some(Command::Config(command)) => config::run(&command, global, output),
-        Some(Command::ComputeWorker) => Ok(deft_compute::worker_main()),
+        Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),
         Some(Command::Completions { shell }) => {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use deft_service::daemon::{self, Daemon, Lock, Ready};
-use deft_service::logging;
+use deft_service::{logging, time};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::{Global, LogForm, Up};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
 fn ready_line(ready: &Ready, begun: Instant) -> String {
     let scheduled = usize::try_from(ready.scheduled).unwrap_or(usize::MAX);
     let next = ready.next.map_or("nothing is planned".to_owned(), |at| {
-        format!("next at {}", deft_schedule::show(at, &ready.zone))
+        format!("next at {}", time::show(at, &ready.zone))
     });
     format!(
         "ready after {} ms: {} on time, {next}",

@@ -1,29 +1,26 @@
 //! Annotations of a GitHub workflow.
 
-use deft_skillfile::{Diagnostic, Lines, Severity};
+use deft_service::skills::{CheckedFile, Finding};
+use deft_wire::diagnostic::Severity;
 
-use super::{Checked, Region};
-
-pub(super) fn report(files: &[Checked]) -> String {
+pub(super) fn report(files: &[CheckedFile]) -> String {
     let mut out = String::new();
-    for file in files.iter().filter(|file| !file.diagnostics.is_empty()) {
-        let text = file.text();
-        let lines = Lines::new(&text);
-        for found in &file.diagnostics {
-            out.push_str(&annotation(file, found, &lines));
+    for file in files {
+        for found in &file.findings {
+            out.push_str(&annotation(file, found));
         }
     }
     out
 }
 
-fn annotation(file: &Checked, found: &Diagnostic, lines: &Lines<'_>) -> String {
+fn annotation(file: &CheckedFile, found: &Finding) -> String {
     let level = match found.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Hint => "notice",
     };
-    let (line, column) =
-        Region::of(found, lines).map_or((1, 1), |region| (region.line, region.column));
+    let place = found.place.as_ref();
+    let (line, column) = place.map_or((1, 1), |place| (place.line, place.column));
     let help = found
         .help
         .as_ref()

@@ -1,76 +1,85 @@
 //! SARIF 2.1.0, for code scanning.
 
-use deft_skillfile::{Diagnostic, Lines, Rule, Severity};
-use serde_json::{Value, json};
+use deft_service::skills::{CheckedFile, Finding, Place, RuleInfo, rules};
+use deft_wire::diagnostic::Severity;
+use deft_wire::sarif::{
+    ArtifactLocation, Configuration, Driver, Level, Location, Log, Message, PhysicalLocation,
+    Region, Rule, Run, SarifResult, Tool,
+};
 
-use super::{Checked, Region};
-
-pub(super) fn report(files: &[Checked]) -> Value {
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "deft",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": Rule::ALL.iter().map(|rule| rule_view(*rule)).collect::<Vec<_>>(),
-            }},
-            "columnKind": "unicodeCodePoints",
-            "results": files.iter().flat_map(results).collect::<Vec<_>>(),
+pub(super) fn report(files: &[CheckedFile]) -> Log {
+    let rules = rules();
+    let results = files.iter().flat_map(|file| {
+        let found = file.findings.iter();
+        found.map(|found| result(file, found, &rules))
+    });
+    Log {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json".to_owned(),
+        version: "2.1.0".to_owned(),
+        runs: vec![Run {
+            results: results.collect(),
+            tool: Tool {
+                driver: Driver {
+                    name: "deft".to_owned(),
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    rules: rules.iter().map(rule).collect(),
+                },
+            },
+            column_kind: "unicodeCodePoints".to_owned(),
         }],
-    })
+    }
 }
 
-fn rule_view(rule: Rule) -> Value {
-    json!({
-        "id": rule.id(),
-        "shortDescription": {"text": rule.summary()},
-        "defaultConfiguration": {"level": level(rule.severity())},
-    })
+fn rule(rule: &RuleInfo) -> Rule {
+    Rule {
+        id: rule.id.to_owned(),
+        short_description: Message {
+            text: rule.summary.to_owned(),
+        },
+        default_configuration: Configuration {
+            level: level(rule.severity),
+        },
+    }
 }
 
-fn results(file: &Checked) -> Vec<Value> {
-    let text = if file.diagnostics.is_empty() {
-        String::new()
-    } else {
-        file.text()
-    };
-    let lines = Lines::new(&text);
-    file.diagnostics
-        .iter()
-        .map(|found| result(file, found, &lines))
-        .collect()
-}
-
-fn result(file: &Checked, found: &Diagnostic, lines: &Lines<'_>) -> Value {
+fn result(file: &CheckedFile, found: &Finding, rules: &[RuleInfo]) -> SarifResult {
     let help = found
         .help
         .as_ref()
         .map(|help| format!("\n{help}"))
         .unwrap_or_default();
-    let mut location = json!({"artifactLocation": {"uri": uri(&file.shown)}});
-    if let Some(region) = Region::of(found, lines) {
-        location["region"] = json!({
-            "startLine": region.line,
-            "startColumn": region.column,
-            "endLine": region.end_line,
-            "endColumn": region.end_column,
-        });
+    SarifResult {
+        rule_id: found.rule.to_owned(),
+        rule_index: rules.iter().position(|rule| rule.id == found.rule),
+        level: level(found.severity),
+        message: Message {
+            text: format!("{}{help}", found.message),
+        },
+        locations: vec![Location {
+            physical_location: PhysicalLocation {
+                artifact_location: ArtifactLocation {
+                    uri: uri(&file.shown),
+                },
+                region: found.place.as_ref().map(region),
+            },
+        }],
     }
-    json!({
-        "ruleId": found.rule.id(),
-        "ruleIndex": Rule::ALL.iter().position(|rule| *rule == found.rule),
-        "level": level(found.severity),
-        "message": {"text": format!("{}{help}", found.message)},
-        "locations": [{"physicalLocation": location}],
-    })
 }
 
-fn level(severity: Severity) -> &'static str {
+fn region(place: &Place) -> Region {
+    Region {
+        start_line: place.line,
+        start_column: place.column,
+        end_line: place.end_line,
+        end_column: place.end_column,
+    }
+}
+
+fn level(severity: Severity) -> Level {
     match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Hint => "note",
+        Severity::Error => Level::Error,
+        Severity::Warning => Level::Warning,
+        Severity::Hint => Level::Note,
     }
 }
 

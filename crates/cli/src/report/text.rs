@@ -3,22 +3,22 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use deft_skillfile::{Diagnostic, Lines, Severity};
+use deft_service::skills::{CheckedFile, Finding};
+use deft_wire::diagnostic::Severity;
+use deft_wire::model::visible;
 
-use super::Checked;
 use crate::failure::Done;
 use crate::output::{Output, counted};
 use crate::terminal::Styled;
-use deft_model::visible;
 
 /// How many problems of one file are shown; more would only hide the first.
 const MAX_SHOWN: usize = 100;
 
-pub(super) fn print(files: &[Checked], output: &Output) -> Done<()> {
+pub(super) fn print(files: &[CheckedFile], output: &Output) -> Done<()> {
     for file in files {
         // Advice is neither a result nor an error.
-        let wanted = |one: &&Diagnostic| one.severity > Severity::Hint || !output.quiet;
-        let found: Vec<Diagnostic> = file.diagnostics.iter().filter(wanted).cloned().collect();
+        let wanted = |one: &&Finding| one.severity > Severity::Hint || !output.quiet;
+        let found: Vec<Finding> = file.findings.iter().filter(wanted).cloned().collect();
         if !found.is_empty() {
             output.data(excerpts(&file.shown, &file.text(), &found, output))?;
         }
@@ -28,18 +28,17 @@ pub(super) fn print(files: &[Checked], output: &Output) -> Done<()> {
 }
 
 /// Every problem with the lines it is about.
-pub(crate) fn excerpts(path: &str, text: &str, found: &[Diagnostic], output: &Output) -> Styled {
+pub(crate) fn excerpts(path: &str, text: &str, found: &[Finding], output: &Output) -> Styled {
     let renderer = if output.styles_stdout() {
         Renderer::styled()
     } else {
         Renderer::plain()
     };
-    let lines = Lines::new(text);
     let path = &visible(path);
     let mut out = String::new();
     for one in found.iter().take(MAX_SHOWN) {
         let message = visible(&one.message);
-        let excerpt = Excerpt::of(one, text, &lines);
+        let excerpt = Excerpt::new(one, text);
         out.push_str(&renderer.render(&[group(path, &message, one, excerpt)]));
         out.push_str("\n\n");
     }
@@ -59,8 +58,9 @@ struct Excerpt<'a> {
 
 impl<'a> Excerpt<'a> {
     /// Only the first line of a long range is shown, and never half a character.
-    fn of(found: &Diagnostic, text: &'a str, lines: &Lines<'_>) -> Option<Self> {
-        let range = found.span.range()?;
+    fn new(found: &Finding, text: &'a str) -> Option<Self> {
+        let place = found.place.as_ref()?;
+        let range = &place.bytes;
         let boundary = |at: usize| {
             (0..=at.min(text.len()))
                 .rev()
@@ -72,7 +72,7 @@ impl<'a> Excerpt<'a> {
         let end = boundary(range.end).unwrap_or_default().clamp(start, to);
         Some(Self {
             line: &text[from..to],
-            number: lines.position(start).0,
+            number: place.line,
             range: start - from..end - from,
         })
     }
@@ -81,12 +81,10 @@ impl<'a> Excerpt<'a> {
 fn group<'a>(
     path: &'a str,
     message: &'a str,
-    found: &'a Diagnostic,
+    found: &'a Finding,
     excerpt: Option<Excerpt<'a>>,
 ) -> Group<'a> {
-    let title = level(found.severity)
-        .primary_title(message)
-        .id(found.rule.id());
+    let title = level(found.severity).primary_title(message).id(found.rule);
     let mut group = Group::with_title(title);
     group = match excerpt {
         Some(excerpt) => {
@@ -110,7 +108,7 @@ fn level(severity: Severity) -> Level<'static> {
     }
 }
 
-fn summary(files: &[Checked]) -> String {
+fn summary(files: &[CheckedFile]) -> String {
     let total = |severity| files.iter().map(|file| file.count(severity)).sum::<usize>();
     let broken = files.iter().filter(|file| !file.is_ok()).count();
     let verdict = if broken == 0 {

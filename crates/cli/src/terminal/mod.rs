@@ -12,7 +12,7 @@ mod styled;
 
 use std::io::{self, IsTerminal, Write};
 
-use deft_model::visible_json;
+use deft_wire::model::visible_json;
 
 pub(crate) use styled::Styled;
 

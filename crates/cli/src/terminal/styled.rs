@@ -4,7 +4,7 @@
 //! can only be one that this module wrote. A styled text that is put into a string and styled again
 //! shows its sequences instead of using them: the mistake is seen, and harmless.
 
-use deft_model::visible;
+use deft_wire::model::visible;
 use unicode_width::UnicodeWidthChar;
 
 /// Text whose only control sequences are deft's own.

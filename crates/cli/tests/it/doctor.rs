@@ -136,7 +136,7 @@ fn what_is_wrong_has_a_remedy() {
         text.contains("hint: `deft skills doctor` says which and why"),
         "{text}"
     );
-    assert!(text.contains("7 things to mend"), "{text}");
+    assert!(text.contains("7 problems to fix"), "{text}");
     world.write("home/config.toml", "[notfy]\n");
     let (code, found) = checks(&world, &[]);
     assert_eq!(
@@ -188,7 +188,7 @@ fn money_without_prices_is_told() {
     let world = used_home();
     world.write("home/config.toml", model);
     let said = world.run(&["budget", "set", "--usd-per-day", "0.5"]);
-    assert!(said.contains("no price is known of `near`"), "{said}");
+    assert!(said.contains("no price is known for `near`"), "{said}");
 }
 
 /// Schedules that were tried out ahead of time leave skills that wait, and doctor says so.
@@ -215,10 +215,12 @@ fn skills_that_wait_for_a_time_long_to_come_are_told() {
 #[test]
 fn the_ids_are_documented() {
     let source = concat!(
-        include_str!("../../src/commands/doctor.rs"),
-        include_str!("../../src/commands/doctor/mind.rs"),
-        include_str!("../../src/commands/doctor/skills.rs"),
-        include_str!("../../src/commands/doctor/time.rs"),
+        include_str!("../../../service/src/doctor/skills.rs"),
+        include_str!("../../../service/src/doctor/home.rs"),
+        include_str!("../../../service/src/doctor/mod.rs"),
+        include_str!("../../../service/src/doctor/models.rs"),
+        include_str!("../../../service/src/doctor/store.rs"),
+        include_str!("../../../service/src/doctor/tools.rs"),
     );
     let mut ids: Vec<&str> = source
         .split('"')

@@ -312,7 +312,7 @@ fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
         "{listed}"
     );
     let found = world.run(&["doctor"]);
-    let words = "runs.interrupted   1 run cut off and not gone on with";
+    let words = "runs.interrupted   1 run interrupted and not resumed";
     assert!(found.contains(words), "{found}");
     let shown = world.run(&["runs", "show", id]);
     assert!(

@@ -61,7 +61,7 @@ fn a_tool_carries_notices_with_their_key() {
     let (world, log) = world(tool, "target = \"4711\"");
     assert_eq!(
         channel_check(&world),
-        json!(["ok", "notices are carried by `slack_post`", null])
+        json!(["ok", "notices are delivered by `slack_post`", null])
     );
     notify(&world, "Drink water!");
     let calls = arrived(&log);

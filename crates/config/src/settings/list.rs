@@ -7,6 +7,7 @@ use super::kind::Kind;
 use super::table::{self, KEYS, Key, Meaning, Preset, Since, is_any};
 use super::tree::{Data, Origin, Settings};
 use crate::secrets;
+use deft_wire::setting::{SettingOrigin, SettingView};
 use deft_wire::{Done, Failure};
 
 /// One setting.
@@ -35,7 +36,7 @@ impl Setting {
         shown(&self.path)
     }
 
-    /// Its value, unless that is a secret that somebody wrote down after all.
+    /// Its value, unless it is a secret in plain text.
     pub fn value(&self) -> Option<Value> {
         let value = self.value.as_ref()?;
         let name = self.path.last().map_or("", String::as_str);
@@ -50,7 +51,7 @@ impl Setting {
         })
     }
 
-    /// What counts when nobody gives it and there is no one value for that.
+    /// What counts when it is not set and no single value describes that.
     pub fn words(&self) -> &'static str {
         match self.key.preset {
             Preset::Words(words) => words,
@@ -69,22 +70,22 @@ impl Setting {
         self.key.since == Since::Later
     }
 
-    /// As a part of a document.
-    pub fn document(&self) -> Value {
-        let mut document = json!({"key": self.name(), "value": self.value()});
-        document["origin"] = match &self.origin {
-            Origin::Default => json!("default"),
-            Origin::File { .. } => json!("file"),
-            Origin::Variable(_) => json!("environment"),
+    /// What programs read about it.
+    pub fn view(&self) -> SettingView {
+        let (origin, line, variable) = match &self.origin {
+            Origin::Default => (SettingOrigin::Default, None, None),
+            Origin::File { line } => (SettingOrigin::File, Some(*line), None),
+            Origin::Variable(name) => (SettingOrigin::Environment, None, Some(name.clone())),
         };
-        match &self.origin {
-            Origin::Default => {}
-            Origin::File { line } => document["line"] = json!(line),
-            Origin::Variable(name) => document["variable"] = json!(name),
+        SettingView {
+            key: self.name(),
+            value: self.value(),
+            origin,
+            line,
+            variable,
+            doc: self.key.doc.to_owned(),
+            used: !self.is_later(),
         }
-        document["doc"] = json!(self.key.doc);
-        document["used"] = json!(!self.is_later());
-        document
     }
 }
 

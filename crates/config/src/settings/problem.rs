@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-
 use super::tree::Origin;
 use deft_wire::Failure;
+use deft_wire::setting::SettingProblem;
 
 /// One problem of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,12 +43,17 @@ impl Problem {
         Failure::input("config", message).maybe_hint(self.hint.clone())
     }
 
-    /// As a part of a document.
-    pub fn document(&self) -> Value {
+    /// What programs read about it.
+    pub fn view(&self) -> SettingProblem {
         let variable = match &self.origin {
-            Some(Origin::Variable(name)) => Some(name),
+            Some(Origin::Variable(name)) => Some(name.clone()),
             Some(Origin::Default | Origin::File { .. }) | None => None,
         };
-        json!({"message": self.message, "hint": self.hint, "line": self.line(), "variable": variable})
+        SettingProblem {
+            message: self.message.clone(),
+            hint: self.hint.clone(),
+            line: self.line(),
+            variable,
+        }
     }
 }

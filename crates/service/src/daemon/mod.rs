@@ -33,6 +33,14 @@ use crate::{talk, telegram};
 pub use lock::Lock;
 pub use seed::{seed_new_home, waiting_defaults};
 
+/// Tools that plan something for later.
+const PLANNING_TOOLS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
+
+/// Whether a tool plans something for later, which only a daemon does.
+pub fn plans(tool: &str) -> bool {
+    PLANNING_TOOLS.contains(&tool)
+}
+
 /// A daemon that is about to run. It holds the lock of its home.
 pub struct Daemon {
     home: Home,

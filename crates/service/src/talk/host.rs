@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use deft_engine::{Attention, Engine, Notice, NoticeKind, Question, Response};
-use deft_model::{Choice, RunId, RunStatus};
+use deft_model::{Choice, RunId, RunStatus, Usd};
 use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
 use deft_workflow::Answer;
 use jiff::Timestamp;
@@ -16,11 +16,11 @@ use serde_json::Value;
 
 use super::live::Teller;
 use super::{
-    Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
-    Unanswered, live,
+    Conversation, Decided, Later, Line, Listener, Live, Said, Say, Talk, Unanswered, live,
 };
 use crate::app::{App, failure};
 use deft_model::visible;
+use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_wire::{Done, Failure};
 
 /// How many messages of a conversation are read at once.
@@ -157,29 +157,26 @@ impl Host {
             ..SpentFilter::default()
         };
         let rows = self.engine.store().spent(filter).await.map_err(stored)?;
-        let rows: Vec<Spent> = rows
-            .into_iter()
-            .map(|row| Spent {
-                scope: row.scope.trim_end_matches(&suffix).to_owned(),
-                tokens_in: row.tokens_in,
-                tokens_out: row.tokens_out,
-                micros: row.micros,
-                calls: row.calls,
-                estimated_calls: row.estimated_calls,
-                estimated_tokens: row.estimated_tokens,
-                reserved_tokens: row.reserved_tokens,
-                reserved_micros: row.reserved_micros,
-            })
-            .collect();
+        let scopes = rows.into_iter().map(|row| ScopeUsage {
+            scope: row.scope.trim_end_matches(&suffix).to_owned(),
+            calls: row.calls,
+            estimated_calls: row.estimated_calls,
+            estimated_tokens: row.estimated_tokens,
+            input_tokens: row.tokens_in,
+            output_tokens: row.tokens_out,
+            cost_usd: Usd::from_micros(row.micros),
+            reserved_tokens: row.reserved_tokens,
+            reserved_usd: Usd::from_micros(row.reserved_micros),
+        });
         Ok(Spending {
             day: day.to_string(),
-            rows,
+            scopes: scopes.collect(),
             paused: self.paused().await?,
         })
     }
 
-    /// Agents that ask no more for now, also those that were paused on an earlier day.
-    async fn paused(&self) -> Done<Vec<Paused>> {
+    /// Agents that call no model for now, also those that were paused on an earlier day.
+    async fn paused(&self) -> Done<Vec<PausedAgent>> {
         let filter = SpentFilter {
             prefix: Some("agent:".to_owned()),
             ..SpentFilter::default()
@@ -194,11 +191,15 @@ impl Host {
         for agent in agents {
             let pause = self.engine.agent_paused(&agent).await;
             if let Some(pause) = pause.map_err(|error| failure(&error))? {
-                paused.push(Paused {
+                paused.push(PausedAgent {
                     agent,
                     since: pause.since,
                     reason: pause.why,
-                    lifts_itself: pause.lifts_itself,
+                    until: if pause.lifts_itself {
+                        PauseEnd::Limit
+                    } else {
+                        PauseEnd::Resume
+                    },
                 });
             }
         }

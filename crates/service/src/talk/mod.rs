@@ -25,6 +25,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use deft_wire::Done;
+use deft_wire::budget::Spending;
 
 pub use deft_engine::Stands;
 pub use host::host;
@@ -211,43 +212,6 @@ pub struct Unanswered {
     pub stands: Stands,
     /// What it waits for, if it does.
     pub waits_for: Option<String>,
-}
-
-/// What was used today.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spending {
-    /// Today, in the zone of deft.
-    pub day: String,
-    pub rows: Vec<Spent>,
-    /// Agents that ask no more for now.
-    pub paused: Vec<Paused>,
-}
-
-/// What was used in one scope, such as `all` or `agent:thinker`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Without the day.
-    pub scope: String,
-    pub tokens_in: u64,
-    pub tokens_out: u64,
-    /// Millionths of a US dollar.
-    pub micros: u64,
-    pub calls: u64,
-    /// How many of the calls were interrupted by a crash, and the tokens that are estimated for them.
-    pub estimated_calls: u64,
-    pub estimated_tokens: u64,
-    pub reserved_tokens: u64,
-    pub reserved_micros: u64,
-}
-
-/// An agent that was stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paused {
-    pub agent: String,
-    pub since: Timestamp,
-    pub reason: String,
-    /// True when it goes on as soon as its limit allows it.
-    pub lifts_itself: bool,
 }
 
 /// A question with the answer that counts.

@@ -1,8 +1,8 @@
 //! What the bot says by itself.
 
-use deft_model::Usd;
-
-use crate::talk::{Said, Spending, Usage, dollars};
+use crate::budget::ALL;
+use crate::talk::{Said, Usage, dollars};
+use deft_wire::budget::Spending;
 
 pub(super) const NO_TEXT: &str = "I can only read text.";
 pub(super) const FRESH: &str = "We begin anew: your next message starts another conversation.";
@@ -68,9 +68,9 @@ pub(super) fn waits(said: &Said) -> String {
 
 pub(super) fn cost(here: &Usage, today: &Spending) -> String {
     let mut text = format!("Here, since I was started: {}.", here.words());
-    if let Some(all) = today.rows.iter().find(|row| row.scope == "all") {
-        let cost = dollars(Usd::from_micros(all.micros));
-        let tokens = all.tokens_in + all.tokens_out;
+    if let Some(all) = today.scopes.iter().find(|used| used.scope == ALL) {
+        let cost = dollars(all.cost_usd);
+        let tokens = all.input_tokens + all.output_tokens;
         text.push_str(&format!("\nEverything today: {tokens} tokens, {cost}."));
     }
     text

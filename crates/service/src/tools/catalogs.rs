@@ -18,15 +18,19 @@ use deft_config::Home;
 use deft_config::Secrets;
 use deft_wire::Done;
 
-/// The router of a home, for whoever keeps the store itself.
-pub async fn router(home: &Home, store: Option<&Arc<dyn Store>>, tell: Tell) -> Done<Router> {
+/// The router of a home, for a caller that has opened the store.
+pub(crate) async fn router(
+    home: &Home,
+    store: Option<&Arc<dyn Store>>,
+    tell: Tell,
+) -> Done<Router> {
     Ok(Opened::with(home, store.cloned(), tell).await?.router)
 }
 
 /// A router and what a command wants to know about it.
-pub struct Opened {
+pub(crate) struct Opened {
     /// The router.
-    pub router: Router,
+    pub(crate) router: Router,
     keeper: Arc<Keeper>,
     secrets: Arc<Secrets>,
     failures: BTreeMap<String, (String, Timestamp)>,
@@ -41,7 +45,7 @@ fn failure_key(server: &str) -> String {
 }
 
 /// Remembers how it went when a server was asked.
-pub async fn remember(store: &dyn Store, server: &str, error: Option<&str>) {
+pub(crate) async fn remember(store: &dyn Store, server: &str, error: Option<&str>) {
     let key = failure_key(server);
     let kept = match error {
         Some(error) => {
@@ -55,7 +59,7 @@ pub async fn remember(store: &dyn Store, server: &str, error: Option<&str>) {
 }
 
 /// Forgets everything about a server.
-pub async fn forget(store: &dyn Store, server: &str) {
+pub(crate) async fn forget_server(store: &dyn Store, server: &str) {
     // What is left of it does no harm: servers that are not configured are not shown.
     drop(store.drop_catalog(server).await);
     drop(store.drop_catalog(&failure_key(server)).await);
@@ -63,7 +67,7 @@ pub async fn forget(store: &dyn Store, server: &str) {
 
 impl Opened {
     /// For commands that only read: what is stored is used, and nothing is made.
-    pub async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
+    pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
         // Tools can be shown without what was stored about them.
         let (store, warning) = match app::read_store(home) {
             Ok(store) => (Some(store), None),
@@ -74,12 +78,12 @@ impl Opened {
     }
 
     /// For commands that ask servers: what they say is stored.
-    pub async fn to_ask(home: &Home, tell: Tell) -> Done<Self> {
+    pub(crate) async fn to_ask(home: &Home, tell: Tell) -> Done<Self> {
         Self::with(home, Some(app::open_store(home)?), tell).await
     }
 
     /// The same for one server; the others do not exist.
-    pub async fn to_ask_one(
+    pub(crate) async fn to_ask_one(
         home: &Home,
         store: Arc<dyn Store>,
         server: &str,
@@ -130,19 +134,19 @@ impl Opened {
     }
 
     /// What a server said when it was last asked, and when that was.
-    pub fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
+    pub(crate) fn catalog(&self, server: &str) -> Option<(Catalog, Timestamp)> {
         lock(&self.keeper.known).get(server).cloned()
     }
 
-    /// Why a server could not be asked the last time somebody tried, and when that was. Nothing
-    /// when it answered since.
-    pub fn failure(&self, server: &str) -> Option<(String, Timestamp)> {
+    /// Why a server did not answer the last time it was asked, and when that was. Nothing if it has
+    /// answered since.
+    pub(crate) fn failure(&self, server: &str) -> Option<(String, Timestamp)> {
         self.failures.get(&failure_key(server)).cloned()
     }
 
     /// Ends the servers, waits until everything is stored, and returns warnings about the store and
     /// about secrets.
-    pub async fn close(self) -> Vec<String> {
+    pub(crate) async fn close(self) -> Vec<String> {
         self.router.shutdown().await;
         let mut warnings = Vec::from_iter(self.warning);
         let pending = std::mem::take(&mut *lock(&self.keeper.pending));

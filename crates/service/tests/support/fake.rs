@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use deft_engine::{Attention, Notice, NoticeKind, Question, Response, answer_text, question_key};
-use deft_model::{Failure as Fault, FailureClass, Object, RunId};
+use deft_model::{Failure as Fault, FailureClass, Object, RunId, Usd};
 use deft_store::{NewNotice, Store};
+use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_workflow::{Operation, Path};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{
-    Conversation, Decided, Later, Line, Listener, Live, Paused, Said, Say, Spending, Spent, Talk,
-    Unanswered, Usage,
+    Conversation, Decided, Later, Line, Listener, Live, Said, Say, Talk, Unanswered, Usage,
 };
 
 /// What happens when something is said.
@@ -343,29 +343,27 @@ impl Talk for Fake {
     }
 
     fn spending(&self) -> Later<'_, Spending> {
-        let row = |scope: &str, tokens_in, micros| Spent {
+        let used = |scope: &str, input_tokens, cost| ScopeUsage {
             scope: scope.to_owned(),
-            tokens_in,
-            tokens_out: 50,
-            micros,
             calls: 3,
-            estimated_calls: 0,
-            estimated_tokens: 0,
+            input_tokens,
+            output_tokens: 50,
+            cost_usd: Usd::from_micros(cost),
             reserved_tokens: 7,
-            reserved_micros: 0,
+            ..ScopeUsage::default()
         };
         Box::pin(async move {
             Ok(Spending {
                 day: "2026-11-15".to_owned(),
-                rows: vec![
-                    row("agent:thinker", 1000, 1200),
-                    row("all", 3000, 2_500_000),
+                scopes: vec![
+                    used("agent:thinker", 1000, 1200),
+                    used("all", 3000, 2_500_000),
                 ],
-                paused: vec![Paused {
+                paused: vec![PausedAgent {
                     agent: "scout".to_owned(),
                     since: Timestamp::UNIX_EPOCH,
                     reason: "10 times its usual hour".to_owned(),
-                    lifts_itself: false,
+                    until: PauseEnd::Resume,
                 }],
             })
         })

@@ -21,7 +21,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::args::{Chat, Conversations, Global};
-use crate::commands::doctor::ADD_A_MODEL;
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::progress::say_through;
@@ -29,6 +28,7 @@ use crate::prompt::Prompt;
 use deft_config::Home;
 use deft_service::app::App;
 use deft_service::daemon::{self, Lock};
+use deft_service::doctor::ADD_A_MODEL;
 use deft_service::talk::{self, Say, Talk, Usage};
 use editor::{Lines, Piped, Terminal};
 use session::{CHANNEL, Session};

@@ -1,11 +1,10 @@
 //! A chat at the terminal: lines in, answers and the results of commands out.
 
-use deft_model::Usd;
-
 use crate::failure::Done;
 use crate::output::{local, table};
 use crate::terminal::Styled;
 use deft_model::visible;
+use deft_service::budget::ALL;
 use deft_service::talk::{Line, Said, Say, Usage, dollars};
 
 use super::editor::{Input, Lines};
@@ -157,9 +156,9 @@ impl Session {
     async fn cost(&self) -> Done<()> {
         self.note(format!("this chat: {}", self.usage.words()));
         let today = self.company.talk.spending().await?;
-        if let Some(all) = today.rows.iter().find(|row| row.scope == "all") {
-            let cost = dollars(Usd::from_micros(all.micros));
-            let tokens = all.tokens_in + all.tokens_out;
+        if let Some(all) = today.scopes.iter().find(|used| used.scope == ALL) {
+            let cost = dollars(all.cost_usd);
+            let tokens = all.input_tokens + all.output_tokens;
             self.note(format!(
                 "today: {tokens} tokens, {cost}; `deft budget show` says more"
             ));

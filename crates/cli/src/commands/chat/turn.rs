@@ -11,8 +11,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::view::View;
-use crate::commands::{NOBODY_IS_UP, PLANS};
+use crate::commands::NOTHING_IS_UP;
 use crate::failure::Done;
+use deft_service::daemon;
 use deft_service::talk::{Listener, Live, Said, Say, Talk};
 
 /// How often what turns is turned.
@@ -23,7 +24,7 @@ fn plans(live: &Live) -> bool {
     let Live::ToolEnded { tool, ok: true, .. } = live else {
         return false;
     };
-    PLANS.contains(&tool.as_str())
+    daemon::plans(tool)
 }
 
 /// Wishes that an answer may end.
@@ -128,7 +129,7 @@ impl Company {
                     Ok(said) => {
                         let planned = planned.load(Ordering::Relaxed);
                         if planned && !(self.is_up)(&self.home) {
-                            self.view.tell(NOBODY_IS_UP);
+                            self.view.tell(NOTHING_IS_UP);
                         }
                         return Ok(Ended::Said(Box::new(said)));
                     }

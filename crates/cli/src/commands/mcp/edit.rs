@@ -1,160 +1,77 @@
 //! `deft mcp add` and `remove`: changes to the file.
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use deft_store::{Sqlite, SqliteOptions};
-use serde_json::{Map, Value, json};
+use deft_service::Workspace;
+use deft_service::servers::{self, NewServer, Reach};
 
 use crate::args::McpAdd;
 use crate::failure::{Done, Failure};
 use crate::output::Output;
-use deft_config::config_file;
-use deft_config::secrets::is_literal_secret;
-use deft_config::{Config, Editor, bad_name};
-use deft_service::app;
 
-pub(super) fn add(args: &McpAdd, home: &Path, output: &Output) -> Done {
-    let name = &args.name;
-    if let Some(problem) = bad_name(name) {
-        return Err(
-            Failure::input("invalid_name", problem).hint("use letters, digits, `-` and `_`")
-        );
-    }
-    let fields = fields(args)?;
-    let mut editor = Editor::open(home)?;
-    let old = editor.server(name);
-    if old.is_some() && !args.force {
-        return Err(
-            Failure::input("exists", format!("there is already a server `{name}`"))
-                .hint("`--force` replaces it"),
-        );
-    }
-    editor.put_server(name, &fields)?;
-    let changed = editor.save()?;
-    let warnings = literal_secrets(name, &fields);
-    let file = config_file(home);
+pub(super) fn add(args: &McpAdd, workspace: &Workspace, output: &Output) -> Done {
+    let (added, replaces) = servers::add(workspace, &new_server(args)?)?;
     if output.json {
-        output.document(&json!({
-            "ok": true, "changed": changed, "path": file.display().to_string(),
-            "server": name, "warnings": warnings,
-        }))?;
+        output.document(&added)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.data(format!(
-        "{} {name}",
-        if old.is_some() { "replaced" } else { "added" }
-    ))?;
-    warnings
-        .iter()
-        .for_each(|warning| output.note(&format!("warning: {warning}")));
+    let name = &added.server;
+    let done = if replaces { "replaced" } else { "added" };
+    output.data(format!("{done} {name}"))?;
+    output.warn(added.warnings);
     output.note(&format!(
         "written to {}; `deft mcp probe {name}` tries it",
-        file.display()
+        added.path
     ));
     Ok(ExitCode::SUCCESS)
 }
 
-/// The server as the file has it.
-fn fields(args: &McpAdd) -> Done<Value> {
-    let mut fields = Map::new();
-    match (&args.url, args.command.split_first()) {
-        (Some(url), None) => drop(fields.insert("url".to_owned(), json!(url))),
-        (None, Some((command, rest))) => {
-            fields.insert("command".to_owned(), json!(command));
-            if !rest.is_empty() {
-                fields.insert("args".to_owned(), json!(rest));
-            }
-        }
+fn new_server(args: &McpAdd) -> Done<NewServer> {
+    let reach = match (&args.url, args.command.split_first()) {
+        (Some(url), None) => Reach::Url(url.clone()),
+        (None, Some((program, rest))) => Reach::Command {
+            program: program.clone(),
+            args: rest.to_vec(),
+        },
         (Some(_), Some(_)) | (None, None) => {
             return Err(
                 Failure::input("usage", "a server is an address or a command")
                     .hint("give `--url URL`, or the command after `--`"),
             );
         }
-    }
-    let pair = |text: &str, sign: char, form: &str| match text.split_once(sign) {
+    };
+    let env = args.env.iter().map(|text| pair(text, '=', "NAME=value"));
+    let headers = args
+        .headers
+        .iter()
+        .map(|text| pair(text, ':', "Name: value"));
+    Ok(NewServer {
+        name: args.name.clone(),
+        reach,
+        env: env.collect::<Done<_>>()?,
+        headers: headers.collect::<Done<_>>()?,
+        force: args.force,
+    })
+}
+
+fn pair(text: &str, sign: char, form: &str) -> Done<(String, String)> {
+    match text.split_once(sign) {
         Some((name, value)) if !name.trim().is_empty() => {
-            Ok((name.trim().to_owned(), json!(value.trim())))
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err(Failure::input(
             "usage",
             format!("`{text}` is not of the form `{form}`"),
         )),
-    };
-    let env: Done<Map<_, _>> = args
-        .env
-        .iter()
-        .map(|text| pair(text, '=', "NAME=value"))
-        .collect();
-    let headers = args
-        .headers
-        .iter()
-        .map(|text| pair(text, ':', "Name: value"));
-    let headers: Done<Map<_, _>> = headers.collect();
-    for (name, map) in [("env", env?), ("headers", headers?)] {
-        if !map.is_empty() {
-            fields.insert(name.to_owned(), Value::Object(map));
-        }
     }
-    Ok(Value::Object(fields))
 }
 
-/// What to say about values that look like secrets written down.
-pub(super) fn literal_secrets(server: &str, fields: &Value) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for map in ["env", "headers"] {
-        for (name, value) in fields[map].as_object().into_iter().flatten() {
-            if value
-                .as_str()
-                .is_some_and(|value| is_literal_secret(name, value))
-            {
-                warnings.push(format!(
-                    "`mcp_servers.{server}.{map}.{name}` looks like a secret written down; \
-                     `env:NAME` or `file:PATH` keeps it out of the file"
-                ));
-            }
-        }
-    }
-    warnings
-}
-
-pub(super) fn remove(name: &str, home: &Path, output: &Output) -> Done {
-    let mut editor = Editor::open(home)?;
-    let names = editor.servers();
-    if !editor.remove_server(name) {
-        let near = deft_model::nearest(name, names.iter().map(String::as_str));
-        let hint = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "`deft mcp list` shows what there is".to_owned(),
-        };
-        let message = format!("there is no server `{name}` in the file");
-        return Err(Failure::input("no_such_server", message).hint(hint));
-    }
-    editor.save()?;
-    let file = config_file(home);
-    forget(name, &file);
+pub(super) fn remove(name: &str, workspace: &Workspace, output: &Output) -> Done {
+    let removed = servers::remove(workspace, name)?;
     if output.json {
-        let path = file.display().to_string();
-        output.document(&json!({"ok": true, "removed": name, "path": path}))?;
+        output.document(&removed)?;
     } else {
         output.data(format!("removed {name}"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Drops what is stored about a server. A catalog that stays does no harm: it is
-/// void as soon as another server has the name.
-fn forget(name: &str, file: &Path) {
-    let Ok(config) = Config::read(file) else {
-        return;
-    };
-    let path = &config.store.path;
-    if !path.exists() {
-        return;
-    }
-    let store = Sqlite::open(path, &SqliteOptions::default());
-    if let (Ok(store), Ok(runtime)) = (store, app::runtime()) {
-        runtime.block_on(deft_service::tools::forget(&store, name));
-    }
 }

@@ -2,101 +2,61 @@
 
 use std::process::ExitCode;
 
-use deft_schedule::Schedule;
-use deft_skillfile::Moment;
+use deft_service::schedule::{self, FiresRequest, UpcomingFires};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::source::Source;
-use super::{document, instant_or, refused};
 use crate::args::{Global, Next, Preview};
 use crate::failure::Done;
 use crate::output::{Output, table};
-use deft_config::system_moment;
 
 pub(super) fn next(args: &Next, global: &Global, output: &Output) -> Done {
-    let source = Source::open(global, &args.roots)?;
-    let now = source.moment.now;
-    // Found once for its zone, in which `--from` is read.
-    let zone = source.find(&args.name, now)?.zone;
-    let from = instant_or(args.from.as_ref(), &zone, now)?;
-    let entry = source.find(&args.name, from.min(now))?;
-    let schedule = &entry.timed.schedule;
-    let fires = schedule.next(from, many(args.n));
-    if output.json {
-        let mut document = document(schedule, &zone, &fires);
-        document["skill"] = entry.timed.name.into();
-        document["enabled"] = entry.disabled.is_none().into();
-        output.document(&document)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if let Some(reason) = entry.disabled {
+    let workspace = global.workspace_of(&args.roots);
+    let request = request(args.from.clone(), args.n);
+    let upcoming = schedule::next(&workspace, &args.name, &request)?;
+    if let (Some(reason), Some(skill)) = (upcoming.disabled, &upcoming.view.skill) {
         output.note(&format!(
-            "`{}` is disabled ({reason}); enabled, it would fire so:",
-            entry.timed.name
+            "`{skill}` is disabled ({reason}); enabled, it would fire so:"
         ));
     }
-    print(schedule, &zone, from, &fires, output)
+    print(&upcoming, output)
 }
 
 pub(super) fn preview(args: &Preview, global: &Global, output: &Output) -> Done {
-    let moment = moment(global, args)?;
-    let from = instant_or(args.from.as_ref(), &moment.zone, moment.now)?;
-    let text = args.words.join(" ");
-    let moment = Moment {
-        now: from,
-        ..moment
-    };
-    let schedule = deft_records::read_schedule(&text, &moment).map_err(refused)?;
-    let fires = schedule.next(from, many(args.n));
+    let expression = args.words.join(" ");
+    let request = request(args.from.clone(), args.n);
+    let zone = args.tz.as_deref();
+    let upcoming = schedule::preview(&global.workspace(), &expression, zone, &request)?;
+    print(&upcoming, output)
+}
+
+fn request(from: Option<String>, n: u32) -> FiresRequest {
+    FiresRequest {
+        from,
+        count: usize::try_from(n).unwrap_or(usize::MAX),
+    }
+}
+
+fn print(upcoming: &UpcomingFires, output: &Output) -> Done {
+    let view = &upcoming.view;
     if output.json {
-        output.document(&document(&schedule, &moment.zone, &fires))?;
+        output.document(view)?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&schedule, &moment.zone, from, &fires, output)
-}
-
-/// A zone that is given needs no home, and no configuration that is in order.
-fn moment(global: &Global, args: &Preview) -> Done<Moment> {
-    let Some(name) = &args.tz else {
-        return global.workspace().home_to_read().map(|home| home.moment());
-    };
-    Ok(Moment {
-        zone: deft_schedule::parse_zone(name).map_err(refused)?,
-        ..system_moment()
-    })
-}
-
-fn many(n: u32) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
-}
-
-fn print(
-    schedule: &Schedule,
-    zone: &TimeZone,
-    from: Timestamp,
-    fires: &[Timestamp],
-    output: &Output,
-) -> Done {
-    let words = schedule.words(zone);
-    output.note(&match schedule {
-        Schedule::At(_) => words,
-        Schedule::Cron { .. } | Schedule::Interval { .. } => {
-            format!("{words} ({})", deft_schedule::zone_name(zone))
-        }
+    output.note(&if upcoming.is_once {
+        view.words.clone()
+    } else {
+        format!("{} ({})", view.words, view.zone)
     });
-    if fires.is_empty() {
-        output.note(&format!(
-            "no fire after {}",
-            deft_schedule::show(from, zone)
-        ));
+    if view.fires.is_empty() {
+        output.note(&format!("no fire after {}", upcoming.from_text));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut last = from;
-    let mut rows = Vec::with_capacity(fires.len());
-    for fire in fires {
+    let (zone, mut last) = (&upcoming.zone, upcoming.from);
+    let mut rows = Vec::with_capacity(view.fires.len());
+    for (shown, fire) in view.fires.iter().zip(&upcoming.fires) {
         rows.push(vec![
-            deft_schedule::show(*fire, zone),
+            shown.clone(),
             zone.to_datetime(*fire).strftime("%a").to_string(),
             change(zone, last, *fire),
         ]);

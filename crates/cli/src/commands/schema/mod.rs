@@ -4,21 +4,21 @@ mod events;
 
 use std::process::ExitCode;
 
-use deft_skillfile::{Schema, schema};
+use deft_service::schemas::{SchemaKind, schema};
+use deft_wire::skill_files::SchemaDocument;
 
 use crate::args::SchemaName;
 use crate::failure::Done;
 use crate::output::Output;
-use deft_config::config_schema;
 
 pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
     let document = match what {
-        SchemaName::Skill => schema(Schema::Skill),
-        SchemaName::Workflow => schema(Schema::Workflow),
-        SchemaName::Record => schema(Schema::Record),
-        SchemaName::Agent => schema(Schema::Agent),
-        SchemaName::Config => config_schema(),
-        SchemaName::Events => events::schema(),
+        SchemaName::Skill => schema(SchemaKind::Skill),
+        SchemaName::Workflow => schema(SchemaKind::Workflow),
+        SchemaName::Record => schema(SchemaKind::Record),
+        SchemaName::Agent => schema(SchemaKind::Agent),
+        SchemaName::Config => schema(SchemaKind::Config),
+        SchemaName::Events => SchemaDocument(events::schema()),
     };
     output.document(&document)?;
     Ok(ExitCode::SUCCESS)

@@ -2,76 +2,36 @@
 
 use std::process::ExitCode;
 
-use deft_model::{Choice, Tier};
-use deft_registry::State;
-use deft_registry::discovery::{Query, search};
-use deft_skillfile::words;
-use serde_json::{Value, json};
+use deft_service::skills::{SkillCatalog, SkillListing, SkillQuery};
+use deft_wire::model::{Choice, Tier};
+use deft_wire::skill::{FileSkill, SkillView, StoredSkill};
 
-use super::stored::Stored;
 use crate::args::{Global, List};
 use crate::failure::Done;
 use crate::output::{Output, counted, table};
-use crate::view;
 
 pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
-    let library = global.workspace_of(&args.roots).library()?;
-    let snapshot = global.workspace_of(&args.roots).load_kept(&library);
-    let query = Query {
+    let catalog = SkillCatalog::open(&global.workspace_of(&args.roots))?;
+    let listing = catalog.list(&SkillQuery {
         words: args.words.clone(),
         domain: args.domain.clone(),
         tag: args.tag.clone(),
         tier: args.tier.as_deref().and_then(Tier::from_word),
-    };
-    let mut found = search(&snapshot, &query);
-    let stored = Stored::read(global, &args.roots)?;
-    let mut records: Vec<&Value> = stored
-        .records
-        .iter()
-        .filter(|record| fits(record, args))
-        .collect();
-    let limit = args.limit.unwrap_or(usize::MAX);
-    found.truncate(limit);
-    records.truncate(limit - found.len());
+        limit: args.limit,
+    })?;
     if output.json {
-        let files = found.iter().map(|loaded| {
-            let mut shown = view::skill(loaded, &library.moment);
-            stored.overlay(loaded, &library.moment, &mut shown);
-            let warnings = stored.check_tools(&loaded.skill);
-            if !warnings.is_empty() {
-                shown["warnings"] = warnings.iter().map(|one| json!(one.message)).collect();
-            }
-            shown
-        });
-        let skills: Vec<_> = files.chain(records.into_iter().cloned()).collect();
-        output.document(&json!({"skills": skills}))?;
-        return Ok(ExitCode::SUCCESS);
+        output.document(&listing.list)?;
+    } else {
+        print(&listing, output)?;
     }
-    let row = |loaded: &&deft_registry::Loaded| {
-        let skill = &loaded.skill;
-        let kind = skill
-            .role()
-            .map_or_else(|| skill.tier().to_string(), |role| role.to_string());
-        let when = short(&words(skill, &library.moment));
-        let standing = stored.standing(skill.id.as_str());
-        let when = match standing.map(|standing| standing.disabled) {
-            _ if stored.clash(skill.id.as_str()).is_some() => {
-                "never: a record has its name".to_owned()
-            }
-            Some(Some(why)) => format!("off ({why}): {when}"),
-            None if !skill.policy.enabled => format!("off: {when}"),
-            _ => when,
-        };
-        let summary = skill
-            .description
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
-        vec![skill.id.to_string(), kind, when, summary]
-    };
-    if found.is_empty() && records.is_empty() {
-        output.note(if snapshot.skill_count() == 0 {
-            NONE_AT_ALL
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(listing: &SkillListing, output: &Output) -> Done<()> {
+    let skills = &listing.list.skills;
+    if skills.is_empty() {
+        output.note(if listing.file_count == 0 {
+            NO_SKILLS
         } else {
             "no skill fits"
         });
@@ -80,90 +40,88 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
             .map(str::to_owned)
             .to_vec();
         let rows: Vec<Vec<String>> = std::iter::once(head)
-            .chain(found.iter().map(row))
-            .chain(records.iter().map(|record| record_row(record)))
+            .chain(skills.iter().map(row))
             .collect();
         output.data(table(&rows, output.width()))?;
     }
-    let wrong = found.iter().map(|loaded| &loaded.skill);
-    let wrong = wrong.filter(|skill| !stored.check_tools(skill).is_empty());
-    note_wrong_tools(
-        &wrong.map(|skill| skill.id.as_str()).collect::<Vec<_>>(),
-        output,
-    );
-    let troubled = |state: &State| matches!(state, State::Broken { .. } | State::Shadowed { .. });
-    let troubled = snapshot
-        .files()
-        .iter()
-        .filter(|file| troubled(&file.state))
-        .count();
-    if troubled > 0 {
+    note_wrong_tools(skills, output);
+    if listing.unloaded_files > 0 {
         output.note(&format!(
             "{} broken or shadowed; `deft skills doctor` says why",
-            counted(troubled, "file")
+            counted(listing.unloaded_files, "file")
         ));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// So many skills are named in a note.
-const MOST_NAMED: usize = 5;
-
-fn note_wrong_tools(skills: &[&str], output: &Output) {
-    if skills.is_empty() {
-        return;
+fn row(skill: &SkillView) -> Vec<String> {
+    match skill {
+        SkillView::File(skill) => file_row(skill),
+        SkillView::Stored(skill) => record_row(skill),
     }
-    let named: Vec<String> = skills
-        .iter()
-        .take(MOST_NAMED)
-        .map(|skill| format!("`{skill}`"))
-        .collect();
-    let more = if skills.len() > MOST_NAMED {
-        ", …"
-    } else {
-        ""
+}
+
+fn file_row(skill: &FileSkill) -> Vec<String> {
+    let kind = skill
+        .role
+        .map_or_else(|| skill.tier.to_string(), |role| role.to_string());
+    let when = shorten(skill.trigger.words.as_deref().unwrap_or_default());
+    let when = match (&skill.standing, skill.disabled_reason) {
+        _ if skill.clashes_with.is_some() => "never: a record has its name".to_owned(),
+        (Some(_), Some(why)) => format!("off ({why}): {when}"),
+        (None, _) if !skill.enabled => format!("off: {when}"),
+        (Some(_) | None, _) => when,
     };
-    output.note(&format!(
-        "{} with unknown tools or wrong arguments: {}{more}; `deft skills doctor` says what is wrong",
-        counted(skills.len(), "skill"),
-        named.join(", ")
-    ));
+    let words = skill.description.split_whitespace();
+    let summary = words.collect::<Vec<_>>().join(" ");
+    vec![skill.id.clone(), kind, when, summary]
 }
 
-/// Whether a record is among those that were asked for.
-fn fits(record: &Value, args: &List) -> bool {
-    let text = |key: &str| record[key].as_str().unwrap_or_default().to_lowercase();
-    let all = format!("{} {} {}", text("id"), text("name"), text("description"));
-    let tier = args
-        .tier
-        .as_ref()
-        .is_none_or(|tier| record["tier"] == **tier);
-    let words = args
-        .words
-        .iter()
-        .all(|word| all.contains(&word.to_lowercase()));
-    tier && words && args.domain.is_none() && args.tag.is_none()
-}
-
-fn record_row(record: &Value) -> Vec<String> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let when = short(&text(&record["trigger"]["words"]));
-    let when = match record["disabled_reason"].as_str() {
+fn record_row(record: &StoredSkill) -> Vec<String> {
+    let when = shorten(record.trigger.words.as_deref().unwrap_or_default());
+    let when = match record.disabled_reason {
         Some(why) => format!("off ({why}): {when}"),
         None => when,
     };
     vec![
-        text(&record["id"]),
-        text(&record["tier"]),
+        record.id.clone(),
+        record.tier.to_string(),
         when,
-        text(&record["description"]),
+        record.description.clone().unwrap_or_default(),
     ]
 }
 
+/// The number of skills that a note names.
+const MAX_NAMED: usize = 5;
+
+fn note_wrong_tools(skills: &[SkillView], output: &Output) {
+    let wrong: Vec<&str> = skills
+        .iter()
+        .filter_map(|skill| match skill {
+            SkillView::File(skill) if !skill.warnings.is_empty() => Some(skill.id.as_str()),
+            SkillView::File(_) | SkillView::Stored(_) => None,
+        })
+        .collect();
+    if wrong.is_empty() {
+        return;
+    }
+    let named: Vec<String> = wrong
+        .iter()
+        .take(MAX_NAMED)
+        .map(|skill| format!("`{skill}`"))
+        .collect();
+    let more = if wrong.len() > MAX_NAMED { ", …" } else { "" };
+    output.note(&format!(
+        "{} with unknown tools or wrong arguments: {}{more}; `deft skills doctor` says what is wrong",
+        counted(wrong.len(), "skill"),
+        named.join(", ")
+    ));
+}
+
 /// Long lists of keywords are for `skills show`.
-fn short(words: &str) -> String {
-    const MOST: usize = 60;
-    match words.char_indices().nth(MOST) {
+fn shorten(words: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    match words.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => {
             let end = words[..end].rfind([',', ' ']).unwrap_or(end);
             format!("{} …", &words[..end])
@@ -172,5 +130,5 @@ fn short(words: &str) -> String {
     }
 }
 
-const NONE_AT_ALL: &str = "there are no skills yet
+const NO_SKILLS: &str = "there are no skills yet
 hint: `deft skills new my-skill` writes one, `deft skills import FOLDER` brings some from elsewhere";

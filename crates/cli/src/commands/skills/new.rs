@@ -1,207 +1,35 @@
-//! `deft skills new`: writes a file that every validator takes.
+//! `deft skills new`.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use deft_registry::{Options, Snapshot};
-use deft_skillfile::{
-    FileKind, Place, Profile, RESERVED, Severity, is_dotted, is_word, parse, slug,
-};
-use serde_json::json;
+use deft_service::skills::{NewSkill, NewSkillKind, create};
+use deft_wire::skill_files::CreatedSkill;
 
-use super::files::Planned;
-use super::import::layout::{Layout, Part};
 use crate::args::{Global, New, NewKind};
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::output::Output;
-use deft_config::{Home, system_moment};
 
 pub(crate) fn run(args: &New, global: &Global, output: &Output) -> Done {
-    let kind = args.kind.unwrap_or_else(|| usual_kind(&args.name));
-    let home = match &args.dir {
-        Some(_) => None,
-        None => Some(global.workspace().home()?),
-    };
-    let usual = home.as_ref().map(Home::skills).unwrap_or_default();
-    let folder = args.dir.as_ref().unwrap_or(&usual);
-    let file = plan(kind, &args.name, args.description.as_deref(), folder)?;
-    check(&file)?;
-    check_place(&file.path, kind, &args.name, folder)?;
-    // Nothing is made before it is clear that the file can be.
-    home.as_ref().map_or(Ok(()), Home::ensure)?;
-    file.write()?;
-    let path = file.path.display().to_string();
+    let kind = args.kind.map(|kind| match kind {
+        NewKind::Skill => NewSkillKind::Skill,
+        NewKind::Manpage => NewSkillKind::ManPage,
+        NewKind::Workflow => NewSkillKind::Workflow,
+    });
+    let path = create(
+        &global.workspace(),
+        &NewSkill {
+            name: args.name.clone(),
+            kind,
+            description: args.description.clone(),
+            folder: args.dir.clone(),
+        },
+    )?;
+    let path = path.display().to_string();
     if output.json {
-        output.document(&json!({"ok": true, "path": path}))?;
+        output.document(&CreatedSkill { ok: true, path })?;
     } else {
         output.data(&path)?;
         output.note("hint: edit it, then `deft skills validate` it");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn usual_kind(name: &str) -> NewKind {
-    if name.contains('.') {
-        NewKind::Manpage
-    } else {
-        NewKind::Skill
-    }
-}
-
-fn plan(kind: NewKind, name: &str, description: Option<&str>, folder: &Path) -> Done<Planned> {
-    let line = |usual: &str| quote(description.unwrap_or(usual));
-    let (path, content): (PathBuf, String) = match kind {
-        NewKind::Skill => {
-            check_open_name(name)?;
-            (
-                folder.join(name).join("SKILL.md"),
-                skill(name, &line(SKILL_DESCRIPTION)),
-            )
-        }
-        NewKind::Manpage => {
-            let (domain, action) = check_dotted_name(name)?;
-            let path = folder.join(domain).join(format!("{action}.md"));
-            (path, manpage(name, &line(MANPAGE_DESCRIPTION)))
-        }
-        NewKind::Workflow => {
-            if !is_word(&name.replace('-', "_")) {
-                return Err(bad_name(
-                    name,
-                    "letters, digits, `_` and `-`",
-                    "morning_report",
-                ));
-            }
-            (
-                folder.join(format!("{name}.yaml")),
-                workflow(name, &line(WORKFLOW_DESCRIPTION)),
-            )
-        }
-    };
-    Ok(Planned::new(path, content))
-}
-
-/// The most characters that the open format allows in a name.
-const MAX_NAME: usize = 64;
-
-fn check_open_name(name: &str) -> Done<()> {
-    let count = name.chars().count();
-    if count > MAX_NAME {
-        let message = format!("the name has {count} characters, {MAX_NAME} are allowed");
-        return Err(Failure::input("invalid_name", message).hint("choose a shorter one"));
-    }
-    if slug(name) == name && name.is_ascii() {
-        return Ok(());
-    }
-    let ascii = |c: char| if c.is_ascii() { c } else { '-' };
-    let clean = slug(&name.chars().map(ascii).collect::<String>());
-    let example = if clean.is_empty() {
-        "code-review"
-    } else {
-        &clean
-    };
-    let takes = if name.is_ascii() {
-        "lower-case letters, digits and single hyphens"
-    } else {
-        "lower-case letters from `a` to `z`, digits and single hyphens"
-    };
-    Err(bad_name(name, takes, example))
-}
-
-/// The place must be free, and the file must be a skill of its own there.
-fn check_place(path: &Path, kind: NewKind, name: &str, folder: &Path) -> Done<()> {
-    if path.symlink_metadata().is_ok() {
-        let message = format!("`{}` exists already", path.display());
-        return Err(Failure::input("exists", message).hint("choose another name, or edit the file"));
-    }
-    let part = match kind {
-        NewKind::Skill => Part::Owner(name.to_owned()),
-        NewKind::Manpage | NewKind::Workflow => Part::Page,
-    };
-    let options = Options::new([folder.to_path_buf()]);
-    let layout = Layout::of(&Snapshot::load(&options, &system_moment()), folder);
-    layout.objection(path, &part).map_or(Ok(()), |reason| {
-        Err(Failure::input("hides_skills", reason).hint("choose another name"))
-    })
-}
-
-fn check_dotted_name(name: &str) -> Done<(&str, &str)> {
-    let parts = name.split_once('.').filter(|_| is_dotted(name));
-    let (domain, action) = parts.ok_or_else(|| {
-        bad_name(
-            name,
-            "`domain.action` in lower-case letters, digits and `_`",
-            "email.send",
-        )
-    })?;
-    if RESERVED.contains(&action) {
-        return Err(Failure::input(
-            "reserved_name",
-            format!("`{action}` is reserved by `get_skill`"),
-        )
-        .hint("choose another action"));
-    }
-    Ok((domain, action))
-}
-
-fn bad_name(name: &str, takes: &str, example: &str) -> Failure {
-    Failure::input(
-        "invalid_name",
-        format!("the name `{name}` does not fit: it takes {takes}"),
-    )
-    .hint(format!("for example `{example}`"))
-}
-
-/// What is written must pass every check that deft has.
-fn check(file: &Planned) -> Done<()> {
-    let part = |path: Option<&Path>| {
-        path.and_then(|p| p.file_name())
-            .and_then(|n| n.to_str())
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let (name, folder) = (part(Some(&file.path)), part(file.path.parent()));
-    let is_skill_md = FileKind::of(&name) == Some(FileKind::SkillMd);
-    let place = Place {
-        file: &name,
-        folder: &folder,
-        domain: Some(folder.as_str()).filter(|_| FileKind::of(&name) == Some(FileKind::Markdown)),
-    };
-    let profile = if is_skill_md {
-        Profile::AgentSkills
-    } else {
-        Profile::Deft
-    };
-    let found = parse(&file.content, &place, profile, &system_moment()).diagnostics;
-    match found.iter().find(|one| one.severity > Severity::Hint) {
-        Some(one) => {
-            Err(Failure::input("invalid_value", one.message.clone()).maybe_hint(one.help.clone()))
-        }
-        None => Ok(()),
-    }
-}
-
-fn quote(text: &str) -> String {
-    json!(text.split_whitespace().collect::<Vec<_>>().join(" ")).to_string()
-}
-
-const SKILL_DESCRIPTION: &str = "Say what the skill does and when to use it.";
-const MANPAGE_DESCRIPTION: &str = "Say what the command does, in a line";
-const WORKFLOW_DESCRIPTION: &str = "Say what the workflow does, in a line";
-
-fn skill(name: &str, description: &str) -> String {
-    format!(
-        "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\n## Instructions\n\n1. Say what to do first.\n2. Say what to do next.\n\n## Examples\n\nShow what goes in and what comes out.\n"
-    )
-}
-
-fn manpage(name: &str, description: &str) -> String {
-    format!(
-        "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\nSay more about it: what it does and when to use it.\n\n## Usage\n\n{name} --input <text> [--limit <n>]\n\n## Flags\n\n--input  What to work on (required)\n--limit  The most results (default: 20)\n\n## Behavior\n\nSay what happens, step by step, and what must not happen.\n\n## Examples\n\n{name} --input \"some text\"\n"
-    )
-}
-
-fn workflow(name: &str, description: &str) -> String {
-    format!(
-        "# For editors: `deft schema workflow > workflow.schema.json`, then\n# yaml-language-server: $schema=workflow.schema.json\nname: {name}\ndescription: {description}\n\ninputs:\n  - name: who\n    type: string\n    default: world\n    description: Who is greeted\n\nsteps:\n  - id: write_greeting\n    compute: |\n      result = f\"Hello, {{inputs.who}}!\"\n    output: greeting\n\n  - id: log_greeting\n    tool: log\n    args:\n      message: \"{{{{ greeting }}}}\"\n\noutputs:\n  greeting: \"{{{{ greeting }}}}\"\n"
-    )
 }

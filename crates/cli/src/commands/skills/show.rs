@@ -2,270 +2,204 @@
 
 use std::process::ExitCode;
 
-use deft_engine::{Commands, FileChange};
-use deft_model::SkillId;
-use deft_registry::{Loaded, Snapshot, State};
-use deft_skillfile::{Moment, is_host_key, render, schedule, words};
-use serde_json::{Value, json};
+use deft_service::skills::{SkillCatalog, SkillPage};
+use deft_wire::skill::{
+    FileDetails, FileSkill, SkillChange, SkillDocument, SkillView, StoredSkill,
+};
+use serde_json::Value;
 
-use super::find;
-use super::stored::Stored;
+use super::failure_words;
 use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::output::Output;
-use crate::view;
-use deft_service::Library;
-use deft_service::app::App;
 
 pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
-    let library = global.workspace_of(roots).library()?;
-    let (snapshot, changes) = global.workspace_of(roots).load_changed(&library);
-    let stored = Stored::read(global, roots)?;
-    if snapshot.find(name).is_none()
-        && let Some(record) = stored.find(name)
-    {
-        return show_record(record, output);
-    }
-    let loaded = find(&snapshot, name)?;
+    let page = SkillCatalog::open(&global.workspace_of(roots))?.show(name)?;
     if output.json {
-        let mut shown = view::full_skill(loaded, &library.moment);
-        stored.overlay(loaded, &library.moment, &mut shown);
-        if let Some(change) = changes.get(loaded.skill.id.as_str()) {
-            shown["changed_fields"] = json!(change.fields);
-            shown["changed_by"] = json!(change.agent);
-        }
-        if let Some(why) = unavailable(&snapshot, loaded, &library, global, roots)? {
-            shown["unavailable"] = why.into();
-        }
-        output.document(&json!({ "skill": shown }))?;
-    } else {
-        let change = changes.get(loaded.skill.id.as_str());
-        output.data(text(loaded, &library.moment, &stored, change))?;
-        if let Some(why) = unavailable(&snapshot, loaded, &library, global, roots)? {
-            output.data(format!("not available now: {why}"))?;
+        output.document(&SkillDocument { skill: page.skill })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match &page.skill {
+        SkillView::Stored(record) => output.data(record_text(record))?,
+        SkillView::File(skill) => {
+            output.data(file_text(skill, &page))?;
+            if let Some(why) = &skill.unavailable {
+                output.data(format!("not available now: {why}"))?;
+            }
         }
     }
-    let kept = Some(loaded.skill.id.clone());
-    if snapshot
-        .files()
-        .iter()
-        .any(|file| file.state == State::Broken { kept: kept.clone() })
-    {
+    if page.file_is_broken {
         output.note("its file is broken; this is what it was before, and stays in use");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why a command cannot be run now, as far as is known without asking a server.
-fn unavailable(
-    snapshot: &Snapshot,
-    loaded: &Loaded,
-    library: &Library,
-    global: &Global,
-    roots: &Roots,
-) -> Done<Option<String>> {
-    let home = if roots.roots.is_empty() {
-        Some(App::to_read(&global.workspace())?)
-    } else {
-        None
-    };
-    let router = home.as_ref().map(|home| home.engine.router());
-    let start = library.moment.now.to_zoned(library.moment.zone.clone());
-    let commands = Commands::new(snapshot, router, start);
-    Ok(commands.unavailable(&loaded.skill, true))
-}
+/// Lines of a key and a value; empty values are left out.
+#[derive(Default)]
+struct Lines(String);
 
-/// What is shown of a record, and where it stands.
-const LINES: [(&str, &str); 12] = [
-    ("id", "/id"),
-    ("number", "/record_id"),
-    ("name", "/name"),
-    ("description", "/description"),
-    ("runs as", "/tier"),
-    ("fires", "/trigger/words"),
-    ("next", "/trigger/next/0"),
-    ("off because", "/disabled_reason"),
-    ("last run", "/last_run_at"),
-    ("came to", "/last_run_summary"),
-    ("agent", "/agent_id"),
-    ("revision", "/revision"),
-];
-
-/// A record, field by field.
-fn show_record(record: &Value, output: &Output) -> Done {
-    if output.json {
-        output.document(&json!({ "skill": record }))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut out = String::new();
-    for (name, place) in LINES {
-        if let Some(value) = record.pointer(place).filter(|value| !value.is_null()) {
-            out.push_str(&format!("{name:12} {}\n", plain(value)));
+impl Lines {
+    fn add(&mut self, key: &str, value: impl AsRef<str>) {
+        let value = value.as_ref();
+        if !value.is_empty() {
+            self.0.push_str(&format!("{key:12} {value}\n"));
         }
     }
-    let failures = record["failures"].as_u64().unwrap_or_default();
-    if failures > 0 {
-        let until = record["backoff_until"].as_str();
-        let until = until.map_or(String::new(), |until| format!(", rests until {until}"));
-        out.push_str(&format!(
-            "{:12} failed {failures} in a row{until}\n",
-            "lately"
-        ));
+
+    fn add_some(&mut self, key: &str, value: Option<&String>) {
+        self.add(key, value.map(String::as_str).unwrap_or_default());
     }
-    out.push_str(&rights(record));
-    for key in ["required_tools", "missing_tools", "execution_plan"] {
-        let value = &record[key];
-        if value.as_array().is_some_and(|list| !list.is_empty()) {
-            out.push_str(&format!("{key:12} {value}\n"));
-        }
-    }
-    if let Some(text) = record["instructions"].as_str() {
-        out.push_str(&format!("\n{text}\n"));
-    }
-    output.data(&out)?;
-    Ok(ExitCode::SUCCESS)
 }
 
-/// The rights of the agent that stored a record, and what a person has agreed to; nothing for a record
-/// of a person.
-fn rights(record: &Value) -> String {
-    let authority = &record["authority"];
-    let Some(agent) = authority["agent"].as_str() else {
-        return String::new();
+fn record_text(record: &StoredSkill) -> String {
+    let mut lines = Lines::default();
+    lines.add("id", &record.id);
+    let number = record.record_id.map(|number| number.to_string());
+    lines.add_some("number", number.as_ref());
+    lines.add("name", &record.name);
+    lines.add_some("description", record.description.as_ref());
+    lines.add("runs as", record.tier.to_string());
+    lines.add_some("fires", record.trigger.words.as_ref());
+    lines.add_some("next", record.trigger.next.first());
+    let disabled = record.disabled_reason.map(|why| why.to_string());
+    lines.add_some("off because", disabled.as_ref());
+    lines.add_some("last run", record.last_run_at.as_ref());
+    lines.add_some("came to", record.last_run_summary.as_ref());
+    lines.add("owner", &record.agent_id);
+    lines.add("revision", &record.revision);
+    let failures = failure_words(record.failures, record.backoff_until.as_deref());
+    lines.add_some("lately", failures.filter(|_| record.failures > 0).as_ref());
+    add_rights(&mut lines, record);
+    let plan = record.execution_plan.as_ref();
+    for (key, list) in [
+        ("required_tools", names(&record.required_tools)),
+        (
+            "missing_tools",
+            record.missing_tools.as_deref().and_then(names),
+        ),
+        (
+            "execution_plan",
+            plan.filter(|plan| plan.as_array().is_some_and(|steps| !steps.is_empty()))
+                .map(Value::to_string),
+        ),
+    ] {
+        lines.add_some(key, list.as_ref());
+    }
+    if let Some(text) = &record.instructions {
+        lines.0.push_str(&format!("\n{text}\n"));
+    }
+    lines.0
+}
+
+/// A list of names as JSON; none if it is empty.
+fn names(list: &[String]) -> Option<String> {
+    (!list.is_empty()).then(|| Value::from(list).to_string())
+}
+
+/// The rights of the agent that stored a record, and what a person has allowed. A record that a person
+/// stored has neither.
+fn add_rights(lines: &mut Lines, record: &StoredSkill) {
+    let Some(authority) = &record.authority else {
+        return;
     };
-    let place = if authority["attended"] == true {
+    let place = if authority.attended {
         "in a chat"
     } else {
         "unattended"
     };
-    let mut out = format!("{:12} agent `{agent}`, {place}\n", "stored by");
-    let names = |list: &Value| {
-        let names = list.as_array().into_iter().flatten();
-        names
-            .filter_map(Value::as_str)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    for list in authority["tools"].as_array().into_iter().flatten() {
-        out.push_str(&format!("{:12} {}\n", "may call", names(list)));
+    let agent = &authority.agent;
+    lines.add("stored by", format!("agent `{agent}`, {place}"));
+    for list in &authority.tools {
+        lines
+            .0
+            .push_str(&format!("{:12} {}\n", "may call", list.join(", ")));
     }
-    let mut asks = names(&authority["approve"]);
-    if authority["ask_unannotated"] == true {
+    let mut asks = authority.approve.join(", ");
+    if authority.ask_unannotated {
         asks.push_str(", tools without annotations");
     }
-    if !asks.is_empty() {
-        out.push_str(&format!("{:12} {asks}\n", "asks before"));
+    lines.add("asks before", asks);
+    for grant in record.grants.iter().flatten() {
+        lines.add("granted", grant);
     }
-    for grant in record["grants"].as_array().into_iter().flatten() {
-        out.push_str(&format!("{:12} {}\n", "granted", plain(grant)));
-    }
-    out
 }
 
-/// A file skill for people.
-fn text(loaded: &Loaded, moment: &Moment, stored: &Stored, change: Option<&FileChange>) -> String {
-    let mut out = String::new();
-    let mut line = |key: &str, value: String| {
-        if !value.is_empty() {
-            out.push_str(&format!("{key:12} {value}\n"));
-        }
-    };
-    let skill = &loaded.skill;
-    line("id", skill.id.to_string());
-    if skill.name != skill.id.as_str() {
-        line("name", skill.name.clone());
+fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
+    let mut lines = Lines::default();
+    lines.add("id", &skill.id);
+    if skill.name != skill.id {
+        lines.add("name", &skill.name);
     }
-    line("description", skill.description.clone());
-    let role = skill
-        .role()
-        .map(|role| format!(" ({role})"))
-        .unwrap_or_default();
-    line("runs as", format!("{}{role}", skill.tier()));
-    line("fires", words(skill, moment));
-    let standing = stored.standing(skill.id.as_str());
-    let clash = stored.clash(skill.id.as_str());
-    if let Some(record) = clash {
-        line("off because", format!("record {record} has its name"));
+    lines.add("description", &skill.description);
+    let role = skill.role.map(|role| format!(" ({role})"));
+    let role = role.unwrap_or_default();
+    lines.add("runs as", format!("{}{role}", skill.tier));
+    lines.add_some("fires", skill.trigger.words.as_ref());
+    match (skill.clashes_with, &skill.standing, skill.disabled_reason) {
+        (Some(record), _, _) => lines.add("off because", format!("record {record} has its name")),
+        (None, Some(_), Some(why)) => lines.add("off because", why.to_string()),
+        (None, None, _) if !skill.enabled => lines.add("enabled", "no"),
+        (None, Some(_) | None, _) => lines.add_some("next", skill.trigger.next.first()),
     }
-    match standing.map(|standing| standing.disabled) {
-        _ if clash.is_some() => {}
-        Some(Some(why)) => line("off because", why.to_string()),
-        None if !skill.policy.enabled => line("enabled", "no".to_owned()),
-        Some(None) | None => {
-            let known = stored.next(loaded, moment);
-            let first = |next: Vec<String>| next.into_iter().next().unwrap_or_default();
-            let next = known.map_or_else(|| next(loaded, moment), first);
-            line("next", next);
-        }
+    if let Some(standing) = &skill.standing {
+        let words = failure_words(standing.failures, page.backs_off_until.as_deref());
+        lines.add_some("lately", words.as_ref());
     }
-    if let Some(standing) = standing {
-        let until = standing.backoff_until.filter(|until| *until > moment.now);
-        let zone = view::zone(skill, moment);
-        let rest = view::rest_words(standing.streak, until, &zone);
-        line("lately", rest.unwrap_or_default());
+    lines.add("keywords", skill.keywords.join(", "));
+    lines.add("tools", skill.required_tools.join(", "));
+    lines.add("missing", skill.missing_tools.join(", "));
+    lines.add("tags", skill.tags.join(", "));
+    let details = skill.details.as_ref();
+    if let Some(details) = details {
+        lines.add_some("author", details.author.as_ref());
+        lines.add_some("version", details.version.as_ref());
+        lines.add_some("licence", details.license.as_ref());
+        lines.add_some("needs", details.compatibility.as_ref());
     }
-    line("keywords", skill.keywords.join(", "));
-    line("tools", skill.required_tools.join(", "));
-    line(
-        "missing",
-        stored.missing_tools(skill.id.as_str()).join(", "),
-    );
-    line("tags", skill.details.tags.join(", "));
-    line("author", skill.details.author.clone().unwrap_or_default());
-    line("version", skill.details.version.clone().unwrap_or_default());
-    line("licence", skill.open.license.clone().unwrap_or_default());
-    line(
-        "needs",
-        skill.open.compatibility.clone().unwrap_or_default(),
-    );
-    line("written as", skill.dialect.to_string());
-    line("file", loaded.path.display().to_string());
-    if let Some(change) = change {
-        line("changed", change_words(change, &skill.id));
+    lines.add("written as", skill.dialect.to_string());
+    lines.add("file", &skill.path);
+    if let Some(change) = &skill.change {
+        lines.add("changed", change_words(change, &skill.id));
     }
-    line("revision", loaded.revision.short());
-    for (key, value) in &skill.extra {
-        let whose = if is_host_key(key) {
+    lines.add("revision", skill.revision.get(..12).unwrap_or_default());
+    if let Some(details) = details {
+        add_extra(&mut lines, details, &page.host_keys);
+    }
+    let manual = page.manual.as_deref().unwrap_or_default();
+    format!("{}\n{manual}\n", lines.0)
+}
+
+/// Keys that deft does not read, and the files beside the skill.
+fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
+    for (key, value) in &details.extra {
+        let reader = if host_keys.contains(key) {
             " (for another host)"
         } else {
             " (not read by deft)"
         };
-        line(key, format!("{}{whose}", plain(value)));
+        lines.add(key, format!("{}{reader}", plain(value)));
     }
-    for file in &loaded.siblings {
-        let hash = file
-            .sha256
-            .map(|digest| digest.to_string()[..12].to_owned())
-            .unwrap_or_default();
-        line(
+    for file in &details.files {
+        let hash = file.sha256.as_deref().and_then(|hash| hash.get(..12));
+        let hash = hash.unwrap_or_default();
+        lines.add(
             "with",
-            format!("{}  {} bytes  {hash}", file.path, file.size_bytes),
+            format!("{}  {} bytes  {hash}", file.path, file.size),
         );
     }
-    out.push('\n');
-    out.push_str(&render::manual(skill));
-    out.push('\n');
-    out
 }
 
-/// What tools changed about a file skill, and how to drop it.
-fn change_words(change: &FileChange, id: &SkillId) -> String {
-    let by = match &change.agent {
+/// What tools changed about a skill of a file, and how to drop it.
+fn change_words(change: &SkillChange, id: &str) -> String {
+    let by = match &change.changed_by {
         Some(agent) => format!("agent `{agent}`, whose rights it has"),
         None => "a person".to_owned(),
     };
-    let what = match change.fields.as_slice() {
+    let what = match change.changed_fields.as_slice() {
         [] => format!("by {by}"),
         fields => format!("{} by {by}", fields.join(", ")),
     };
     format!("{what}; `deft skills restore {id}` drops that")
-}
-
-fn next(loaded: &Loaded, moment: &Moment) -> String {
-    let zone = view::zone(&loaded.skill, moment);
-    let next = schedule(&loaded.skill, moment).and_then(|schedule| schedule.next_after(moment.now));
-    next.map(|at| deft_schedule::show(at, &zone))
-        .unwrap_or_default()
 }
 
 fn plain(value: &Value) -> String {

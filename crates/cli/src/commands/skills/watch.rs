@@ -1,55 +1,28 @@
-//! `deft skills watch`: follows changes and says one line for each.
+//! `deft skills watch`: follows changes and prints one line for each.
 
 use std::process::ExitCode;
 
-use deft_model::SkillId;
-use deft_registry::{Change, Registry, Watching};
-use deft_skillfile::Moment;
-use jiff::Timestamp;
-use serde_json::{Value, json};
+use deft_service::skills::SkillWatch;
 
 use crate::args::{Global, Roots};
 use crate::failure::Done;
 use crate::output::{Output, counted};
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
-    let library = global.workspace_of(roots).library()?;
-    let zone = library.moment.zone;
-    let registry = Registry::open(library.options, move || Moment {
-        now: Timestamp::now(),
-        zone: zone.clone(),
+    let watch = SkillWatch::start(&global.workspace_of(roots))?;
+    let count = counted(watch.skill_count(), "skill");
+    output.note(&match watch.polling_reason() {
+        None => format!("watching {count}; Ctrl-C ends it"),
+        Some(reason) => format!("watching {count} by polling ({reason}); Ctrl-C ends it"),
     });
-    let changes = registry.subscribe();
-    let count = counted(registry.snapshot().skill_count(), "skill");
-    output.note(&match registry.watching() {
-        Watching::Events => format!("watching {count}; Ctrl-C ends it"),
-        Watching::Polling(reason) => {
-            format!("watching {count} by polling ({reason}); Ctrl-C ends it")
-        }
-    });
-    while let Ok(batch) = changes.recv() {
-        for change in batch.iter() {
-            let line = if output.json {
-                view(change).to_string()
+    while let Some(batch) = watch.wait() {
+        for change in batch {
+            if output.json {
+                output.line_of_json(&change.event)?;
             } else {
-                change.to_string()
-            };
-            output.data(line)?;
+                output.data(change.text)?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn view(change: &Change) -> Value {
-    match change {
-        Change::Loaded { id, path, revision } => {
-            json!({"type": "loaded", "id": id.as_str(), "path": path.display().to_string(), "revision": revision.to_string()})
-        }
-        Change::Removed { id } => json!({"type": "removed", "id": id.as_str()}),
-        Change::Agent { id } => json!({"type": "agent", "agent": id}),
-        Change::Domain { name } => json!({"type": "domain", "domain": name}),
-        Change::Broken { path, kept, reason } => {
-            json!({"type": "broken", "path": path.display().to_string(), "kept": kept.as_ref().map(SkillId::as_str), "reason": reason})
-        }
-    }
 }

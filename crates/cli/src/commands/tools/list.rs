@@ -1,121 +1,49 @@
-//! `deft tools list`, `show` and `catalog`.
+//! `deft tools list`, `show`, `forget` and `catalog`.
 
 use std::process::ExitCode;
 
-use deft_model::{Failure as ToolFailure, nearest};
-use deft_tools::{DisabledTool, Found, Router, ServerState, ToolInfo};
-use serde_json::{Value, json};
+use deft_service::tools::{self, ApprovalState, ShownTool, ToolQuery, first_sentence};
+use deft_service::{Workspace, app};
+use deft_wire::tool::{FailedServer, ToolDocument, ToolSummary};
+use jiff::tz::TimeZone;
+use serde_json::Value;
 
-use super::remembered;
 use crate::args::ToolList;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted, table};
-use crate::progress::say_above;
-use deft_config::Home;
-use deft_service::app;
-use deft_service::doorbell::{self, Ring};
-use deft_service::tools::Opened;
+use crate::output::{Output, counted, local, table};
 
-pub(super) async fn list(args: &ToolList, home: &Home, output: &Output) -> Done {
-    let (opened, failed) = if args.refresh {
-        let opened = Opened::to_ask(home, say_above).await?;
-        let failed = opened.router.listed().await;
-        // A daemon asks its own connections again.
-        doorbell::ring(&home.path, Ring::Tools);
-        (opened, failed)
-    } else {
-        (Opened::to_read(home, say_above).await?, Vec::new())
+pub(super) fn list(args: &ToolList, workspace: &Workspace, output: &Output) -> Done {
+    let query = ToolQuery {
+        words: args.words.clone(),
+        server: args.server.clone(),
+        refresh: args.refresh,
+        limit: args.limit,
     };
-    if let Some(server) = &args.server {
-        check_server(server, home)?;
-    }
-    let mut tools = opened.router.list();
-    tools.retain(|tool| is_wanted(tool, args));
-    tools.truncate(args.limit.unwrap_or(usize::MAX));
-    let unasked = never_asked(&opened, home);
-    let disabled = disabled(&opened, args);
+    let found = app::runtime()?.block_on(tools::list(workspace, &query))?;
+    let list = found.value;
     if output.json {
-        output.document(&json!({
-            "tools": tools.iter().map(short).collect::<Vec<_>>(),
-            "disabled": disabled.iter().map(disabled_document).collect::<Vec<_>>(),
-            "not_asked": unasked,
-            "failed": failed.iter().map(failure).collect::<Vec<_>>(),
-        }))?;
+        output.document(&list)?;
     } else {
-        let row = |tool: &ToolInfo| vec![tool.shown.clone(), tool.server.clone(), tool.summary()];
-        let rows: Vec<Vec<String>> = tools.iter().map(row).collect();
+        let row = |tool: &ToolSummary| {
+            let sentence = first_sentence(&tool.description);
+            vec![tool.name.clone(), tool.server.clone(), sentence]
+        };
+        let rows: Vec<Vec<String>> = list.tools.iter().map(row).collect();
         if !rows.is_empty() {
             output.data(table(&rows, output.width()))?;
         }
-        output.note(&counted(tools.len(), "tool"));
-        for (server, tool) in &disabled {
+        output.note(&counted(rows.len(), "tool"));
+        for tool in &list.disabled {
             output.note(&format!(
-                "disabled: `{server}.{}`: {}",
-                tool.name, tool.reason
+                "disabled: `{}.{}`: {}",
+                tool.server, tool.name, tool.reason
             ));
         }
-        note_unasked(&unasked, output);
-        note_failed(&failed, output);
+        note_unasked(&list.not_asked, output);
+        note_failed(&list.failed, output);
     }
-    output.warn(opened.close().await);
-    Ok(ExitCode::from(u8::from(!failed.is_empty())))
-}
-
-/// Tools that servers list and that cannot be used, with their servers.
-fn disabled(opened: &Opened, args: &ToolList) -> Vec<(String, DisabledTool)> {
-    let wanted = args.server.as_deref();
-    let servers = opened.router.health().into_iter();
-    servers
-        .filter(|health| wanted.is_none_or(|wanted| health.server == wanted))
-        .flat_map(|health| {
-            let tools = health.disabled.into_iter();
-            tools.map(move |tool| (health.server.clone(), tool))
-        })
-        .collect()
-}
-
-fn disabled_document((server, tool): &(String, DisabledTool)) -> Value {
-    json!({"server": server, "name": tool.name, "reason": tool.reason})
-}
-
-/// A slip in the name of a server would look like "no tools".
-fn check_server(name: &str, home: &Home) -> Done<()> {
-    let servers = &home.config.tools.servers;
-    if name == deft_tools::BUILTIN_SERVER || servers.contains_key(name) {
-        return Ok(());
-    }
-    Err(no_such_server(name, home))
-}
-
-pub(crate) fn no_such_server(name: &str, home: &Home) -> Failure {
-    let servers = home.config.tools.servers.keys().map(String::as_str);
-    let hint = match nearest(name, servers) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`deft mcp list` shows what there is".to_owned(),
-    };
-    Failure::input("no_such_server", format!("there is no server `{name}`")).hint(hint)
-}
-
-fn is_wanted(tool: &ToolInfo, args: &ToolList) -> bool {
-    let text = format!("{} {}", tool.full_name(), tool.description).to_lowercase();
-    let mut words = args.words.iter();
-    words.all(|word| text.contains(&word.to_lowercase()))
-        && args
-            .server
-            .as_ref()
-            .is_none_or(|server| tool.server == *server)
-}
-
-/// Servers in use of which nothing is known.
-fn never_asked(opened: &Opened, home: &Home) -> Vec<String> {
-    let known = opened.router.health();
-    let unknown = known
-        .into_iter()
-        .filter(|server| server.protocol.is_none() && server.state != ServerState::Disabled);
-    let names = unknown.map(|server| server.server);
-    names
-        .filter(|name| home.config.tools.servers.contains_key(name))
-        .collect()
+    output.warn(found.warnings);
+    Ok(ExitCode::from(u8::from(!list.failed.is_empty())))
 }
 
 fn note_unasked(servers: &[String], output: &Output) {
@@ -128,108 +56,88 @@ fn note_unasked(servers: &[String], output: &Output) {
     }
 }
 
-/// Also said to those who want only errors: it is one.
-fn note_failed(failed: &[(String, ToolFailure)], output: &Output) {
-    for (server, failure) in failed {
-        let message = format!("`{server}` could not be asked: {}", failure.message);
-        let failure = Failure::input("server", message).maybe_hint(failure.hint.clone());
+/// `--quiet` does not suppress it: it is an error.
+fn note_failed(failed: &[FailedServer], output: &Output) {
+    for one in failed {
+        let message = format!("`{}` could not be asked: {}", one.server, one.message);
+        let failure = Failure::input("server", message).maybe_hint(one.hint.clone());
         output.fail(&failure);
     }
 }
 
-fn failure((server, failure): &(String, ToolFailure)) -> Value {
-    json!({"server": server, "class": failure.class, "message": failure.message,
-        "hint": failure.hint})
-}
-
-/// A tool as a list has it.
-fn short(tool: &ToolInfo) -> Value {
-    json!({
-        "name": tool.shown,
-        "full_name": tool.full_name(),
-        "server": tool.server,
-        "title": tool.title,
-        "description": tool.description,
-        "effects": tool.effects(),
-        "builtin": tool.builtin,
-    })
-}
-
-pub(super) async fn show(name: &str, home: &Home, output: &Output) -> Done {
-    let opened = Opened::to_read(home, say_above).await?;
-    let tool = find(&opened.router, name)?;
-    let grant = match app::read_store(home) {
-        Ok(store) => remembered::find(&*store, &tool).await,
-        // It has been said that the store cannot be read.
-        Err(_) => None,
-    };
+pub(super) fn show(name: &str, workspace: &Workspace, output: &Output) -> Done {
+    let found = app::runtime()?.block_on(tools::show(workspace, name))?;
     if output.json {
-        let mut document = short(&tool);
-        document["input_schema"] = json!(tool.input_schema);
-        document["output_schema"] = json!(tool.output_schema);
-        document["annotations"] = json!(tool.annotations);
-        document["approval"] = remembered::document(&tool, grant.as_ref());
-        output.document(&json!({"tool": document}))?;
+        output.document(&ToolDocument {
+            tool: found.value.view,
+        })?;
     } else {
-        let approval = remembered::line(&tool, grant.as_ref(), home);
-        output.data(page(&tool, approval))?;
+        let zone = workspace.home_to_read()?.moment().zone;
+        output.data(page(&found.value, &zone))?;
     }
-    output.warn(opened.close().await);
+    output.warn(found.warnings);
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tool of this name, as far as is known without asking a server.
-fn find(router: &Router, name: &str) -> Done<ToolInfo> {
-    let unknown =
-        |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));
-    match router.find(name) {
-        Found::Tool(tool) => Ok(*tool),
-        Found::Ambiguous(names) => unknown(
-            format!("the tool `{name}` could be {}", names.join(" or ")),
-            "write the name with its server".to_owned(),
-        ),
-        Found::Missing { nearest } => unknown(
-            format!("there is no tool `{name}`"),
-            match nearest.first() {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "`deft tools list` shows what there is".to_owned(),
-            },
-        ),
-        Found::Unknown { .. } => {
-            let known = router.list();
-            let near = nearest(name, known.iter().map(|tool| tool.shown.as_str()));
-            let refresh = "`deft tools list --refresh` asks the servers";
-            unknown(
-                format!("there is no tool `{name}` so far"),
-                match near {
-                    Some(near) => format!("did you mean `{near}`? {refresh}"),
-                    None => refresh.to_owned(),
-                },
-            )
+pub(super) fn forget(name: &str, workspace: &Workspace, output: &Output) -> Done {
+    let forgotten = app::runtime()?.block_on(tools::forget(workspace, name))?;
+    if output.json {
+        output.document(&forgotten)?;
+    } else {
+        for tool in &forgotten.forgotten {
+            output.note(&format!("chats ask again before they call `{tool}`"));
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn catalog(workspace: &Workspace, output: &Output) -> Done {
+    let found = app::runtime()?.block_on(tools::catalog(workspace))?;
+    output.document(&found.value.catalog)?;
+    note_unasked(&found.value.not_asked, output);
+    output.warn(found.warnings);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a chat does before it calls a tool; nothing if it never asks.
+fn approval_line(name: &str, state: &ApprovalState, zone: &TimeZone) -> Option<String> {
+    match state {
+        ApprovalState::NotNeeded => None,
+        ApprovalState::Always(grant) => Some(format!(
+            "always, since {} by {} (`deft tools forget {name}` takes it back)",
+            local(grant.granted_at, zone),
+            grant.by
+        )),
+        ApprovalState::Changed => {
+            Some("asked about in chats: it has changed since you said always".to_owned())
+        }
+        ApprovalState::Asked => Some(
+            "asked about in chats: its server does not say whether it changes or deletes something"
+                .to_owned(),
+        ),
     }
 }
 
-fn page(tool: &ToolInfo, approval: Option<String>) -> String {
-    let mut out = format!("{:12} {}\n", "name", tool.shown);
-    let full = tool.full_name();
-    if full != tool.shown {
-        out.push_str(&format!("{:12} {full}\n", "full name"));
+fn page(shown: &ShownTool, zone: &TimeZone) -> String {
+    let tool = &shown.view.summary;
+    let mut out = format!("{:12} {}\n", "name", tool.name);
+    if tool.full_name != tool.name {
+        out.push_str(&format!("{:12} {}\n", "full name", tool.full_name));
     }
     out.push_str(&format!("{:12} {}\n", "server", tool.server));
     if let Some(title) = &tool.title {
         out.push_str(&format!("{:12} {title}\n", "title"));
     }
-    if let Some(effects) = tool.effects() {
+    if let Some(effects) = tool.effects {
         out.push_str(&format!("{:12} {effects}\n", "effects"));
     }
-    if let Some(approval) = approval {
+    if let Some(approval) = approval_line(&tool.name, &shown.approval, zone) {
         out.push_str(&format!("{:12} {approval}\n", "approval"));
     }
     if !tool.description.is_empty() {
         out.push_str(&format!("\n{}\n", tool.description.trim_end()));
     }
-    let parameters = parameters(&tool.input_schema);
+    let parameters = parameters(&shown.view.input_schema);
     if parameters.is_empty() {
         out.push_str("\nIt takes no parameters.\n");
     } else {
@@ -269,12 +177,4 @@ fn type_of(schema: &Value) -> String {
         }
         _ => "any".to_owned(),
     }
-}
-
-pub(super) async fn catalog(home: &Home, output: &Output) -> Done {
-    let opened = Opened::to_read(home, say_above).await?;
-    output.document(&opened.router.catalog())?;
-    note_unasked(&never_asked(&opened, home), output);
-    output.warn(opened.close().await);
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,66 @@
+//! Answers that hold for later questions.
+
+use deft_store::Grant;
+use deft_wire::approval::GrantView;
+use deft_wire::{Done, Failure};
+
+use crate::app::{self, App};
+use crate::shape::read_stored;
+
+/// Lists standing answers.
+pub fn grants(app: &App) -> Done<Vec<GrantView>> {
+    rows(app)?.iter().map(view).collect()
+}
+
+/// Revokes a standing answer, named by its id or the beginning of it.
+pub fn revoke(app: &App, id: &str) -> Done<GrantView> {
+    let grant = find(app, id)?;
+    let revoked = app.block_on(app.engine.store().revoke(&grant.id));
+    if !revoked.map_err(|error| app::store(&error))? {
+        // Another process has revoked it meanwhile.
+        return Err(unknown(id));
+    }
+    view(&grant)
+}
+
+fn rows(app: &App) -> Done<Vec<Grant>> {
+    let grants = app.block_on(app.engine.store().all_grants());
+    grants.map_err(|error| app::store(&error))
+}
+
+/// The grant that an id, or the beginning of one, means.
+fn find(app: &App, id: &str) -> Done<Grant> {
+    let mut found = rows(app)?
+        .into_iter()
+        .filter(|grant| grant.id.starts_with(id));
+    let grant = found.next().ok_or_else(|| unknown(id))?;
+    match found.next() {
+        Some(_) => Err(
+            Failure::input("ambiguous", format!("`{id}` fits several grants"))
+                .hint("give more of the id"),
+        ),
+        None => Ok(grant),
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::input("unknown_grant", format!("there is no grant `{id}`"))
+        .hint("`deft approvals grants` lists them")
+}
+
+fn view(grant: &Grant) -> Done<GrantView> {
+    let what = format!("grant `{}`", grant.id);
+    let pattern = grant.pattern.as_deref();
+    let pattern = pattern.map(|pattern| read_stored(&what, pattern));
+    Ok(GrantView {
+        id: grant.id.clone(),
+        skill: grant.tool().is_none().then(|| grant.skill.clone()),
+        tool: grant.tool().map(str::to_owned),
+        revision: grant.revision.clone(),
+        operation: grant.operation.clone(),
+        pattern: pattern.transpose()?,
+        describes: grant.describes.clone(),
+        by: grant.by.clone(),
+        granted_at: grant.at,
+    })
+}

@@ -1,0 +1,125 @@
+//! Questions that wait for the answer of a person.
+
+mod grants;
+
+pub use grants::{grants, revoke};
+
+use deft_engine::Answered;
+use deft_model::Object;
+use deft_store::ApprovalRow;
+use deft_wire::approval::{ApprovalAnswer, ApprovalView};
+use deft_wire::{Done, Failure};
+use deft_workflow::Answer;
+use serde_json::Value;
+
+use crate::app::{self, App};
+use crate::shape::read_stored;
+
+/// Lists questions: those that wait, or also the answered ones.
+pub fn list(app: &App, also_answered: bool) -> Done<Vec<ApprovalView>> {
+    rows(app, also_answered)?.iter().map(view).collect()
+}
+
+/// Answers a question, named by its id or the beginning of it. With `always`, a yes holds for the same
+/// operation from now on. `by` is recorded as the person who answered.
+pub fn answer(
+    app: &App,
+    id: &str,
+    answer: ApprovalAnswer,
+    always: bool,
+    by: &str,
+) -> Done<ApprovalView> {
+    let row = find(app, id)?;
+    let answer = match answer {
+        ApprovalAnswer::Yes => Answer::Yes,
+        ApprovalAnswer::No => Answer::No,
+        ApprovalAnswer::Skip => Answer::Skip,
+    };
+    accepted(
+        id,
+        app.block_on(app.engine.answer(&row, answer, by, always)),
+    )
+}
+
+/// An argument that may differ in later calls, and how: an exact value, or a text with `*`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentPattern {
+    /// The name of the argument.
+    pub name: String,
+    /// The value as it was typed.
+    pub allowed: String,
+}
+
+/// Answers yes, and lets later calls pass that differ only as the patterns allow.
+pub fn allow(app: &App, id: &str, patterns: &[ArgumentPattern], by: &str) -> Done<ApprovalView> {
+    let row = find(app, id)?;
+    let operation = view(&row)?.operation;
+    let mut pattern = Object::new();
+    for ArgumentPattern { name, allowed } in patterns {
+        // A number in the call is a number in the pattern.
+        let given = operation.args.as_ref().and_then(|args| args.get(name));
+        let is_text = given.is_some_and(Value::is_string);
+        let read = serde_json::from_str(allowed).ok().filter(|_| !is_text);
+        let read = read.unwrap_or_else(|| Value::String(allowed.clone()));
+        pattern.insert(name.clone(), read);
+    }
+    accepted(id, app.block_on(app.engine.allow_like(&row, by, &pattern)))
+}
+
+/// The question with the answer that counts, or why another answer counts.
+fn accepted(id: &str, answered: Result<Answered, deft_engine::Error>) -> Done<ApprovalView> {
+    match answered.map_err(|error| app::failure(&error))? {
+        Answered::Accepted(row) => view(&row),
+        Answered::Already(row) => {
+            let by = row.decision.as_ref();
+            let by = by.map_or(String::new(), |made| format!(" by {}", made.by));
+            let message = format!("`{}` was answered already{by}", row.asked.id);
+            let hint = format!("`deft runs show {}` says what became of it", row.run);
+            Err(Failure::input("already_answered", message).hint(hint))
+        }
+        Answered::Gone => Err(unknown(id)),
+    }
+}
+
+fn rows(app: &App, also_answered: bool) -> Done<Vec<ApprovalRow>> {
+    let rows = app.block_on(app.engine.store().approvals(also_answered));
+    rows.map_err(|error| app::store(&error))
+}
+
+/// The question that an id, or the beginning of one, means.
+fn find(app: &App, id: &str) -> Done<ApprovalRow> {
+    let rows = rows(app, true)?;
+    let mut found = rows.into_iter().filter(|row| row.asked.id.starts_with(id));
+    let row = found.next().ok_or_else(|| unknown(id))?;
+    match found.next() {
+        Some(_) => Err(
+            Failure::input("ambiguous", format!("`{id}` fits several questions"))
+                .hint("give more of the id"),
+        ),
+        None => Ok(row),
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::input("unknown_approval", format!("there is no question `{id}`"))
+        .hint("`deft approvals list` shows what waits")
+}
+
+fn view(row: &ApprovalRow) -> Done<ApprovalView> {
+    let what = format!("question `{}`", row.asked.id);
+    let decision = row.decision.as_ref();
+    Ok(ApprovalView {
+        id: row.asked.id.clone(),
+        run: row.run.clone(),
+        skill: row.skill.clone(),
+        revision: row.revision.clone(),
+        step_id: row.asked.path.clone(),
+        message: row.asked.message.clone(),
+        options: read_stored(&what, &row.asked.options)?,
+        operation: read_stored(&what, &row.asked.operation)?,
+        asked_at: row.asked.at,
+        answer: decision.map(|made| made.answer.clone()),
+        by: decision.map(|made| made.by.clone()),
+        answered_at: decision.map(|made| made.at),
+    })
+}

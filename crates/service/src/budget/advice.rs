@@ -1,0 +1,80 @@
+//! Limits that do not limit anything: money without prices, and agents that are not there.
+//!
+//! Looks at what is configured and loaded. Not here: what was spent, and what happens when it is.
+
+use deft_config::{Allowance, Config};
+use deft_model::{Budget, nearest};
+use deft_registry::Snapshot;
+
+use crate::library::Library;
+use crate::workspace::Workspace;
+
+/// A limit that limits nothing, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// What is worth knowing about limits that were just set.
+pub fn advise(workspace: &Workspace, agent: Option<&str>) -> Vec<Advice> {
+    // The new value may be one mistake of several; `deft doctor` names the others.
+    let Ok(home) = workspace.home() else {
+        return Vec::new();
+    };
+    let snapshot = Library::of_home(&home).load();
+    let unknown = agent.and_then(|agent| unknown(agent, &snapshot));
+    let unpriced = unpriced(&home.config, &snapshot);
+    unknown.into_iter().chain(unpriced).collect()
+}
+
+fn unknown(agent: &str, snapshot: &Snapshot) -> Option<Advice> {
+    if snapshot.agent(agent).is_some() {
+        return None;
+    }
+    let names = snapshot.agents().map(|loaded| loaded.agent.id.as_str());
+    let near = nearest(agent, names).map(|near| format!("did you mean `{near}`?"));
+    let hint = near.unwrap_or_else(|| format!("`agents/{agent}/AGENT.md` would define it"));
+    Some(Advice {
+        message: format!("there is no agent `{agent}`, so that this limits nothing yet"),
+        hint,
+    })
+}
+
+/// Models without a price where money is limited.
+pub fn unpriced(config: &Config, snapshot: &Snapshot) -> Option<Advice> {
+    if !limits_money(config, snapshot) {
+        return None;
+    }
+    let models = config.models.iter().filter(|model| !model.is_priced());
+    let names: Vec<&str> = models.map(|model| model.name.as_str()).collect();
+    let first = names.first()?;
+    let message = format!(
+        "money is limited, but no price is known for `{}`, so that its calls count as free",
+        names.join("`, `")
+    );
+    let hint = format!(
+        "`deft config set llm.{first}.price_input USD_PER_MILLION_TOKENS`, and `price_output`; 0 for \
+         a model that costs nothing; tokens are limited without prices"
+    );
+    Some(Advice { message, hint })
+}
+
+fn limits_money(config: &Config, snapshot: &Snapshot) -> bool {
+    let by_day = |limits: &Allowance| limits.usd_per_day.is_some();
+    let by_file = |budget: &Option<Budget>| {
+        let budget = budget.as_ref();
+        budget.is_some_and(|budget| budget.cost_usd.is_some())
+    };
+    let budget = &config.budget;
+    by_day(&budget.all)
+        || budget.agents.values().any(|watch| by_day(&watch.limits))
+        || snapshot
+            .skills()
+            .any(|loaded| by_file(&loaded.skill.policy.budget))
+        || snapshot
+            .agents()
+            .any(|loaded| by_file(&loaded.agent.budget))
+}

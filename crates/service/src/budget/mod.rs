@@ -1,0 +1,203 @@
+//! What models used today, the limits, and agents that are paused.
+//!
+//! Not here: enforcing a limit, which is the engine's part.
+
+mod advice;
+
+use deft_config::{BudgetConfig, Editor, config_file, kind_of, read_value};
+use deft_wire::Done;
+use deft_wire::budget::{
+    AgentResumed, BudgetChanged, BudgetScope, BudgetView, ScopeUsage, Spending,
+};
+use serde_json::{Map, Value};
+
+use crate::app::App;
+use crate::talk;
+use crate::workspace::Workspace;
+
+pub use advice::{Advice, advise, unpriced};
+
+/// The scope of all calls together.
+pub const ALL: &str = "all";
+
+/// Limits to set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BudgetRequest {
+    /// Only for this agent; for everything when absent.
+    pub agent: Option<String>,
+    /// What to set, as a person writes it; `none` removes a limit.
+    pub changes: Vec<(BudgetKey, String)>,
+}
+
+/// A limit, or what happens at one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetKey {
+    /// Tokens of one day.
+    TokensPerDay,
+    /// US dollars of one day.
+    UsdPerDay,
+    /// What happens when a limit is reached.
+    OnExhausted,
+    /// Tokens of one hour that pause an agent.
+    SpikeTokens,
+    /// How many usual hours in one hour pause an agent.
+    SpikeFactor,
+}
+
+impl BudgetKey {
+    fn name(self) -> &'static str {
+        match self {
+            Self::TokensPerDay => "tokens_per_day",
+            Self::UsdPerDay => "usd_per_day",
+            Self::OnExhausted => "on_exhausted",
+            Self::SpikeTokens => "spike_tokens",
+            Self::SpikeFactor => "spike_factor",
+        }
+    }
+}
+
+/// What was used today beside the limits.
+pub fn show(workspace: &Workspace) -> Done<BudgetView> {
+    let home = workspace.home()?;
+    let app = App::to_read(workspace)?;
+    let spending = app.block_on(talk::host(&app).spending());
+    app.close();
+    Ok(view(spending?, &home.config.budget))
+}
+
+/// Resumes a paused agent.
+pub fn resume(workspace: &Workspace, agent: &str) -> Done<AgentResumed> {
+    let app = App::without_skills(workspace)?;
+    let was_paused = app.block_on(talk::host(&app).resume_agent(agent));
+    app.close();
+    Ok(AgentResumed {
+        ok: true,
+        agent: agent.to_owned(),
+        was_paused: was_paused?,
+    })
+}
+
+/// Writes limits into the configuration.
+pub fn set(workspace: &Workspace, request: &BudgetRequest) -> Done<BudgetChanged> {
+    let home = workspace.locate()?;
+    let mut editor = Editor::open(&home)?;
+    let mut settings = Map::new();
+    for (key, given) in &request.changes {
+        let path = path(request.agent.as_deref(), *key);
+        let name = deft_config::shown(&path);
+        if given == "none" {
+            editor.unset(&path);
+            settings.insert(name, Value::Null);
+        } else {
+            let value = read_value(given, kind_of(&path));
+            editor.set(&path, &value)?;
+            settings.insert(name, value);
+        }
+    }
+    Ok(BudgetChanged {
+        ok: true,
+        changed: editor.save()?,
+        path: config_file(&home).display().to_string(),
+        settings,
+    })
+}
+
+fn path(agent: Option<&str>, key: BudgetKey) -> Vec<String> {
+    let above = match agent {
+        Some(agent) => vec!["budget", "agents", agent],
+        None => vec!["budget"],
+    };
+    let path = above.into_iter().chain([key.name()]);
+    path.map(str::to_owned).collect()
+}
+
+/// Scopes with limits first, also those in which nothing was used yet.
+fn view(spending: Spending, budget: &BudgetConfig) -> BudgetView {
+    let agents = budget.agents.iter();
+    let agents = agents.map(|(name, watch)| (format!("agent:{name}"), Some(&watch.limits)));
+    let limited: Vec<_> = std::iter::once((ALL.to_owned(), Some(&budget.all)))
+        .chain(agents)
+        .collect();
+    let others = spending
+        .scopes
+        .iter()
+        .map(|used| (used.scope.clone(), None));
+    let others = others.filter(|(name, _)| limited.iter().all(|(known, _)| known != name));
+    let scopes = limited.iter().cloned().chain(others);
+    let scope = |(name, limits): (String, Option<&deft_config::Allowance>)| {
+        let used = spending.scopes.iter().find(|used| used.scope == name);
+        let unused = || ScopeUsage {
+            scope: name.clone(),
+            ..ScopeUsage::default()
+        };
+        BudgetScope {
+            used: used.cloned().unwrap_or_else(unused),
+            limit_tokens: limits.and_then(|limits| limits.tokens_per_day),
+            limit_usd: limits.and_then(|limits| limits.usd_per_day),
+            on_exhausted: limits.map(|limits| limits.on_exhausted),
+        }
+    };
+    BudgetView {
+        scopes: scopes.map(scope).collect(),
+        day: spending.day,
+        paused: spending.paused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_config::Allowance;
+    use deft_model::{Exhausted, Usd};
+
+    use super::*;
+    use crate::talk::Talk;
+    use crate::talk::fake::Fake;
+
+    #[tokio::test]
+    async fn limits_stand_beside_what_was_used() {
+        let limits = |tokens, usd| Allowance {
+            tokens_per_day: tokens,
+            usd_per_day: usd,
+            on_exhausted: Exhausted::Pause,
+        };
+        let mut budget = BudgetConfig {
+            all: limits(None, Some(5.0)),
+            ..BudgetConfig::default()
+        };
+        budget.agents.entry("scout".to_owned()).or_default().limits = limits(Some(9000), None);
+        let spending = Fake::default().spending().await.unwrap();
+        let used = |scope: &str, input_tokens, cost| ScopeUsage {
+            scope: scope.to_owned(),
+            calls: 3,
+            input_tokens,
+            output_tokens: 50,
+            cost_usd: Usd::from_micros(cost),
+            reserved_tokens: 7,
+            ..ScopeUsage::default()
+        };
+        let expected = [
+            BudgetScope {
+                used: used("all", 3000, 2_500_000),
+                limit_tokens: None,
+                limit_usd: Some(5.0),
+                on_exhausted: Some(Exhausted::Pause),
+            },
+            BudgetScope {
+                used: ScopeUsage {
+                    scope: "agent:scout".to_owned(),
+                    ..ScopeUsage::default()
+                },
+                limit_tokens: Some(9000),
+                limit_usd: None,
+                on_exhausted: Some(Exhausted::Pause),
+            },
+            BudgetScope {
+                used: used("agent:thinker", 1000, 1200),
+                limit_tokens: None,
+                limit_usd: None,
+                on_exhausted: None,
+            },
+        ];
+        assert_eq!(view(spending, &budget).scopes, expected);
+    }
+}

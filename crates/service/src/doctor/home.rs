@@ -1,0 +1,63 @@
+//! The folder of the home, and the zone in which its times are read.
+
+use std::fs;
+use std::path::Path;
+
+use deft_config::{Home, ensure_home};
+use deft_wire::Done;
+
+use super::Findings;
+
+pub(super) fn check(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
+    if !path.is_dir() {
+        if fix {
+            ensure_home(path)?;
+            found.good("home.exists", format!("`{}` was made", path.display()));
+        } else {
+            let message = format!("there is no home at `{}`", path.display());
+            let hint = "`deft init` makes one".to_owned();
+            found.bad("home.exists", message, Some(hint));
+        }
+        return Ok(());
+    }
+    found.good("home.exists", format!("`{}`", path.display()));
+    check_mode(path, fix, found);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(data) = fs::metadata(path) else {
+        return;
+    };
+    let open = data.permissions().mode() & 0o077;
+    if open == 0 {
+        found.good("home.private", "only its owner can look inside");
+        return;
+    }
+    let open = "others can look inside the home";
+    let by_hand = format!("`chmod 700 {}`", path.display());
+    match fix.then(|| fs::set_permissions(path, fs::Permissions::from_mode(0o700))) {
+        Some(Ok(())) => found.good("home.private", "others could look inside; that was ended"),
+        Some(Err(problem)) => {
+            let message = format!("{open}, and that could not be ended: {problem}");
+            let hint = format!("{by_hand} as its owner");
+            found.bad("home.private", message, Some(hint));
+        }
+        None => {
+            let hint = format!("{by_hand}, or `deft doctor --fix`");
+            found.bad("home.private", open, Some(hint));
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn check_mode(_: &Path, _: bool, _: &mut Findings) {}
+
+pub(super) fn check_zone(home: &Home, found: &mut Findings) {
+    if let Some(doubt) = home.zone_doubt() {
+        let hint = "set `time.zone`: `deft config set time.zone Europe/Berlin`";
+        found.bad("time.zone", doubt, Some(hint.to_owned()));
+    }
+}

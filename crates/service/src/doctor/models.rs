@@ -1,0 +1,76 @@
+//! Whether there are models to ask, whether they can be asked, and whether the bot answers.
+
+use deft_config::{Home, Secrets};
+
+use super::Findings;
+use crate::app::App;
+
+/// How to configure a first model.
+pub const ADD_A_MODEL: &str = "`deft config set llm.local.provider openai`, then `llm.local.model`, \
+     `llm.local.base_url` and `llm.local.api_key` in the same way";
+
+pub(super) fn check(home: &Home, found: &mut Findings) {
+    check_models(home, found);
+    check_bot(home, found);
+}
+
+fn check_models(home: &Home, found: &mut Findings) {
+    let config = &home.config;
+    if config.models.is_empty() {
+        let message = "there is no model: agents and chats cannot work";
+        return found.note("models.ready", message, ADD_A_MODEL);
+    }
+    let secrets = Secrets::new(config);
+    for model in &config.models {
+        match model.options(&secrets) {
+            Ok(_) => found.good("models.ready", format!("`{}` can be asked", model.name)),
+            Err(failure) => {
+                let message = format!("model `{}`: {}", model.name, failure.message);
+                found.bad("models.ready", message, failure.hint);
+            }
+        }
+        found.about(&model.name);
+    }
+    if config.models.len() > 1 && config.agent.llm.is_none() {
+        let first = config.models.first().map_or("", |model| &model.name);
+        let message = "there are several models, and nothing says which one agents use";
+        let hint = format!("`deft config set agent.llm {first}`");
+        found.bad("models.chosen", message, Some(hint));
+    }
+}
+
+/// Models on this host or in its network; whether those of providers answer is not asked here.
+pub(super) async fn check_answers(app: &App, found: &mut Findings) {
+    for (model, answered) in app.engine.ping_models().await {
+        match answered {
+            Ok(()) => found.good("models.answer", format!("the server of `{model}` answers")),
+            Err(failure) => {
+                let hint = failure.hint.clone();
+                let usual = format!("start it, or correct `llm.{model}.base_url`");
+                found.bad("models.answer", failure.message, hint.or(Some(usual)));
+            }
+        }
+        found.about(&model);
+    }
+}
+
+/// A bot that is there and does not answer leaves people wondering.
+fn check_bot(home: &Home, found: &mut Findings) {
+    let config = &home.config;
+    let telegram = &config.tools.telegram;
+    if telegram.token.is_none() || !config.telegram_chat {
+        return;
+    }
+    if telegram.allowed_chats.is_empty() {
+        found.note(
+            "telegram.chat",
+            "messages to the bot are not answered: no chat is allowed",
+            "`deft config set telegram.allowed_chats '[CHAT_ID]'`",
+        );
+    } else if config.models.is_empty() {
+        let message = "messages to the bot are not answered: there is no model";
+        found.note("telegram.chat", message, ADD_A_MODEL);
+    } else {
+        found.good("telegram.chat", "`deft up` answers messages to the bot");
+    }
+}

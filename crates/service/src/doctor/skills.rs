@@ -1,0 +1,60 @@
+//! Skills: broken and hidden files, names that two skills have, and limits that do not limit anything.
+
+use deft_config::Home;
+
+use super::Findings;
+use crate::budget::unpriced;
+use crate::skills::{SkillHealth, health};
+use crate::words::counted;
+use crate::workspace::Workspace;
+
+pub(super) fn check(home: &Home, workspace: &Workspace, found: &mut Findings) {
+    match health(workspace) {
+        Ok(health) => {
+            // A person relies on a limit; one that cannot be reached is worse than none.
+            if let Some(advice) = unpriced(&home.config, &health.snapshot) {
+                found.bad("budget.priced", advice.message, Some(advice.hint));
+            }
+            report(health, found);
+        }
+        Err(failure) => found.bad("skills.valid", failure.message, failure.hint),
+    }
+}
+
+fn report(health: SkillHealth, found: &mut Findings) {
+    if health.broken > 0 {
+        let kept = match health.kept {
+            0 => String::new(),
+            kept => format!(", of which {kept} stay in use as they were"),
+        };
+        let files = counted(health.broken, "skill file");
+        let hint = Some("`deft skills doctor` says which and why".to_owned());
+        found.bad(
+            "skills.valid",
+            format!("{files} cannot be loaded{kept}"),
+            hint,
+        );
+    } else {
+        let skills = counted(health.skill_count, "skill");
+        found.good("skills.valid", format!("{skills} loaded, none broken"));
+    }
+    if health.shadowed > 0 {
+        let files = counted(health.shadowed, "skill file");
+        found.note(
+            "skills.shadowed",
+            format!("{files} hidden by others"),
+            "`deft skills doctor` says which",
+        );
+    }
+    if health.unfit > 0 {
+        let files = counted(health.unfit, "skill file");
+        found.note(
+            "skills.tools",
+            format!("{files} with tools, arguments or skills that are not there"),
+            "`deft skills doctor` says which",
+        );
+    }
+    for (message, hint) in health.clashes {
+        found.bad("skills.clash", message, Some(hint));
+    }
+}

@@ -1,0 +1,114 @@
+//! What is in the store: skills that are switched off, notices, approvals, runs, and the clock.
+
+use std::sync::Arc;
+
+use deft_model::{DisabledReason, Outcome, RunStatus};
+use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
+
+use super::Findings;
+use crate::app::App;
+use crate::words::counted;
+
+pub(super) async fn check(app: &App, found: &mut Findings) {
+    check_store(app.engine.store(), found).await;
+    check_orphans(app, found).await;
+    check_clock(app, found).await;
+}
+
+async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
+    let off = |why| SkillFilter {
+        disabled: Some(why),
+        ..SkillFilter::default()
+    };
+    if let Ok(rows) = store.skills(off(DisabledReason::Failures)).await
+        && !rows.is_empty()
+    {
+        let names: Vec<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
+        let message = format!("switched off after failures: {}", names.join(", "));
+        let hint = "`deft runs list --skill NAME` says why, `deft skills enable NAME` forgives";
+        found.bad("skills.failing", message, Some(hint.to_owned()));
+    }
+    if let Ok(rows) = store.skills(off(DisabledReason::MissingTools)).await
+        && !rows.is_empty()
+    {
+        let message = format!(
+            "waiting for tools or a model: {}",
+            counted(rows.len(), "skill")
+        );
+        let hint = "`deft skills show NAME` lists them, `deft mcp add` brings servers";
+        found.note("skills.waiting", message, hint);
+    }
+    let dead = NoticeFilter {
+        status: Some(NoticeStatus::Dead),
+        ..NoticeFilter::default()
+    };
+    if let Ok(rows) = store.notices(dead).await
+        && !rows.is_empty()
+    {
+        let message = format!("{} never arrived", counted(rows.len(), "notice"));
+        let hint = "`deft notices list --dead` says why, `deft notices retry` tries again";
+        found.bad("notices.dead", message, Some(hint.to_owned()));
+    }
+    let asked = store.approvals(false).await.unwrap_or_default();
+    if !asked.is_empty() {
+        let message = format!("waiting for an answer: {}", counted(asked.len(), "run"));
+        found.note(
+            "approvals.open",
+            message,
+            "`deft approvals list` shows them",
+        );
+    }
+}
+
+/// Runs that do not resume by themselves: those that ended in doubt, and those whose process is gone and
+/// that wait for a daemon.
+async fn check_orphans(app: &App, found: &mut Findings) {
+    let store = app.engine.store();
+    let ended = RunFilter {
+        outcomes: vec![Outcome::Interrupted],
+        ..RunFilter::default()
+    };
+    let running = RunFilter {
+        statuses: vec![RunStatus::Running],
+        ..RunFilter::default()
+    };
+    let (Ok(ended), Ok(mut left)) = (store.runs(ended).await, store.runs(running).await) else {
+        return;
+    };
+    left.retain(|row| app.engine.is_abandoned(row));
+    let interrupted = counted(ended.len() + left.len(), "run");
+    let hint = match (ended.len(), left.len()) {
+        (0, 0) => return,
+        (_, 0) => "`deft runs list --outcome interrupted`, then `deft runs resume ID`",
+        _ => {
+            "`deft runs list` shows them; `deft up` resumes those that are `abandoned`, `deft runs resume ID` resumes any"
+        }
+    };
+    let message = format!("{interrupted} interrupted and not resumed");
+    found.note("runs.interrupted", message, hint);
+}
+
+/// A clock that was ahead leaves skills that wait for a time that is long to come.
+async fn check_clock(app: &App, found: &mut Findings) {
+    let Ok(check) = app.engine.check_clock().await else {
+        return;
+    };
+    let show = |at| deft_schedule::show(at, &app.zone);
+    if let Some(first) = check.ahead.first() {
+        let (skill, until) = (&first.skill, show(first.until));
+        let message = format!(
+            "{} settled further than the clock has come: `{skill}` does not fire before {until}",
+            counted(check.ahead.len(), "skill")
+        );
+        let hint = format!(
+            "if the clock is right now: `deft skills disable {skill}`, then `deft skills enable \
+             {skill}` plans its slots from now"
+        );
+        found.bad("clock.agrees", message, Some(hint));
+    } else if let Some(newest) = check.newest {
+        let message = format!("the newest run is from {}, in the future", show(newest));
+        let hint =
+            "see that the clock of the host is right; slots that were settled do not fire again";
+        found.note("clock.agrees", message, hint);
+    }
+}

@@ -1,0 +1,106 @@
+//! What a home uses: servers, the channel of its notices, and the sandbox.
+
+use deft_compute::{Job, Kind};
+use deft_config::Home;
+use deft_model::Object;
+use deft_tools::{DisabledTool, Probe};
+use serde_json::json;
+
+use super::Findings;
+use crate::app::{self, App};
+use crate::words::counted;
+
+pub(super) fn check_channel(home: &Home, found: &mut Findings) {
+    use deft_channels::{kind, problem};
+    use deft_config::ChannelKind;
+    match (kind(&home.config), problem(&home.config)) {
+        (ChannelKind::Log, _) => found.note(
+            "notify.channel",
+            "notices go to `logs/notices.log` only",
+            "set `notify.channel` and `notify.target` to be told elsewhere",
+        ),
+        (_, Some((problem, hint))) => {
+            found.bad("notify.channel", problem, Some(hint.to_owned()));
+        }
+        // Whether the tool is there and fits is asked when servers have been.
+        (ChannelKind::Tool(_), None) => {}
+        (_, None) => found.good("notify.channel", "notices have a way to people"),
+    }
+}
+
+/// A tool that delivers notices has to exist and to take what a notice has.
+pub(super) async fn check_channel_tool(home: &Home, app: &App, found: &mut Findings) {
+    let kind = deft_channels::kind(&home.config);
+    let Some(tool) = kind.tool() else {
+        return;
+    };
+    match deft_channels::tool_problem(home, app.engine.router()).await {
+        Some((problem, hint)) => found.bad("notify.channel", problem, Some(hint)),
+        None => found.good(
+            "notify.channel",
+            format!("notices are delivered by `{tool}`"),
+        ),
+    }
+}
+
+pub(super) async fn check_servers(app: &App, found: &mut Findings) {
+    let router = app.engine.router();
+    let servers: Vec<String> = router
+        .health()
+        .into_iter()
+        .map(|health| health.server)
+        .collect();
+    for server in servers {
+        match router.probe(&server).await {
+            Some(Probe {
+                error: Some(error),
+                hint,
+                ..
+            }) => {
+                found.bad(
+                    "servers.answer",
+                    format!("server `{server}`: {error}"),
+                    hint,
+                );
+            }
+            Some(probe) => {
+                let tools = counted(probe.tools.len(), "tool");
+                found.good("servers.answer", format!("`{server}` answers: {tools}"));
+                found.about(&server);
+                for tool in probe.disabled {
+                    let DisabledTool { name, reason } = tool;
+                    let message = format!("the tool `{server}.{name}` is disabled: {reason}");
+                    let hint = "update the server, or hide the tool with `exclude_tools`";
+                    found.note("servers.tools", message, hint);
+                    found.about(&server);
+                }
+                continue;
+            }
+            None => continue,
+        }
+        found.about(&server);
+    }
+}
+
+/// The sandbox has to be able to start.
+pub(super) async fn check_compute(home: &Home, found: &mut Findings) {
+    let options = match app::worker(&home.config) {
+        Ok(options) => options,
+        Err(failure) => return found.bad("compute.works", failure.message, failure.hint),
+    };
+    let mut session = deft_compute::Compute::new(options).session();
+    let job = Job::new(Kind::Block, "result = 6 * 7", Object::new());
+    match session.run(job, None).await {
+        Ok(output) if output.value == json!(42) => {
+            found.good("compute.works", "the sandbox of compute blocks works");
+        }
+        Ok(output) => {
+            let message = format!("the sandbox computes that 6 * 7 is {}", output.value);
+            found.bad("compute.works", message, None);
+        }
+        Err(error) => {
+            let hint = error.hint().map(str::to_owned);
+            found.bad("compute.works", error.to_string(), hint);
+        }
+    }
+}

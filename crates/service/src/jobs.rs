@@ -1,0 +1,96 @@
+//! Background jobs (S0.77 to S0.82): queue them, look after them, halt them.
+
+use deft_engine::JOB_SKILL;
+use deft_model::Object;
+use deft_store::{PageEnd, RunFilter, RunRow};
+use deft_wire::job::{JobView, JobsHalted};
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+
+use crate::app::{self, App};
+use crate::shape::read_document;
+
+/// The jobs of a home, newest first.
+pub struct JobPages<'a> {
+    app: &'a App,
+    end: Option<PageEnd>,
+}
+
+/// Lists jobs.
+pub fn list(app: &App) -> JobPages<'_> {
+    JobPages { app, end: None }
+}
+
+impl JobPages<'_> {
+    /// The next jobs, at most so many.
+    pub fn next(&mut self, limit: u32) -> Done<Vec<JobView>> {
+        let filter = RunFilter {
+            limit: Some(limit),
+            ..filter()
+        };
+        let page = self.app.engine.store().run_page(filter, self.end);
+        let page = self.app.block_on(page);
+        let page = page.map_err(|error| app::store(&error))?;
+        self.end = page.end.or(self.end);
+        page.runs.iter().map(|row| view(self.app, row)).collect()
+    }
+
+    /// How many jobs there are in all.
+    pub fn count(&self) -> Done<u64> {
+        let count = self.app.engine.store().count_runs(filter());
+        self.app.block_on(count).map_err(|error| app::store(&error))
+    }
+}
+
+fn filter() -> RunFilter {
+    RunFilter {
+        skill: Some(JOB_SKILL.to_owned()),
+        ..RunFilter::default()
+    }
+}
+
+/// Queues a job. The arguments are those of the tool `queue_task`.
+pub fn queue(app: &App, arguments: &Object) -> Done<JobView> {
+    let queued = app.block_on(app.engine.queue_task(arguments));
+    let row = queued.map_err(|error| app::failure(&error))?;
+    view(app, &row)
+}
+
+/// A job, by its id or the beginning of it.
+pub fn show(app: &App, id: &str) -> Done<JobView> {
+    let row = app.block_on(app.engine.find_run(id));
+    let row = row.map_err(|error| app::failure(&error))?;
+    if row.skill == JOB_SKILL {
+        return view(app, &row);
+    }
+    let message = format!(
+        "run `{}` is not a job, it is a run of `{}`",
+        row.id, row.skill
+    );
+    let hint = format!("`deft runs show {}` shows it", row.id);
+    Err(Failure::input("not_a_job", message).hint(hint))
+}
+
+/// Since when jobs are halted; none if they are not.
+pub fn halted_since(app: &App) -> Done<Option<Timestamp>> {
+    let halted = app.block_on(app.engine.jobs_halted());
+    halted.map_err(|error| app::failure(&error))
+}
+
+/// Lets no job begin until they are resumed.
+pub fn halt(app: &App) -> Done<JobsHalted> {
+    let done = app.block_on(app.engine.halt_jobs());
+    done.map_err(|error| app::failure(&error))?;
+    Ok(JobsHalted { halted: true })
+}
+
+/// Lets jobs begin again.
+pub fn resume(app: &App) -> Done<JobsHalted> {
+    let done = app.block_on(app.engine.resume_jobs());
+    done.map_err(|error| app::failure(&error))?;
+    Ok(JobsHalted { halted: false })
+}
+
+fn view(app: &App, row: &RunRow) -> Done<JobView> {
+    read_document(app.block_on(app.engine.job_json(row)))
+}

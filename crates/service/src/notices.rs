@@ -1,0 +1,90 @@
+//! Messages to people: which there are, whether they arrived, and another try.
+
+use deft_model::RunId;
+use deft_store::{NoticeFilter, NoticeRow};
+use deft_wire::notice::{NoticeBody, NoticeStatus, NoticeView, NoticesQueued};
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+
+use crate::app::{self, App};
+use crate::shape::read_stored;
+
+/// The messages of a home, newest first.
+pub struct NoticePages<'a> {
+    app: &'a App,
+    filter: NoticeFilter,
+}
+
+/// Lists messages: all, or those that were given up.
+pub fn list(app: &App, only_dead: bool) -> NoticePages<'_> {
+    let filter = NoticeFilter {
+        status: only_dead.then_some(deft_store::NoticeStatus::Dead),
+        ..NoticeFilter::default()
+    };
+    NoticePages { app, filter }
+}
+
+impl NoticePages<'_> {
+    /// The next messages, at most so many.
+    pub fn next(&mut self, limit: u32) -> Done<Vec<NoticeView>> {
+        let filter = NoticeFilter {
+            limit: Some(limit),
+            ..self.filter.clone()
+        };
+        let rows = self.app.block_on(self.app.engine.store().notices(filter));
+        let rows = rows.map_err(|error| app::store(&error))?;
+        self.filter.before = rows.last().map(|row| row.id).or(self.filter.before);
+        rows.iter().map(view).collect()
+    }
+
+    /// How many messages there are in all.
+    pub fn count(&self) -> Done<u64> {
+        let filter = NoticeFilter {
+            before: None,
+            ..self.filter.clone()
+        };
+        let count = self.app.engine.store().count_notices(filter);
+        self.app.block_on(count).map_err(|error| app::store(&error))
+    }
+}
+
+/// Sends messages again that were given up: one, or all of them.
+pub fn retry(app: &App, id: Option<i64>) -> Done<NoticesQueued> {
+    let retried = app.engine.store().retry_notices(id, Timestamp::now());
+    let queued = app.block_on(retried).map_err(|error| app::store(&error))?;
+    match (id, queued) {
+        (Some(id), 0) => {
+            let message = format!("there is no message {id} that was given up");
+            let hint = "`deft notices list --dead` shows them";
+            Err(Failure::input("unknown_notice", message).hint(hint))
+        }
+        _ => Ok(NoticesQueued { queued }),
+    }
+}
+
+fn view(row: &NoticeRow) -> Done<NoticeView> {
+    let notice: NoticeBody = read_stored(&format!("message {}", row.id), &row.body)?;
+    // Messages of the `notify` tool name their run in the body.
+    let run = row.run.clone().or(notice.run.as_deref().map(RunId::new));
+    Ok(NoticeView {
+        id: row.id,
+        run,
+        skill: row.skill.clone(),
+        notice,
+        status: status(row.status),
+        attempts: row.attempts,
+        receipt: row.receipt.clone(),
+        error: row.error.clone(),
+        at: row.at,
+        next_try_at: row.try_at,
+        ended_at: row.ended_at,
+    })
+}
+
+fn status(status: deft_store::NoticeStatus) -> NoticeStatus {
+    match status {
+        deft_store::NoticeStatus::Queued => NoticeStatus::Queued,
+        deft_store::NoticeStatus::Sent => NoticeStatus::Sent,
+        deft_store::NoticeStatus::Dead => NoticeStatus::Dead,
+    }
+}

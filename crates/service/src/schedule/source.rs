@@ -1,0 +1,158 @@
+//! All skills with a schedule, wherever they were written.
+//!
+//! The store knows where the grid of a skill is. A skill of a file that the store does not know, or that
+//! has changed since, starts at the instant that the caller gives.
+
+use std::collections::HashSet;
+
+use deft_model::{DisabledReason, Skill};
+use deft_schedule::{Rule, Schedule, Timed};
+use deft_skillfile::{Moment, schedule};
+use deft_store::{SkillOrigin, SkillRow};
+use deft_wire::{Done, Failure};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::daemon;
+use crate::skills::{SkillCatalog, zone};
+use crate::workspace::Workspace;
+
+/// A skill with a schedule.
+pub(super) struct ScheduledSkill {
+    /// Its id, its schedule and its rule for missed slots.
+    pub timed: Timed,
+    /// The zone of its times.
+    pub zone: TimeZone,
+    /// Why it does not fire.
+    pub disabled: Option<DisabledReason>,
+    /// Its next slot, if the store knows it: a one-shot that failed is tried again at another instant
+    /// than its own.
+    pub next: Option<Timestamp>,
+    /// Failures in a row.
+    pub failures: u32,
+    /// The end of its backoff.
+    pub backoff_until: Option<Timestamp>,
+}
+
+/// Where skills with a schedule come from.
+pub(super) struct Source(SkillCatalog);
+
+impl Source {
+    pub(super) fn open(workspace: &Workspace) -> Done<Self> {
+        SkillCatalog::open(workspace).map(Self)
+    }
+
+    /// The present, and the zone of times that name none.
+    pub(super) fn moment(&self) -> &Moment {
+        self.0.moment()
+    }
+
+    /// All of them, with grids and delays that start at `now`, sorted by id.
+    pub(super) fn all(&self, now: Timestamp) -> Vec<ScheduledSkill> {
+        let rows = self.0.rows();
+        let known: HashSet<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
+        let files = self.0.snapshot.skills();
+        let files = files.filter(|loaded| !known.contains(loaded.skill.id.as_str()));
+        let files = files.filter_map(|loaded| self.from_file(&loaded.skill, now));
+        let rows = rows.iter().filter_map(|row| self.from_row(row, now));
+        let mut all: Vec<ScheduledSkill> = files.chain(rows).collect();
+        all.sort_by(|a, b| a.timed.name.cmp(&b.timed.name));
+        all
+    }
+
+    /// The one that a name means.
+    pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
+        let row = self.0.find_row(name);
+        if let Some(found) = row.and_then(|row| self.from_row(row, now)) {
+            return Ok(found);
+        }
+        let loaded = self.0.find_file(name)?;
+        self.from_file(&loaded.skill, now).ok_or_else(|| {
+            let fires = deft_skillfile::words(&loaded.skill, self.moment());
+            let message = format!("skill `{name}` has no schedule: it fires {fires}");
+            Failure::input("no_schedule", message)
+                .hint("`deft schedule list` shows the skills that have one")
+        })
+    }
+
+    /// A skill of the store. A file that was edited or deleted since the store last looked at it counts,
+    /// as it will at the next look.
+    fn from_row(&self, row: &SkillRow, now: Timestamp) -> Option<ScheduledSkill> {
+        let known = || stored(row, &self.moment().zone);
+        if row.text.origin == SkillOrigin::Record {
+            return known();
+        }
+        match self.0.snapshot.skill(&row.text.skill) {
+            None => known().map(|found| ScheduledSkill {
+                disabled: found.disabled.or(Some(DisabledReason::FileRemoved)),
+                ..found
+            }),
+            Some(loaded)
+                if loaded.revision.to_string() == row.text.revision
+                    && row.standing.disabled != Some(DisabledReason::FileRemoved) =>
+            {
+                known()
+            }
+            Some(loaded) => self
+                .from_file(&loaded.skill, now)
+                .map(|found| ScheduledSkill {
+                    disabled: match row.standing.disabled {
+                        why @ Some(DisabledReason::User | DisabledReason::Deleted) => why,
+                        _ => found.disabled,
+                    },
+                    ..found
+                }),
+        }
+    }
+
+    fn from_file(&self, skill: &Skill, now: Timestamp) -> Option<ScheduledSkill> {
+        let moment = Moment {
+            now,
+            zone: self.moment().zone.clone(),
+        };
+        let schedule: Schedule = schedule(skill, &moment)?;
+        let window = SignedDuration::try_from(skill.policy.misfire_window);
+        Some(ScheduledSkill {
+            zone: zone(skill, &moment),
+            disabled: (!skill.policy.enabled).then(|| disabled_by_file(skill)),
+            next: None,
+            failures: 0,
+            backoff_until: None,
+            timed: Timed {
+                name: skill.id.to_string(),
+                schedule,
+                rule: Rule {
+                    misfire: skill.policy.misfire,
+                    window: window.unwrap_or(SignedDuration::MAX),
+                },
+            },
+        })
+    }
+}
+
+/// Why a file that says `enabled: false` does not fire: some default skills wait for their tools.
+fn disabled_by_file(skill: &Skill) -> DisabledReason {
+    let waiting = daemon::waiting_defaults();
+    if waiting.iter().any(|id| id == skill.id.as_str()) {
+        DisabledReason::MissingTools
+    } else {
+        DisabledReason::User
+    }
+}
+
+/// A skill as the store has it, with its grid.
+fn stored(row: &SkillRow, host: &TimeZone) -> Option<ScheduledSkill> {
+    let plan = deft_engine::stored_schedule(row, host)?;
+    Some(ScheduledSkill {
+        zone: plan.zone,
+        disabled: row.standing.disabled,
+        next: row.timeline.next_at,
+        failures: row.standing.streak,
+        backoff_until: row.standing.backoff_until,
+        timed: Timed {
+            name: row.text.skill.clone(),
+            schedule: plan.schedule,
+            rule: plan.rule,
+        },
+    })
+}

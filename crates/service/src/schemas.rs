@@ -1,0 +1,31 @@
+//! JSON Schemas for editors and programs.
+
+use deft_config::config_schema;
+use deft_skillfile::{Schema, schema as file_schema};
+use deft_wire::skill_files::SchemaDocument;
+
+/// What a schema describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaKind {
+    /// The frontmatter of a `SKILL.md` or man page.
+    Skill,
+    /// A YAML workflow.
+    Workflow,
+    /// A JSON record.
+    Record,
+    /// An `AGENT.md`.
+    Agent,
+    /// `config.toml`.
+    Config,
+}
+
+/// The schema of a kind of file.
+pub fn schema(kind: SchemaKind) -> SchemaDocument {
+    SchemaDocument(match kind {
+        SchemaKind::Skill => file_schema(Schema::Skill),
+        SchemaKind::Workflow => file_schema(Schema::Workflow),
+        SchemaKind::Record => file_schema(Schema::Record),
+        SchemaKind::Agent => file_schema(Schema::Agent),
+        SchemaKind::Config => config_schema(),
+    })
+}

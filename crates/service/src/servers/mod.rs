@@ -1,0 +1,14 @@
+//! The MCP servers of the configuration.
+//!
+//! Only `probe` starts a server; everything else reads and writes the file. Not here: tools and calls,
+//! which are in `tools`.
+
+mod edit;
+mod import;
+mod list;
+mod probe;
+
+pub use edit::{NewServer, Reach, add, remove};
+pub use import::{ImportOptions, import};
+pub use list::list;
+pub use probe::probe;

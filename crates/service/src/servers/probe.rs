@@ -1,0 +1,117 @@
+//! Connects to servers and reports what they offer, or why not.
+
+use std::time::Duration;
+
+use deft_config::Home;
+use deft_tools::Era;
+use deft_wire::server::{ProbeList, ProbeView, ProtocolEra, UnusableTool};
+use deft_wire::{Done, Failure};
+use tokio::task::JoinSet;
+
+use crate::app;
+use crate::doorbell::{self, Ring};
+use crate::tools::{Opened, WithWarnings, no_such_server, remember};
+use crate::workspace::Workspace;
+
+/// Connects to one server, or to all that are enabled.
+pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnings<ProbeList>> {
+    let home = workspace.home()?;
+    let names = chosen(name, &home)?;
+    let store = app::open_store(&home)?;
+    let mut probing = JoinSet::new();
+    for name in names {
+        // A router for this server alone, so that no other server is started as well.
+        let opened = Opened::to_ask_one(&home, store.clone(), &name, workspace.tell).await?;
+        probing.spawn(probe_one(opened, name));
+    }
+    let mut found: Vec<(ProbeView, Opened)> =
+        probing.join_all().await.into_iter().flatten().collect();
+    found.sort_by(|(one, _), (other, _)| one.server.cmp(&other.server));
+    for (view, _) in &found {
+        remember(&*store, &view.server, view.error.as_deref()).await;
+    }
+    // A daemon asks its own connections again.
+    doorbell::ring(&home.path, Ring::Tools);
+    let (mut servers, mut warnings) = (Vec::new(), Vec::new());
+    for (view, opened) in found {
+        servers.push(view);
+        warnings.extend(opened.close().await);
+    }
+    let list = ProbeList {
+        ok: servers.iter().all(|view| view.ok),
+        servers,
+        disabled: match name {
+            Some(_) => Vec::new(),
+            None => disabled(&home),
+        },
+    };
+    Ok(WithWarnings {
+        value: list,
+        warnings,
+    })
+}
+
+async fn probe_one(opened: Opened, name: String) -> Option<(ProbeView, Opened)> {
+    let probe = Box::pin(opened.router.probe(&name)).await?;
+    let class = if probe.error.is_some() {
+        // A start that just failed is not tried again, but its class is known here.
+        let failed = opened.router.listed().await;
+        failed.first().map(|(_, failure)| failure.class)
+    } else {
+        None
+    };
+    let known = opened.catalog(&name).filter(|_| probe.error.is_none());
+    let disabled = probe.disabled.into_iter();
+    let view = ProbeView {
+        ok: probe.error.is_none(),
+        era: known.map(|(catalog, _)| era(catalog.era)),
+        class,
+        server: probe.server,
+        implementation: probe.implementation,
+        protocol: probe.protocol,
+        tools: probe.tools,
+        disabled: disabled
+            .map(|tool| UnusableTool {
+                name: tool.name,
+                reason: tool.reason,
+            })
+            .collect(),
+        connect: millis(probe.connect),
+        latency: millis(probe.latency),
+        error: probe.error,
+        hint: probe.hint,
+    };
+    Some((view, opened))
+}
+
+fn era(era: Era) -> ProtocolEra {
+    match era {
+        Era::Legacy => ProtocolEra::Legacy,
+        Era::Modern => ProtocolEra::Modern,
+    }
+}
+
+fn millis(length: Duration) -> f64 {
+    length.as_secs_f64() * 1000.0
+}
+
+/// The servers to probe: the one with this name, or all that are enabled.
+fn chosen(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
+    let servers = &home.config.tools.servers;
+    match name {
+        Some(name) if servers.contains_key(name) => Ok(vec![name.to_owned()]),
+        Some(name) => Err(no_such_server(name, home)),
+        None if servers.is_empty() => Err(Failure::input("no_servers", "there are no servers")
+            .hint("`deft mcp add` and `deft mcp import` bring servers in")),
+        None => {
+            let enabled = servers.iter().filter(|(_, server)| server.enabled);
+            Ok(enabled.map(|(name, _)| name.clone()).collect())
+        }
+    }
+}
+
+fn disabled(home: &Home) -> Vec<String> {
+    let servers = home.config.tools.servers.iter();
+    let disabled = servers.filter(|(_, server)| !server.enabled);
+    disabled.map(|(name, _)| name.clone()).collect()
+}

@@ -1,0 +1,43 @@
+//! Prepares a home. Everything that exists stays as it is.
+
+use std::fs;
+
+use deft_config::{Home, config_file, create_folder};
+use deft_wire::home::HomeReady;
+use deft_wire::{Done, Failure};
+
+use crate::daemon;
+use crate::workspace::Workspace;
+
+const CONFIG: &str = "# deft reads this file; `deft config show --origin` says what counts and why.\n\
+# Every key is in docs/configuration.md, and `deft config set KEY VALUE` writes it here.\n\n\
+# [notify]\n# channel = \"telegram\"\n# target = \"123456789\"\n\n\
+# [telegram]\n# token = \"env:TELEGRAM_TOKEN\"\n";
+
+/// Creates the folders of a home, its configuration and its first skills where they are missing.
+pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
+    let home = workspace.home()?;
+    home.ensure()?;
+    for folder in ["skills", "agents", "data", "logs", "sessions"] {
+        create_folder(&home.path.join(folder))?;
+    }
+    let config = config_file(&home.path);
+    let config_written = !config.exists();
+    if config_written {
+        fs::write(&config, CONFIG).map_err(|problem| Failure::file(&config, "write", &problem))?;
+    }
+    let skills_written = daemon::seed_new_home(&home)?;
+    check_writable(&home)?;
+    Ok(HomeReady {
+        home: home.path.display().to_string(),
+        config_written,
+        skills_written,
+    })
+}
+
+/// A home that cannot be written to is not ready, even if everything exists.
+fn check_writable(home: &Home) -> Done<()> {
+    let probe = home.path.join(format!(".probe-{}", std::process::id()));
+    let written = fs::write(&probe, "").and_then(|()| fs::remove_file(&probe));
+    written.map_err(|problem| Failure::file(&home.path, "write into", &problem))
+}

@@ -1,0 +1,48 @@
+//! What the engine and the store keep as JSON, as its public shape.
+
+use deft_model::RunId;
+use deft_wire::{Done, Failure};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Reads a document of the engine.
+pub(crate) fn read_document<T: DeserializeOwned>(document: Value) -> Done<T> {
+    serde_json::from_value(document).map_err(|problem| {
+        let message = format!("a document does not have its public shape: {problem}");
+        Failure::internal("shape", message)
+    })
+}
+
+/// Reads a field of a stored row; `what` names the row.
+pub(crate) fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Done<T> {
+    serde_json::from_str(text).map_err(|problem| {
+        let message = format!("what is stored of {what} cannot be read: {problem}");
+        Failure::internal("store", message)
+    })
+}
+
+/// Reads a field of a run that may be absent.
+pub(crate) fn read_optional<T: DeserializeOwned>(
+    run: &RunId,
+    text: Option<&str>,
+) -> Done<Option<T>> {
+    text.map(|text| read_stored(&format!("run `{run}`"), text))
+        .transpose()
+}
+
+/// Shows secrets of a value by name only.
+pub(crate) fn mask_value(value: &mut Value) {
+    match value {
+        Value::String(text) => mask_text(text),
+        Value::Array(items) => items.iter_mut().for_each(mask_value),
+        Value::Object(map) => map.values_mut().for_each(mask_value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Shows secrets of a text by name only.
+pub(crate) fn mask_text(text: &mut String) {
+    if let Some(masked) = deft_workflow::mask(text) {
+        *text = masked;
+    }
+}

@@ -1,0 +1,249 @@
+//! The one lookup of skills: files with the changes that tools made, and what the store knows of them.
+//!
+//! Nothing is written. A home without a database has no records, and folders that the caller names
+//! belong to no home.
+
+use std::collections::{BTreeMap, HashMap};
+
+use deft_engine::FileChange;
+use deft_model::{DisabledReason, Skill, nearest};
+use deft_registry::{Loaded, Snapshot};
+use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
+use deft_store::{SkillFilter, SkillOrigin, SkillRow, Standing};
+use deft_tools::{Found, Router};
+use deft_wire::skill::StoredSkill;
+use deft_wire::{Done, Failure};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::view::NEXT;
+use crate::app::{self, App};
+use crate::library::Library;
+use crate::workspace::Workspace;
+
+/// The skills of a workspace.
+pub struct SkillCatalog {
+    pub(crate) library: Library,
+    pub(crate) snapshot: Snapshot,
+    changes: BTreeMap<String, FileChange>,
+    /// The home, opened to read; none for folders that the caller names.
+    home: Option<App>,
+    rows: Vec<SkillRow>,
+    /// The place of each row, by skill.
+    places: HashMap<String, usize>,
+    /// Tools as servers last listed them.
+    tools: Surroundings,
+}
+
+impl SkillCatalog {
+    /// Reads the files and the store of a workspace.
+    pub fn open(workspace: &Workspace) -> Done<Self> {
+        let mut catalog = Self::open_files(workspace)?;
+        catalog.read_store(workspace)?;
+        Ok(catalog)
+    }
+
+    /// Reads the files alone.
+    pub(crate) fn open_files(workspace: &Workspace) -> Done<Self> {
+        let library = workspace.library()?;
+        let (snapshot, changes) = workspace.load_changed(&library);
+        Ok(Self {
+            library,
+            snapshot,
+            changes,
+            home: None,
+            rows: Vec::new(),
+            places: HashMap::new(),
+            tools: Surroundings::default(),
+        })
+    }
+
+    /// Reads what the store knows.
+    pub(crate) fn read_store(&mut self, workspace: &Workspace) -> Done<()> {
+        if !workspace.roots.is_empty() {
+            return Ok(());
+        }
+        let app = App::to_read(workspace)?;
+        let rows = app.block_on(app.engine.list_skills(SkillFilter::default()));
+        self.rows = rows.map_err(|error| app::failure(&error))?;
+        let rows = self.rows.iter().enumerate();
+        self.places = rows.map(|(at, row)| (row.text.skill.clone(), at)).collect();
+        self.tools = deft_engine::known_tools(app.engine.router());
+        self.home = Some(app);
+        Ok(())
+    }
+
+    pub(crate) fn moment(&self) -> &Moment {
+        &self.library.moment
+    }
+
+    /// What is known of the tools of the home.
+    pub(crate) fn router(&self) -> Option<&Router> {
+        self.home.as_ref().map(|home| home.engine.router())
+    }
+
+    /// All rows of the store, by name.
+    pub(crate) fn rows(&self) -> &[SkillRow] {
+        &self.rows
+    }
+
+    /// The row that an id, a number or a name means.
+    pub(crate) fn find_row(&self, name: &str) -> Option<&SkillRow> {
+        let number = name.parse();
+        self.rows.iter().find(|row| {
+            is_meant(name, &row.text.skill, &row.text.name) || number.as_ref() == Ok(&row.id)
+        })
+    }
+
+    /// The record that an id, a number or a name means.
+    pub(super) fn find_record(&self, name: &str) -> Option<&SkillRow> {
+        let number = name.parse();
+        self.record_rows().find(|row| {
+            is_meant(name, &row.text.skill, &row.text.name) || number.as_ref() == Ok(&row.id)
+        })
+    }
+
+    /// The skill of a file that a name means.
+    pub(crate) fn find_file(&self, name: &str) -> Done<&Loaded> {
+        find_file(&self.snapshot, name)
+    }
+
+    fn record_rows(&self) -> impl Iterator<Item = &SkillRow> {
+        let record = |row: &&SkillRow| row.text.origin == SkillOrigin::Record;
+        self.rows.iter().filter(record)
+    }
+
+    /// All records, by name.
+    pub(super) fn records(&self) -> Done<Vec<StoredSkill>> {
+        self.record_rows().map(|row| self.stored(row)).collect()
+    }
+
+    /// A row as programs see it.
+    pub(super) fn stored(&self, row: &SkillRow) -> Done<StoredSkill> {
+        match &self.home {
+            Some(app) => stored_skill(app, row),
+            None => Err(Failure::internal("store", "a row without a store")),
+        }
+    }
+
+    fn row(&self, id: &str) -> Option<&SkillRow> {
+        self.places.get(id).and_then(|at| self.rows.get(*at))
+    }
+
+    /// The row of a skill of a file, unless the file came back after the store last looked at it.
+    pub(super) fn file_row(&self, id: &str) -> Option<&SkillRow> {
+        let gone = Some(DisabledReason::FileRemoved);
+        self.row(id)
+            .filter(|row| row.standing.disabled != gone && row.text.origin == SkillOrigin::File)
+    }
+
+    /// The state of a skill of a file, if the store knows it.
+    pub(super) fn standing(&self, id: &str) -> Option<&Standing> {
+        self.file_row(id).map(|row| &row.standing)
+    }
+
+    /// What tools changed about a skill of a file.
+    pub(super) fn change(&self, id: &str) -> Option<&FileChange> {
+        self.changes.get(id)
+    }
+
+    /// Unknown tools and wrong arguments of a skill.
+    pub(super) fn check_tools(&self, skill: &Skill) -> Vec<Diagnostic> {
+        deft_engine::check_tools(skill, &self.tools)
+    }
+
+    /// The number of the record that has the name of a skill of a file: the record fires, the file does
+    /// not.
+    pub(super) fn clash(&self, id: &str) -> Option<i64> {
+        let row = self.row(id)?;
+        (row.text.origin == SkillOrigin::Record).then_some(row.id)
+    }
+
+    /// Names that both a file and a record have, as a message and a remedy.
+    pub(super) fn clashes(&self) -> Vec<(String, String)> {
+        let clash = |loaded: &Loaded| {
+            let id = &loaded.skill.id;
+            let record = self.clash(id.as_str())?;
+            // A file that is disabled may leave its name to a record.
+            if !loaded.skill.policy.enabled {
+                return None;
+            }
+            let path = loaded.path.display();
+            let message =
+                format!("`{id}` is both `{path}` and record {record}: the file does not fire");
+            let hint = format!(
+                "give the file another name, or delete the record with `deft skills delete {record}`"
+            );
+            Some((message, hint))
+        };
+        let skills = self.snapshot.skills();
+        skills.filter_map(|loaded| clash(loaded)).collect()
+    }
+
+    /// Required tools of a skill of a file that no server is known to provide.
+    pub(super) fn missing_tools(&self, row: &SkillRow) -> Vec<String> {
+        self.router()
+            .map_or_else(Vec::new, |router| missing_tools(row, router))
+    }
+
+    /// The next fires of a skill of a file, as its row has them. None if the store does not know this
+    /// revision of the file.
+    pub(super) fn next_fires(&self, loaded: &Loaded) -> Option<Vec<String>> {
+        let row = self.file_row(loaded.skill.id.as_str())?;
+        if row.standing.disabled.is_some() {
+            return Some(Vec::new());
+        }
+        if row.text.revision != loaded.revision.to_string() {
+            return None;
+        }
+        let moment = self.moment();
+        let plan = deft_engine::stored_schedule(row, &moment.zone)?;
+        // Slots before the end of a backoff are not run.
+        let rest = row.standing.backoff_until;
+        let rest = rest.and_then(|until| until.checked_sub(SignedDuration::from_nanos(1)).ok());
+        let from = rest.map_or(moment.now, |rest| rest.max(moment.now));
+        let next = plan.schedule.next(from, NEXT);
+        let show = |at: &Timestamp| deft_schedule::show(*at, &plan.zone);
+        Some(next.iter().map(show).collect())
+    }
+
+    /// The skills of files and the records, which models see alike.
+    pub(crate) fn into_joined(self) -> Done<(Snapshot, Option<App>)> {
+        let Some(app) = self.home else {
+            return Ok((self.snapshot, None));
+        };
+        let records = app.block_on(app.engine.record_skills());
+        let records = records.map_err(|error| app::failure(&error))?;
+        Ok((self.snapshot.joined(records), Some(app)))
+    }
+}
+
+/// The skill of a file that a name means.
+pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a Loaded> {
+    snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
+        let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+        let hint = match nearest(name, ids) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`deft skills list` shows what there is".to_owned(),
+        };
+        Failure::input("unknown_skill", format!("there is no skill `{name}`")).hint(hint)
+    })
+}
+
+/// A row as programs see it. The engine fills the same shape for its own tools.
+pub(super) fn stored_skill(app: &App, row: &SkillRow) -> Done<StoredSkill> {
+    let shown: Value = app
+        .block_on(app.engine.record_json(row))
+        .map_err(|error| app::failure(&error))?;
+    serde_json::from_value(shown).map_err(|error| {
+        let message = format!("the row of `{}` cannot be read: {error}", row.text.skill);
+        Failure::internal("store", message)
+    })
+}
+
+/// Required tools that no server is known to provide.
+pub(super) fn missing_tools(row: &SkillRow, router: &Router) -> Vec<String> {
+    let tools: Vec<String> = serde_json::from_str(&row.text.required_tools).unwrap_or_default();
+    let provided = |tool: &String| matches!(router.find(tool), Found::Tool(_));
+    tools.into_iter().filter(|tool| !provided(tool)).collect()
+}

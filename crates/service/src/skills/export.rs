@@ -1,0 +1,284 @@
+//! Writes skills out, as they are or in another dialect.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use deft_model::{Body, Dialect, Skill, Step, StepKind};
+use deft_registry::Loaded;
+use deft_skillfile::{Schema, is_dotted, render, schema};
+use deft_wire::skill_files::{BinaryFile, ExportedFile, LostParts, PrintedExport, WrittenExport};
+use deft_wire::{Done, Failure};
+
+use super::catalog::find_file;
+use super::files::{Planned, Refused, check_conflicts, copy_siblings};
+use crate::workspace::Workspace;
+
+/// The dialect of an exported skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportDialect {
+    /// A `SKILL.md` that passes the open format's validator.
+    AgentSkills,
+    /// A man page.
+    ManPage,
+    /// A YAML workflow.
+    Workflow,
+    /// A JSON record.
+    Record,
+}
+
+/// Skills that are ready to be written or printed.
+#[derive(Debug, Default)]
+pub struct Export {
+    files: Vec<Planned>,
+    refused: Vec<Refused>,
+    lost: Vec<LostParts>,
+}
+
+/// Reads skills for an export. Without a dialect their files are as they are. `to_folder` says that they
+/// will be written to a folder.
+pub fn export(
+    workspace: &Workspace,
+    names: &[String],
+    dialect: Option<ExportDialect>,
+    to_folder: bool,
+) -> Done<Export> {
+    let snapshot = workspace.library()?.load();
+    let mut export = Export::default();
+    for name in names {
+        let loaded = find_file(&snapshot, name)?;
+        match dialect {
+            Some(dialect) => export.convert(loaded, dialect, to_folder)?,
+            None => export.copy(loaded)?,
+        }
+    }
+    Ok(export)
+}
+
+impl Export {
+    /// Writes the files below a folder.
+    pub fn write(mut self, folder: &Path, force: bool) -> Done<WrittenExport> {
+        for file in &mut self.files {
+            file.path = folder.join(&file.path);
+        }
+        check_apart(&self.files)?;
+        check_conflicts(&self.files, force)?;
+        self.files.iter().try_for_each(Planned::write)?;
+        let paths = self.files.iter().map(|file| &file.path);
+        Ok(WrittenExport {
+            files: paths.map(|path| path.display().to_string()).collect(),
+            ok: self.refused.is_empty(),
+            refused: self.refused.iter().map(Refused::view).collect(),
+            lost: self.lost,
+        })
+    }
+
+    /// All files in one document.
+    pub fn document(&self) -> PrintedExport {
+        let files: Vec<ExportedFile> = self.files.iter().map(view).collect();
+        let binary = files.iter().any(|file| file.binary.is_some());
+        let hint = "`--to DIR` writes files that are not text";
+        PrintedExport {
+            files,
+            lost: self.lost.clone(),
+            refused: self.refused.iter().map(Refused::view).collect(),
+            hint: binary.then(|| hint.to_owned()),
+        }
+    }
+
+    /// The content of the only file, and an error if there are several.
+    pub fn only_text(&self) -> Done<String> {
+        let [only] = self.files.as_slice() else {
+            let count = crate::words::counted(self.files.len(), "file");
+            return Err(
+                Failure::input("many_files", format!("{count} cannot be printed as one"))
+                    .hint("`--to DIR` writes them, `--json` prints them in one document"),
+            );
+        };
+        Ok(String::from_utf8_lossy(&only.content).into_owned())
+    }
+
+    /// The files of a skill as they are, below the names that they need.
+    fn copy(&mut self, loaded: &Loaded) -> Done<()> {
+        let name = Path::new(loaded.path.file_name().unwrap_or_default());
+        let folder = loaded.path.parent().unwrap_or(Path::new(""));
+        let below = match loaded.skill.dialect {
+            Dialect::AgentSkills => PathBuf::from(folder.file_name().unwrap_or_default()),
+            Dialect::ManPage => PathBuf::from(loaded.skill.domain.clone().unwrap_or_default()),
+            Dialect::Workflow | Dialect::Record => PathBuf::new(),
+        };
+        let file = Planned::copy(&loaded.path, below.join(name))
+            .map_err(|problem| Failure::file(&loaded.path, "read", &problem))?;
+        self.files.push(file);
+        self.copy_siblings(loaded, &below);
+        Ok(())
+    }
+
+    fn copy_siblings(&mut self, loaded: &Loaded, below: &Path) {
+        let (files, refused) = copy_siblings(loaded, below);
+        self.files.extend(files);
+        self.refused.extend(refused);
+    }
+
+    /// A skill in another dialect. Only a folder has room for the files beside
+    /// it, and only the open format has folders.
+    fn convert(&mut self, loaded: &Loaded, dialect: ExportDialect, to_folder: bool) -> Done<()> {
+        let file = convert(&loaded.skill, dialect)?;
+        let below = file.path.parent().unwrap_or(Path::new("")).to_path_buf();
+        self.files.push(file);
+        let mut lost = lost(&loaded.skill, dialect);
+        if to_folder && dialect == ExportDialect::AgentSkills {
+            self.copy_siblings(loaded, &below);
+        } else {
+            lost.extend(loaded.siblings.iter().map(|file| file.path.clone()));
+        }
+        if !lost.is_empty() {
+            self.lost.push(LostParts {
+                skill: loaded.skill.id.to_string(),
+                what: lost,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A file in a document, which has no place for bytes.
+fn view(file: &Planned) -> ExportedFile {
+    let text = std::str::from_utf8(&file.content).ok();
+    ExportedFile {
+        path: file.path.display().to_string(),
+        content: text.map(str::to_owned),
+        binary: text.is_none().then(|| BinaryFile {
+            binary: true,
+            size: file.content.len(),
+        }),
+    }
+}
+
+/// Names may become the same in another dialect, and one would be lost.
+fn check_apart(files: &[Planned]) -> Done<()> {
+    let mut seen: HashMap<&Path, &[u8]> = HashMap::new();
+    for file in files {
+        let before = seen.insert(&file.path, &file.content);
+        if before.is_some_and(|content| content != file.content) {
+            let message = format!("two skills would be written to `{}`", file.path.display());
+            return Err(Failure::input("same_file", message).hint("export one at a time"));
+        }
+    }
+    Ok(())
+}
+
+fn convert(skill: &Skill, dialect: ExportDialect) -> Done<Planned> {
+    let id = skill.id.as_str();
+    let file = |ending: &str| PathBuf::from(format!("{id}.{ending}"));
+    let converted = match dialect {
+        ExportDialect::AgentSkills => Some(open_format(skill)),
+        ExportDialect::ManPage => id
+            .split_once('.')
+            .filter(|_| is_dotted(id) && !has_steps(skill))
+            .map(|(domain, action)| {
+                let path = PathBuf::from(domain).join(format!("{action}.md"));
+                (path, render::manpage(skill))
+            }),
+        ExportDialect::Workflow => render::workflow(skill).map(|text| (file("yaml"), text)),
+        ExportDialect::Record => {
+            render::record(skill).map(|record| (file("json"), format!("{record:#}\n")))
+        }
+    };
+    let (path, content) = converted.ok_or_else(|| cannot(skill, dialect))?;
+    Ok(Planned::new(path, content))
+}
+
+/// The open format has no dots and no underscores in names.
+fn open_format(skill: &Skill) -> (PathBuf, String) {
+    let name = deft_skillfile::slug(skill.id.as_str());
+    let mut renamed = skill.clone();
+    renamed.id = deft_model::SkillId::new(name.as_str());
+    (
+        PathBuf::from(name).join("SKILL.md"),
+        render::agentskills(&renamed),
+    )
+}
+
+fn has_steps(skill: &Skill) -> bool {
+    matches!(skill.body, Body::Steps(_) | Body::Call { .. })
+}
+
+fn cannot(skill: &Skill, dialect: ExportDialect) -> Failure {
+    let (what, hint) = match (dialect, &skill.body) {
+        (ExportDialect::ManPage, Body::Steps(_) | Body::Call { .. }) => (
+            "a man page: its steps cannot be written in a man page",
+            "try `--format workflow`",
+        ),
+        (ExportDialect::ManPage, _) => (
+            "a man page: its name is not of the form `domain.action`",
+            "try `--format agentskills`",
+        ),
+        (ExportDialect::Workflow, _) => ("a workflow: it is prose", "try `--format agentskills`"),
+        (ExportDialect::Record, Body::Manual { .. }) => (
+            "a record: there is code behind it, which its `handler` names",
+            "try `--format agentskills`, which leaves the handler out",
+        ),
+        (ExportDialect::Record, _) => (
+            "a record: its plan has only calls that pass data on, without inputs, outputs, conditions, loops or compute",
+            "try `--format workflow`",
+        ),
+        (ExportDialect::AgentSkills, _) => ("a SKILL.md", "try without `--format`"),
+    };
+    Failure::input(
+        "cannot_export",
+        format!("`{}` cannot be written as {what}", skill.id),
+    )
+    .hint(hint)
+}
+
+/// What the skill has and the dialect cannot hold.
+fn lost(skill: &Skill, dialect: ExportDialect) -> Vec<String> {
+    let open = &skill.open;
+    let license = ("license", open.license.is_some());
+    let compatibility = ("compatibility", open.compatibility.is_some());
+    let tools = ("allowed-tools", open.allowed_tools.is_some());
+    let priority = ("priority", skill.priority != 0);
+    let prose = ("instructions", skill.text().is_some());
+    let fields = match dialect {
+        ExportDialect::AgentSkills => lost_steps(skill),
+        ExportDialect::ManPage => vec![priority, compatibility, tools],
+        ExportDialect::Workflow => vec![prose, priority, compatibility, tools],
+        ExportDialect::Record => vec![license, compatibility, tools],
+    };
+    let keys = match dialect {
+        ExportDialect::AgentSkills => Vec::new(),
+        ExportDialect::ManPage => unknown(&open.metadata),
+        ExportDialect::Workflow => skill.extra.keys().collect(),
+        ExportDialect::Record => [unknown(&open.metadata), skill.extra.keys().collect()].concat(),
+    };
+    let fields = fields.into_iter().filter(|(_, is_there)| *is_there);
+    let names = fields.map(|(name, _)| name.to_owned());
+    names.chain(keys.into_iter().cloned()).collect()
+}
+
+/// What is only described, or not even that, where a skill becomes prose.
+fn lost_steps(skill: &Skill) -> Vec<(&'static str, bool)> {
+    match &skill.body {
+        Body::Steps(workflow) => {
+            let computes = |step: &Step| matches!(step.kind, StepKind::Compute { .. });
+            vec![
+                ("steps", true),
+                ("inputs", !workflow.inputs.is_empty()),
+                ("outputs", !workflow.outputs.is_empty()),
+                ("confirmations", !workflow.confirmations.is_empty()),
+                ("compute", workflow.steps.iter().any(computes)),
+            ]
+        }
+        Body::Call { .. } => vec![("steps", true)],
+        Body::Manual { handler, .. } => vec![("handler", handler.is_some())],
+        Body::Instructions(_) => Vec::new(),
+    }
+}
+
+/// The keys below `metadata` that are not deft's: what its own keys say is
+/// part of the skill and is written in every dialect.
+fn unknown(metadata: &deft_model::Object) -> Vec<&String> {
+    let known = schema(Schema::Record);
+    let is_known = |key: &str| key == "title" || known["properties"].get(key).is_some();
+    metadata.keys().filter(|key| !is_known(key)).collect()
+}

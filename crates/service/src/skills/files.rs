@@ -1,0 +1,214 @@
+//! Writes files without surprises: nothing is overwritten unasked, and a file
+//! is there whole or not at all.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use deft_registry::{Loaded, read_regular};
+
+use deft_config::create_folder;
+use deft_wire::skill_files::RefusedFile;
+use deft_wire::{Done, Failure};
+
+/// The largest file that is copied.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A file that is to be written.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub path: PathBuf,
+    pub content: Vec<u8>,
+    /// The permissions of the file that it is a copy of.
+    pub mode: Option<u32>,
+}
+
+/// A file that is left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub path: PathBuf,
+    pub reason: String,
+}
+
+impl Refused {
+    pub(super) fn new(path: &Path, reason: impl Into<String>) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            reason: reason.into(),
+        }
+    }
+
+    /// The file as programs see it.
+    pub(super) fn view(&self) -> RefusedFile {
+        RefusedFile {
+            path: self.path.display().to_string(),
+            reason: self.reason.clone(),
+        }
+    }
+}
+
+/// The effect of writing a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It is new.
+    New,
+    /// It is there with the same content.
+    Same,
+    /// It is there with other content.
+    Replaces,
+    /// Something that is not a file is in its place.
+    Blocked,
+}
+
+impl Planned {
+    /// A file with this content and the usual permissions.
+    pub(super) fn new(path: PathBuf, content: String) -> Self {
+        Self {
+            path,
+            content: content.into_bytes(),
+            mode: None,
+        }
+    }
+
+    /// A copy of a file, permissions included.
+    pub(super) fn copy(from: &Path, path: PathBuf) -> io::Result<Self> {
+        let content = read_regular(from, MAX_BYTES)?;
+        let mode = mode(from);
+        Ok(Self {
+            path,
+            content,
+            mode,
+        })
+    }
+
+    pub(super) fn effect(&self) -> Effect {
+        match read_regular(&self.path, MAX_BYTES) {
+            Ok(content) if content == self.content && self.runs_alike() => Effect::Same,
+            Ok(_) => Effect::Replaces,
+            Err(problem) if problem.kind() == ErrorKind::NotFound => Effect::New,
+            Err(_) if self.path.is_file() => Effect::Replaces,
+            Err(_) => Effect::Blocked,
+        }
+    }
+
+    /// Whether the file in place can be executed if the new one can. The other
+    /// permissions differ from user to user and mean nothing.
+    fn runs_alike(&self) -> bool {
+        let runs = |mode: u32| mode & 0o111 != 0;
+        match (self.mode, mode(&self.path)) {
+            (Some(new), Some(old)) => runs(new) == runs(old),
+            _ => true,
+        }
+    }
+
+    /// Writes the file beside its place and moves it there, so that a program that
+    /// follows the folder never sees half of it.
+    pub(super) fn write(&self) -> Done<()> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        create_folder(folder)?;
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let draft = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+        let written = self
+            .fill(&draft)
+            .and_then(|()| fs::rename(&draft, &self.path));
+        written.map_err(|problem| {
+            // The draft may not even be there.
+            drop(fs::remove_file(&draft));
+            Failure::file(&self.path, "write", &problem)
+        })
+    }
+
+    fn fill(&self, draft: &Path) -> io::Result<()> {
+        let mut file = fs::File::create(draft)?;
+        file.write_all(&self.content)?;
+        if let Some(mode) = self.mode {
+            set_mode(&file, mode)?;
+        }
+        file.sync_all()
+    }
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = path.metadata().ok()?;
+    Some(metadata.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path) -> Option<u32> {
+    None
+}
+
+#[cfg(unix)]
+fn set_mode(file: &fs::File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &fs::File, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// Copies of the files beside a skill, below a folder. Links that lead out of
+/// the skill's folder are refused: they would give away whatever they lead to.
+pub(super) fn copy_siblings(loaded: &Loaded, to: &Path) -> (Vec<Planned>, Vec<Refused>) {
+    let from = loaded.path.parent().unwrap_or(Path::new("."));
+    let (mut files, mut refused) = (Vec::new(), Vec::new());
+    for sibling in &loaded.siblings {
+        let path = from.join(&sibling.path);
+        let copied = match leads_outside(&path, from) {
+            Ok(true) => Err("it is a link that leads out of the skill's folder".to_owned()),
+            Ok(false) => Planned::copy(&path, to.join(&sibling.path))
+                .map_err(|problem| format!("cannot be read: {problem}")),
+            Err(problem) => Err(format!("cannot be read: {problem}")),
+        };
+        match copied {
+            Ok(file) => files.push(file),
+            Err(reason) => refused.push(Refused::new(&path, reason)),
+        }
+    }
+    (files, refused)
+}
+
+fn leads_outside(path: &Path, folder: &Path) -> io::Result<bool> {
+    Ok(!path.canonicalize()?.starts_with(folder.canonicalize()?))
+}
+
+/// Why files cannot be written.
+#[derive(Debug)]
+pub(super) struct Conflict {
+    pub reason: String,
+    /// Whether it is only for fear of replacing something.
+    pub force_helps: bool,
+}
+
+/// The first reason not to write the files.
+pub(super) fn conflict(planned: &[Planned], force: bool) -> Option<Conflict> {
+    planned.iter().find_map(|file| {
+        let what = match file.effect() {
+            Effect::New | Effect::Same => return None,
+            Effect::Replaces if force => return None,
+            Effect::Blocked => "cannot be written: something else is in the way",
+            Effect::Replaces if !file.runs_alike() => "exists and has other permissions or content",
+            Effect::Replaces => "exists and has other content",
+        };
+        Some(Conflict {
+            reason: format!("`{}` {what}", file.path.display()),
+            force_helps: !force && file.effect() == Effect::Replaces,
+        })
+    })
+}
+
+/// Refuses to replace a file unless `force` is given.
+pub(super) fn check_conflicts(planned: &[Planned], force: bool) -> Done<()> {
+    conflict(planned, force).map_or(Ok(()), |found| {
+        let hint = if found.force_helps {
+            "`--force` replaces it"
+        } else {
+            "move it away"
+        };
+        Err(Failure::input("exists", found.reason).hint(hint))
+    })
+}

@@ -1,0 +1,242 @@
+//! Decides about each skill that was found, before anything is written, so that a dry run says
+//! exactly what would be done.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use deft_registry::{Options, Snapshot, State};
+
+use super::ImportRequest;
+use super::gather::Item;
+use super::layout::{Layout, Part};
+use crate::skills::files::{Effect, Planned, conflict};
+use deft_config::Home;
+
+/// The decision about a skill.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Write,
+    /// It is there already, in this file, and is to be left alone.
+    Keep(PathBuf),
+    Refuse(String),
+    /// The same, where `--force` would help.
+    Conflict(String),
+    /// It was given before, file by file the same.
+    Again,
+}
+
+/// A skill and the decision about it.
+pub(super) struct Decided {
+    pub item: Item,
+    pub verdict: Verdict,
+    /// What writing each file does.
+    pub effects: Vec<Effect>,
+    /// Files of the version before that this one lacks.
+    pub removed: Vec<PathBuf>,
+    /// Another file of the home with the same id, which stays.
+    pub also: Option<PathBuf>,
+}
+
+impl Decided {
+    /// Whether anything in the home would change.
+    pub(super) fn changes(&self) -> bool {
+        let changed = self.effects.iter().any(|effect| *effect != Effect::Same);
+        self.verdict == Verdict::Write && (changed || !self.removed.is_empty())
+    }
+}
+
+pub(super) fn decide(items: Vec<Item>, home: &Home, request: &ImportRequest) -> Vec<Decided> {
+    let snapshot = Snapshot::load(&Options::new(home.roots()), &home.moment());
+    let mut judge = Judge {
+        layout: Layout::from_snapshot(&snapshot, &home.skills()),
+        snapshot: &snapshot,
+        request,
+        decided: Vec::new(),
+        planned: HashMap::new(),
+    };
+    for item in items {
+        judge.add(item);
+    }
+    let mut decided = judge.decided;
+    if request.force {
+        remove_stale(&mut decided, &snapshot, &home.skills());
+    }
+    decided
+}
+
+struct Judge<'a> {
+    snapshot: &'a Snapshot,
+    layout: Layout,
+    request: &'a ImportRequest,
+    decided: Vec<Decided>,
+    /// Every file that will be written: whose it is, and its place there.
+    planned: HashMap<PathBuf, (usize, usize)>,
+}
+
+impl Judge<'_> {
+    fn add(&mut self, item: Item) {
+        let verdict = self.verdict(&item);
+        let mut effects = Vec::new();
+        let mut also = None;
+        if verdict == Verdict::Write {
+            effects = item.files.iter().map(Planned::effect).collect();
+            also = self.elsewhere(&item);
+            self.plan(&item);
+        }
+        self.decided.push(Decided {
+            item,
+            verdict,
+            effects,
+            removed: Vec::new(),
+            also,
+        });
+    }
+
+    fn plan(&mut self, item: &Item) {
+        if let Some(first) = item.files.first() {
+            self.layout.add(&first.path, &item.part);
+        }
+        for (at, file) in item.files.iter().enumerate() {
+            let place = (self.decided.len(), at);
+            self.planned.insert(file.path.clone(), place);
+        }
+    }
+
+    fn verdict(&self, item: &Item) -> Verdict {
+        self.given_before(item)
+            .or_else(|| self.keep(item))
+            .or_else(|| self.hiding(item))
+            .or_else(|| self.conflict(item))
+            .unwrap_or(Verdict::Write)
+    }
+
+    /// What follows from what else is imported at the same time.
+    fn given_before(&self, item: &Item) -> Option<Verdict> {
+        let same = |file: &&Planned| {
+            let earlier = self.earlier(file);
+            earlier.is_some_and(|(_, other)| other.content == file.content)
+        };
+        let mut clashes = item.files.iter().filter(|file| !same(file));
+        if item.files.iter().all(|file| same(&file)) {
+            return Some(Verdict::Again);
+        }
+        let first = item.files.first().and_then(|file| self.earlier(file));
+        if let Some((owner, _)) = first.or_else(|| clashes.find_map(|file| self.earlier(file))) {
+            let source = owner.item.source.display();
+            let reason = format!("`{source}` is imported to the same place");
+            return Some(Verdict::Refuse(reason));
+        }
+        let mut written = self
+            .decided
+            .iter()
+            .filter(|one| one.verdict == Verdict::Write);
+        let twin = written.find(|one| is_same_thing(&one.item, item))?;
+        let source = twin.item.source.display();
+        let reason = format!("`{source}` defines the same skill");
+        Some(Verdict::Refuse(reason))
+    }
+
+    /// What is written to the same place already.
+    fn earlier(&self, file: &Planned) -> Option<(&Decided, &Planned)> {
+        let (owner, at) = self.planned.get(&file.path)?;
+        let owner = self.decided.get(*owner)?;
+        Some((owner, owner.item.files.get(*at)?))
+    }
+
+    fn keep(&self, item: &Item) -> Option<Verdict> {
+        let path = self.existing(item).filter(|_| self.request.keep)?;
+        let verdict = Verdict::Keep(path);
+        let known = self.decided.iter().any(|one| one.verdict == verdict);
+        Some(if known { Verdict::Again } else { verdict })
+    }
+
+    fn hiding(&self, item: &Item) -> Option<Verdict> {
+        let file = item.files.first()?;
+        let reason = self.layout.objection(&file.path, &item.part)?;
+        Some(Verdict::Refuse(reason))
+    }
+
+    fn conflict(&self, item: &Item) -> Option<Verdict> {
+        if let Some(path) = self.elsewhere(item).filter(|_| !self.request.force) {
+            let reason = format!("`{}` is already defined in `{}`", item.id, path.display());
+            return Some(Verdict::Conflict(reason));
+        }
+        let found = conflict(&item.files, self.request.force)?;
+        Some(if found.force_helps {
+            Verdict::Conflict(found.reason)
+        } else {
+            Verdict::Refuse(found.reason)
+        })
+    }
+
+    /// The file of the home that defines the same thing.
+    fn defined(&self, item: &Item) -> Option<PathBuf> {
+        if item.part == Part::Index {
+            let mut files = self.snapshot.files().iter();
+            let index = files.find(|file| file.state == State::Index(item.id.clone()))?;
+            return Some(index.path.to_path_buf());
+        }
+        let loaded = self.snapshot.skill(&item.id)?;
+        Some(loaded.path.to_path_buf())
+    }
+
+    fn elsewhere(&self, item: &Item) -> Option<PathBuf> {
+        let target = &item.files.first()?.path;
+        self.defined(item).filter(|path| path != target)
+    }
+
+    /// What is there already, be it loaded, hidden or broken.
+    fn existing(&self, item: &Item) -> Option<PathBuf> {
+        let target = &item.files.first()?.path;
+        let in_place = || target.symlink_metadata().is_ok().then(|| target.clone());
+        self.defined(item).or_else(in_place)
+    }
+}
+
+/// A domain may have the name of a skill.
+fn is_same_thing(one: &Item, other: &Item) -> bool {
+    let is_index = |item: &Item| item.part == Part::Index;
+    one.id == other.id && is_index(one) == is_index(other)
+}
+
+/// A skill that is replaced loses the files that its new version lacks.
+fn remove_stale(decided: &mut [Decided], snapshot: &Snapshot, skills: &Path) {
+    let planned: HashSet<PathBuf> = decided
+        .iter()
+        .flat_map(|one| one.item.files.iter().map(|file| file.path.clone()))
+        .collect();
+    for one in decided {
+        if one.verdict == Verdict::Write && matches!(one.item.part, Part::Owner(_)) {
+            let mut stale = stale(&one.item, snapshot, skills);
+            stale.retain(|path| !planned.contains(path));
+            one.removed = stale;
+        }
+    }
+}
+
+/// Regular files beside the loaded skill, and nothing else: a folder that is a
+/// link leads to files of another owner.
+fn stale(item: &Item, snapshot: &Snapshot, skills: &Path) -> Vec<PathBuf> {
+    let target = item.files.first().map(|file| file.path.as_path());
+    let mut loaded = snapshot.skills().filter(|old| Some(&*old.path) == target);
+    let Some((old, folder)) = loaded.next().zip(target.and_then(Path::parent)) else {
+        return Vec::new();
+    };
+    let real = folder.canonicalize().ok().zip(skills.canonicalize().ok());
+    if !real.is_some_and(|(folder, skills)| folder.starts_with(skills)) {
+        return Vec::new();
+    }
+    // What was refused is not lacking, it is only not copied.
+    let from = item.source.parent().unwrap_or(Path::new(""));
+    let refused: HashSet<&Path> = item
+        .left_out
+        .iter()
+        .filter_map(|file| file.path.strip_prefix(from).ok())
+        .collect();
+    let beside = old.siblings.iter().map(|file| Path::new(&file.path));
+    beside
+        .filter(|path| !refused.contains(path))
+        .map(|path| folder.join(path))
+        .filter(|path| path.symlink_metadata().is_ok_and(|found| found.is_file()))
+        .collect()
+}

@@ -1,0 +1,244 @@
+//! Finds what there is to import, and where each file belongs.
+
+use std::path::{Path, PathBuf};
+
+use deft_model::{Body, Skill};
+use deft_registry::{FileReport, Loaded, MAX_FILE_BYTES, Options, Snapshot, State, read_regular};
+use deft_skillfile::{Diagnostic, Document, FileKind, Moment, Severity, parse_record, render};
+
+use super::layout::Part;
+use crate::skills::files::{Planned, Refused, copy_siblings};
+use deft_config::Home;
+use deft_wire::{Done, Failure};
+
+/// A skill or the index of a domain, with the files it consists of.
+pub(super) struct Item {
+    /// The id of the skill, or the domain.
+    pub id: String,
+    pub part: Part,
+    /// The file that defines it where it comes from.
+    pub source: PathBuf,
+    /// What is to be written; the first file defines it.
+    pub files: Vec<Planned>,
+    /// Files of it that are not copied.
+    pub left_out: Vec<Refused>,
+}
+
+/// Everything that was found.
+pub(super) struct Gathered {
+    pub items: Vec<Item>,
+    pub refused: Vec<Refused>,
+    skills: PathBuf,
+    moment: Moment,
+}
+
+impl Gathered {
+    pub(super) fn new(home: &Home) -> Self {
+        Self {
+            items: Vec::new(),
+            refused: Vec::new(),
+            skills: home.skills(),
+            moment: home.moment(),
+        }
+    }
+
+    pub(super) fn add(&mut self, path: &Path) -> Done<()> {
+        let fail = |problem: std::io::Error| Failure::file(path, "read", &problem);
+        let metadata = path.metadata().map_err(fail)?;
+        let name = path.file_name().and_then(|name| name.to_str());
+        match (metadata.is_dir(), name.and_then(FileKind::of)) {
+            (true, _) => self.add_folder(&path.canonicalize().map_err(fail)?),
+            (false, Some(FileKind::Record)) => self.add_record(path),
+            (false, Some(FileKind::SkillMd)) => {
+                // The parent of a bare name is empty, which names no folder.
+                let parent = path.parent().filter(|parent| *parent != Path::new(""));
+                let folder = parent.unwrap_or(Path::new("."));
+                self.add_folder(&folder.canonicalize().map_err(fail)?);
+            }
+            (false, Some(FileKind::Markdown | FileKind::Workflow)) => {
+                self.add_one(&path.canonicalize().map_err(fail)?);
+            }
+            (false, Some(FileKind::AgentMd)) => {
+                let message = format!("`{}` is an agent, not a skill", path.display());
+                return Err(Failure::input("not_a_skill", message)
+                    .hint("copy its folder below `agents` in the home"));
+            }
+            (false, None) => {
+                let message = format!("`{}` is not a skill file", path.display());
+                return Err(Failure::input("not_a_skill", message)
+                    .hint("deft knows SKILL.md, *.md, *.yaml, *.yml and *.json"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that loads from a folder, with the folders it is in.
+    fn add_folder(&mut self, root: &Path) {
+        let snapshot = Snapshot::load(&Options::new([root.to_path_buf()]), &self.moment);
+        for file in snapshot.files() {
+            self.add_report(file, &snapshot, root);
+        }
+    }
+
+    /// A single file, read as part of the folder it is in.
+    fn add_one(&mut self, path: &Path) {
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        let snapshot = Snapshot::load(&Options::new([parent.to_path_buf()]), &self.moment);
+        let mut files = snapshot.files().iter();
+        let file = files.find(|file| *file.path == *path && file.state != State::Ignored);
+        let is_page = path.extension().is_some_and(|ending| ending == "md");
+        // The folder of a page is part of its name.
+        let root = parent.parent().filter(|_| is_page).unwrap_or(parent);
+        match file {
+            Some(file) => self.add_report(file, &snapshot, root),
+            None => self.refuse(path, "it is not a skill"),
+        }
+    }
+
+    fn add_report(&mut self, file: &FileReport, snapshot: &Snapshot, root: &Path) {
+        match &file.state {
+            State::Loaded(id) => {
+                if let Some(loaded) = snapshot.skill(id.as_str()) {
+                    self.add_loaded(loaded, snapshot, root);
+                }
+            }
+            State::Index(domain) => {
+                let to = self.skills.join(domain).join("SKILL.md");
+                self.copy(&file.path, to, domain.clone(), Part::Index);
+            }
+            State::Broken { .. } => self.refuse(&file.path, first_error(&file.diagnostics)),
+            State::Shadowed { by, .. } => {
+                self.refuse(
+                    &file.path,
+                    format!("`{}` defines the same skill", by.display()),
+                );
+            }
+            State::Agent(_) => {}
+            State::Ignored => {
+                if let Some(why) = file.left_out() {
+                    self.refuse(&file.path, why.message.clone());
+                }
+            }
+        }
+    }
+
+    fn add_loaded(&mut self, loaded: &Loaded, snapshot: &Snapshot, root: &Path) {
+        let id = loaded.skill.id.to_string();
+        if !is_skill_md(&loaded.path) {
+            let to = self.skills.join(place(loaded, root));
+            self.copy(&loaded.path, to, id, Part::Page);
+            return;
+        }
+        let folder = loaded.path.parent().unwrap_or(root);
+        let to = self.skills.join(nested(folder, snapshot));
+        let owner = Part::Owner(id.clone());
+        if let Some(item) = self.copy(&loaded.path, to.join("SKILL.md"), id, owner) {
+            let (files, left_out) = copy_siblings(loaded, &to);
+            item.files.extend(files);
+            item.left_out = left_out;
+        }
+    }
+
+    fn copy(&mut self, from: &Path, to: PathBuf, id: String, part: Part) -> Option<&mut Item> {
+        match Planned::copy(from, to) {
+            Ok(file) => self.items.push(Item {
+                id,
+                part,
+                source: from.to_path_buf(),
+                files: vec![file],
+                left_out: Vec::new(),
+            }),
+            Err(problem) => {
+                self.refuse(from, format!("cannot be read: {problem}"));
+                return None;
+            }
+        }
+        self.items.last_mut()
+    }
+
+    /// A record becomes a file of the dialect that can hold it.
+    fn add_record(&mut self, path: &Path) {
+        match read_record(path, &self.moment) {
+            Ok(skill) => {
+                let id = skill.id.to_string();
+                let (below, content, part) = match render::workflow(&skill) {
+                    Some(yaml) => (PathBuf::from(format!("{id}.yaml")), yaml, Part::Page),
+                    None => (
+                        Path::new(&id).join("SKILL.md"),
+                        render::agentskills(&skill),
+                        Part::Owner(id.clone()),
+                    ),
+                };
+                self.items.push(Item {
+                    id,
+                    part,
+                    source: path.to_path_buf(),
+                    files: vec![Planned::new(self.skills.join(below), content)],
+                    left_out: Vec::new(),
+                });
+            }
+            Err(reason) => self.refuse(path, reason),
+        }
+    }
+
+    fn refuse(&mut self, path: &Path, reason: impl Into<String>) {
+        self.refused.push(Refused::new(path, reason));
+    }
+}
+
+fn read_record(path: &Path, moment: &Moment) -> Result<Skill, String> {
+    let bytes = read_regular(path, MAX_FILE_BYTES)
+        .map_err(|problem| format!("cannot be read: {problem}"))?;
+    let value =
+        serde_json::from_slice(&bytes).map_err(|problem| format!("it is not JSON: {problem}"))?;
+    let parsed = parse_record(&value, moment);
+    match parsed.document {
+        Some(Document::Skill(skill)) => Ok(*skill),
+        Some(Document::Domain(_) | Document::Agent(_)) | None => {
+            Err(first_error(&parsed.diagnostics))
+        }
+    }
+}
+
+fn first_error(found: &[Diagnostic]) -> String {
+    let first = found.iter().find(|one| one.severity == Severity::Error);
+    first.map(|one| one.message.clone()).unwrap_or_default()
+}
+
+fn is_skill_md(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.and_then(FileKind::of) == Some(FileKind::SkillMd)
+}
+
+/// Where a file that is a skill on its own belongs.
+fn place(loaded: &Loaded, root: &Path) -> PathBuf {
+    match (&loaded.skill.body, loaded.skill.id.as_str().split_once('.')) {
+        // A man page's path is its name, wherever it came from.
+        (Body::Manual { .. }, Some((domain, action))) => {
+            Path::new(domain).join(format!("{action}.md"))
+        }
+        _ => {
+            let name = Path::new(loaded.path.file_name().unwrap_or_default());
+            loaded.path.strip_prefix(root).unwrap_or(name).to_path_buf()
+        }
+    }
+}
+
+/// The folder of a skill. One that is nested in another skill's folder stays
+/// nested, so that links between the two keep working.
+fn nested(folder: &Path, snapshot: &Snapshot) -> PathBuf {
+    let owners = snapshot.files().iter().filter(|file| {
+        let is_skill = !matches!(file.state, State::Index(_) | State::Ignored);
+        is_skill && is_skill_md(&file.path)
+    });
+    let above = owners.filter_map(|file| file.path.parent());
+    let outermost = above
+        .filter(|owner| folder.starts_with(owner))
+        .min_by_key(|owner| owner.components().count())
+        .unwrap_or(folder);
+    let name = Path::new(outermost.file_name().unwrap_or_default());
+    match folder.strip_prefix(outermost) {
+        Ok(below) if below != Path::new("") => name.join(below),
+        _ => name.to_path_buf(),
+    }
+}

@@ -1,0 +1,88 @@
+//! The skills that fit a search.
+
+use deft_model::Tier;
+use deft_registry::State;
+use deft_registry::discovery::{Query, search};
+use deft_wire::Done;
+use deft_wire::skill::{SkillList, SkillView, StoredSkill};
+
+use super::catalog::SkillCatalog;
+
+/// Which skills are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct SkillQuery {
+    /// Words, each of which must occur somewhere.
+    pub words: Vec<String>,
+    /// The domain.
+    pub domain: Option<String>,
+    /// A tag.
+    pub tag: Option<String>,
+    /// The tier.
+    pub tier: Option<Tier>,
+    /// The maximum number of results.
+    pub limit: Option<usize>,
+}
+
+/// The skills that fit, files first.
+#[derive(Clone, Debug)]
+pub struct SkillListing {
+    /// The document of the list.
+    pub list: SkillList,
+    /// The number of skills of files, whether they fit or not.
+    pub file_count: usize,
+    /// The number of broken and shadowed files.
+    pub unloaded_files: usize,
+}
+
+impl SkillCatalog {
+    /// The skills that fit a query.
+    pub fn list(&self, query: &SkillQuery) -> Done<SkillListing> {
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let mut files = search(&self.snapshot, &file_query(query));
+        files.truncate(limit);
+        let mut records = self.records()?;
+        records.retain(|record| fits(record, query));
+        records.truncate(limit - files.len());
+        let files = files.into_iter().map(|loaded| {
+            let mut shown = self.file_skill(loaded);
+            let found = self.check_tools(&loaded.skill).into_iter();
+            shown.warnings = found.map(|one| one.message).collect();
+            SkillView::File(Box::new(shown))
+        });
+        let records = records
+            .into_iter()
+            .map(|record| SkillView::Stored(Box::new(record)));
+        let unloaded =
+            |state: &State| matches!(state, State::Broken { .. } | State::Shadowed { .. });
+        let all = self.snapshot.files().iter();
+        Ok(SkillListing {
+            list: SkillList {
+                skills: files.chain(records).collect(),
+            },
+            file_count: self.snapshot.skill_count(),
+            unloaded_files: all.filter(|file| unloaded(&file.state)).count(),
+        })
+    }
+}
+
+fn file_query(query: &SkillQuery) -> Query {
+    Query {
+        words: query.words.clone(),
+        domain: query.domain.clone(),
+        tag: query.tag.clone(),
+        tier: query.tier,
+    }
+}
+
+/// Whether a record fits. Records have neither a domain nor tags.
+fn fits(record: &StoredSkill, query: &SkillQuery) -> bool {
+    let description = record.description.as_deref().unwrap_or_default();
+    let all = format!("{} {} {description}", record.id, record.name).to_lowercase();
+    let words = query.words.iter();
+    query.tier.is_none_or(|tier| record.tier == tier)
+        && words
+            .into_iter()
+            .all(|word| all.contains(&word.to_lowercase()))
+        && query.domain.is_none()
+        && query.tag.is_none()
+}

@@ -1,0 +1,38 @@
+//! Skills: list, show, check, switch, create, import and export them.
+//!
+//! One lookup serves all of it: [`SkillCatalog`] joins the files of a workspace with the records and
+//! rows of its store. `view` is the only place that fills the shape of a skill. Not here: running a skill.
+
+mod catalog;
+mod create;
+mod examine;
+mod export;
+mod files;
+mod finding;
+mod import;
+mod list;
+mod overview;
+mod prompt;
+mod show;
+mod surroundings;
+mod switch;
+mod validate;
+mod view;
+mod watch;
+
+pub use catalog::SkillCatalog;
+pub use create::{NewSkill, NewSkillKind, create};
+pub use examine::{Examination, FileNotes, examine};
+pub use export::{Export, ExportDialect, export};
+pub use finding::{CheckedFile, Finding, Place, RuleInfo, read_text, rules};
+pub use import::{Import, ImportRequest, import};
+pub use list::{SkillListing, SkillQuery};
+pub use overview::overview;
+pub use prompt::{prompt, prompt_folders, prompt_tool};
+pub use show::SkillPage;
+pub use switch::{DeletedFrom, SwitchedSkill, delete, disable, enable, restore};
+pub use validate::{ValidationProfile, validate, validate_file};
+pub use watch::{SkillFileChange, SkillWatch};
+
+pub(crate) use examine::{SkillHealth, health};
+pub(crate) use view::zone;

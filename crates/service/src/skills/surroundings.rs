@@ -1,0 +1,76 @@
+//! Checks files against what the home knows: tools as servers last listed them, and other skills.
+//!
+//! No server is started for it. A home that does not exist, or whose servers were never asked, knows no
+//! tools, and then no tool is reported as unknown.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use deft_engine::known_tools;
+use deft_model::Body;
+use deft_registry::{Loaded, Snapshot, State};
+use deft_skillfile::{Diagnostic, Surroundings, check_against, check_page, skills_run_by};
+use deft_wire::Done;
+
+use super::finding::read_text;
+use crate::app::{self, App};
+use crate::workspace::Workspace;
+
+/// Problems of files with tools and skills that do not exist, by path. `others` are known skills besides
+/// those of the snapshot.
+pub(super) fn check_surroundings(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    others: Option<&Snapshot>,
+) -> HashMap<PathBuf, Vec<Diagnostic>> {
+    let known = gather(workspace, snapshot, others).unwrap_or_default();
+    let mut found: HashMap<PathBuf, Vec<Diagnostic>> = HashMap::new();
+    let mut add = |path: &Path, diagnostics: Vec<Diagnostic>| {
+        if !diagnostics.is_empty() {
+            found
+                .entry(path.to_path_buf())
+                .or_default()
+                .extend(diagnostics);
+        }
+    };
+    for loaded in snapshot.skills() {
+        let text = read_text(&loaded.path);
+        add(&loaded.path, check_against(&text, &loaded.skill, &known));
+        if matches!(loaded.skill.body, Body::Manual { .. }) {
+            add(&loaded.path, check_page(&text, &known, None));
+        }
+    }
+    for file in snapshot.files() {
+        if let State::Index(domain) = &file.state {
+            let found = check_page(&read_text(&file.path), &known, Some(domain));
+            add(&file.path, found);
+        }
+    }
+    found
+}
+
+fn gather(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    others: Option<&Snapshot>,
+) -> Done<Surroundings> {
+    let mut skills: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |loaded: &Loaded| {
+        let run = skills_run_by(&loaded.skill);
+        skills.insert(loaded.skill.id.to_string(), run);
+    };
+    let files = snapshot
+        .skills()
+        .chain(others.into_iter().flat_map(Snapshot::skills));
+    files.for_each(|loaded| add(loaded));
+    let mut known = Surroundings::default();
+    if workspace.locate()?.is_dir() {
+        let app = App::to_read(workspace)?;
+        known = known_tools(app.engine.router());
+        let records = app.block_on(app.engine.record_skills());
+        let records = records.map_err(|error| app::failure(&error))?;
+        records.iter().for_each(&mut add);
+    }
+    known.skills = Some(skills);
+    Ok(known)
+}

@@ -1,0 +1,281 @@
+//! Checks skill files. This needs no home and no daemon.
+
+use std::path::{Path, PathBuf};
+
+use deft_config::system_moment;
+use deft_model::Object;
+use deft_registry::{
+    FileReport, MAX_FILE_BYTES, Options, Snapshot, State, read_regular, refusal, skill_mds,
+};
+use deft_skillfile::{
+    Diagnostic, Document, FileKind, Moment, Place, Profile, Rule, Severity, has_errors, parse,
+};
+use deft_wire::{Done, Failure};
+use rayon::prelude::*;
+
+use super::finding::{CheckedFile, locate};
+use super::surroundings::check_surroundings;
+use crate::workspace::Workspace;
+
+/// Which rules apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValidationProfile {
+    /// Lenient: load what can be loaded and warn about the rest.
+    Deft,
+    /// The open format's reference validator.
+    AgentSkills,
+}
+
+/// Checks files and folders.
+pub fn validate(
+    workspace: &Workspace,
+    paths: &[PathBuf],
+    profile: ValidationProfile,
+) -> Done<Vec<CheckedFile>> {
+    let validator = Validator {
+        workspace: workspace.with_roots(&[]),
+        moment: system_moment(),
+    };
+    let mut files = Vec::new();
+    for path in paths {
+        let found = validator.check(path, profile)?;
+        files.extend(found.into_iter().map(Draft::finish));
+    }
+    if files.is_empty() {
+        let shown = paths.iter().map(|path| format!("`{}`", path.display()));
+        let shown: Vec<String> = shown.collect();
+        return Err(Failure::input(
+            "nothing_to_check",
+            format!("there are no skill files in {}", shown.join(", ")),
+        )
+        .hint("deft knows SKILL.md, markdown with frontmatter, and YAML with `steps`"));
+    }
+    Ok(files)
+}
+
+/// Checks one file by itself; none if it is no skill file.
+pub fn validate_file(path: &Path) -> Option<CheckedFile> {
+    let draft = check_file(path, ValidationProfile::Deft, &system_moment()).ok()?;
+    Some(draft.finish())
+}
+
+/// A file that is being checked.
+struct Draft {
+    shown: String,
+    path: PathBuf,
+    dialect: &'static str,
+    diagnostics: Vec<Diagnostic>,
+    properties: Option<Object>,
+}
+
+impl Draft {
+    fn finish(self) -> CheckedFile {
+        CheckedFile {
+            findings: locate(&self.path, &self.diagnostics),
+            shown: self.shown,
+            path: self.path,
+            dialect: self.dialect,
+            properties: self.properties,
+        }
+    }
+}
+
+struct Validator {
+    workspace: Workspace,
+    moment: Moment,
+}
+
+impl Validator {
+    fn check(&self, path: &Path, profile: ValidationProfile) -> Done<Vec<Draft>> {
+        use ValidationProfile::{AgentSkills, Deft};
+        let metadata = path
+            .metadata()
+            .map_err(|problem| Failure::file(path, "read", &problem))?;
+        match (metadata.is_dir(), profile) {
+            (false, Deft) => self.check_alone(path).map(|one| vec![one]),
+            (false, AgentSkills) => Ok(vec![check_file(path, profile, &self.moment)?]),
+            (true, AgentSkills) => Ok(check_strictly(path, &self.moment)),
+            (true, Deft) => Ok(self.check_folder(path)),
+        }
+    }
+
+    /// One file, with what is known of its folder and of the home.
+    fn check_alone(&self, path: &Path) -> Done<Draft> {
+        let mut draft = check_file(path, ValidationProfile::Deft, &self.moment)?;
+        let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let is_ok = !has_errors(&draft.diagnostics);
+        if let Some(folder) = full.parent().filter(|_| is_ok) {
+            let snapshot = Snapshot::load(&Options::new([folder.to_path_buf()]), &self.moment);
+            let home = self.home_skills();
+            let mut found = check_surroundings(&self.workspace, &snapshot, home.as_ref());
+            let found = found.remove(&full).unwrap_or_default();
+            draft.diagnostics.extend(found);
+        }
+        Ok(draft)
+    }
+
+    /// The skills of the home, if there is one.
+    fn home_skills(&self) -> Option<Snapshot> {
+        let home = self.workspace.locate().ok();
+        home.filter(|home| home.is_dir())
+            .and_then(|_| self.workspace.library().ok())
+            .map(|library| library.load())
+    }
+
+    /// Everything below a folder, as the registry would load it. Files that are no skills are left out:
+    /// a checkout is full of them.
+    fn check_folder(&self, folder: &Path) -> Vec<Draft> {
+        let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+        let options = if holds_agents(&root) {
+            Options::new([]).with_agents([root.clone()])
+        } else {
+            Options::new([root.clone()])
+        };
+        let snapshot = Snapshot::load(&options, &self.moment);
+        let meant = |file: &&FileReport| {
+            let mut found = file.diagnostics.iter();
+            file.state != State::Ignored || found.any(|one| one.rule != Rule::NotASkill)
+        };
+        let home = self.home_skills();
+        let mut found = check_surroundings(&self.workspace, &snapshot, home.as_ref());
+        let mut files: Vec<Draft> = snapshot
+            .files()
+            .iter()
+            .filter(meant)
+            .map(|file| {
+                let mut draft = from_report(file, folder, &root);
+                let found = found.remove(&*file.path).unwrap_or_default();
+                draft.diagnostics.extend(found);
+                draft
+            })
+            .collect();
+        files.sort_by(|a, b| a.shown.cmp(&b.shown));
+        files
+    }
+}
+
+/// One file that the caller names. It is meant to be a skill, so a file that is none is an error here.
+fn check_file(path: &Path, profile: ValidationProfile, moment: &Moment) -> Done<Draft> {
+    let name = file_name(path);
+    if FileKind::of(name).is_none() {
+        return Err(Failure::input(
+            "not_a_skill",
+            format!("`{}` is not a skill file", path.display()),
+        )
+        .hint("deft knows SKILL.md, AGENT.md, *.md, *.yaml, *.yml and *.json"));
+    }
+    let profile = match profile {
+        ValidationProfile::Deft => Profile::Deft,
+        ValidationProfile::AgentSkills => Profile::AgentSkills,
+    };
+    let mut draft = read(path, profile, moment);
+    for found in &mut draft.diagnostics {
+        if found.rule == Rule::NotASkill {
+            found.severity = Severity::Error;
+        }
+    }
+    Ok(draft)
+}
+
+/// Every `SKILL.md` below a folder, by the reference's rules.
+fn check_strictly(folder: &Path, moment: &Moment) -> Vec<Draft> {
+    let paths = skill_mds(folder);
+    paths
+        .par_iter()
+        .map(|path| read(path, Profile::AgentSkills, moment))
+        .collect()
+}
+
+fn read(path: &Path, profile: Profile, moment: &Moment) -> Draft {
+    let file = file_name(path);
+    let folder = folder_of(path);
+    let parent = folder.as_deref();
+    let is_skill_md = FileKind::of(file) == Some(FileKind::SkillMd);
+    let place = Place {
+        file,
+        folder: parent.unwrap_or_default(),
+        domain: parent.filter(|_| !is_skill_md),
+    };
+    let mut draft = Draft {
+        shown: path.display().to_string(),
+        path: path.to_path_buf(),
+        dialect: dialect(file),
+        diagnostics: Vec::new(),
+        properties: None,
+    };
+    match read_regular(path, MAX_FILE_BYTES) {
+        Ok(bytes) => {
+            let parsed = parse(&bytes, &place, profile, moment);
+            if matches!(parsed.document, Some(Document::Domain(_))) {
+                draft.dialect = "domain";
+            }
+            draft.diagnostics = parsed.diagnostics;
+            draft.properties = parsed.properties;
+        }
+        Err(problem) => draft.diagnostics.push(refusal(&problem)),
+    }
+    draft
+}
+
+fn file_name(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.unwrap_or_default()
+}
+
+/// The name of the folder that a file is in; a relative path may not say it.
+fn folder_of(path: &Path) -> Option<String> {
+    let name = |path: &Path| path.parent()?.file_name()?.to_str().map(str::to_owned);
+    name(path).or_else(|| name(&std::path::absolute(path).ok()?))
+}
+
+fn dialect(file: &str) -> &'static str {
+    match FileKind::of(file) {
+        Some(FileKind::SkillMd) => "agentskills",
+        Some(FileKind::AgentMd) => "agent",
+        Some(FileKind::Markdown) => "manpage",
+        Some(FileKind::Workflow) => "workflow",
+        Some(FileKind::Record) => "record",
+        None => "folder",
+    }
+}
+
+/// Whether a folder is one of agents: those in it have an `AGENT.md`, and none is a skill.
+fn holds_agents(root: &Path) -> bool {
+    let folders: Vec<PathBuf> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    let has = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+    has("AGENT.md") && !has("SKILL.md")
+}
+
+fn from_report(file: &FileReport, folder: &Path, root: &Path) -> Draft {
+    let below = file.path.strip_prefix(root).unwrap_or(&file.path);
+    let shown: PathBuf = if below.as_os_str().is_empty() {
+        folder.to_path_buf()
+    } else {
+        folder.join(below)
+    };
+    let diagnostics = file.diagnostics.iter();
+    Draft {
+        shown: shown.display().to_string(),
+        path: file.path.to_path_buf(),
+        dialect: if matches!(file.state, State::Index(_)) {
+            "domain"
+        } else {
+            dialect(file_name(&file.path))
+        },
+        diagnostics: diagnostics.map(|one| as_given(one, folder, root)).collect(),
+        properties: None,
+    }
+}
+
+/// Other files are named by their full path; here paths are shown as given.
+fn as_given(found: &Diagnostic, folder: &Path, root: &Path) -> Diagnostic {
+    let full = root.display().to_string();
+    let mut found = found.clone();
+    found.message = found.message.replace(&full, &folder.display().to_string());
+    found
+}

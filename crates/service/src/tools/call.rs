@@ -1,0 +1,219 @@
+//! One call of a tool by a person. No run is recorded, and nothing is tried twice.
+
+use std::time::Duration;
+
+use deft_model::{Choice, Failure as ToolFailure, FailureClass, Object, ProblemCode};
+use deft_tools::{Call, Found, Reply, Router};
+use deft_wire::tool::{ToolError, ToolReply};
+use deft_wire::{Done, FailureKind};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Opened, WithWarnings};
+use crate::app::{self, App};
+use crate::daemon::{self, Lock};
+use crate::workspace::Workspace;
+
+/// A call that a person asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolRequest {
+    /// The name of the tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Object,
+    /// More arguments as text; the schema of the tool says how each is read.
+    pub texts: Vec<(String, String)>,
+    /// How long the call may take.
+    pub timeout: Option<Duration>,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalledTool {
+    /// The result, or why there is none.
+    pub result: Result<ToolReply, CallFailure>,
+    /// The call planned something for later, and no daemon runs that would do it.
+    pub needs_daemon: bool,
+}
+
+/// A call that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFailure {
+    /// Who has to act.
+    pub kind: FailureKind,
+    /// What went wrong.
+    pub error: ToolError,
+}
+
+/// Calls a tool. The call is cancelled as soon as `interrupt` is ready.
+pub fn call(
+    workspace: &Workspace,
+    request: ToolRequest,
+    interrupt: impl Future<Output = ()> + Send + 'static,
+) -> Done<WithWarnings<CalledTool>> {
+    if needs_engine(&request.tool) {
+        return call_in_engine(workspace, request, interrupt);
+    }
+    let home = workspace.home()?;
+    app::runtime()?.block_on(async {
+        let opened = Opened::to_ask(&home, workspace.tell).await?;
+        let name = request.tool.clone();
+        let result = send(&opened.router, request, interrupt).await;
+        // A name that means no tool is a mistake of the caller, like arguments that do not fit.
+        let found = opened.router.find(&name);
+        let misnamed = matches!(found, Found::Missing { .. } | Found::Ambiguous(_));
+        let called = CalledTool {
+            result: finish(result, misnamed),
+            needs_daemon: false,
+        };
+        Ok(WithWarnings::close(called, opened).await)
+    })
+}
+
+/// Whether a tool needs the engine: to do its work, or to have its message delivered.
+fn needs_engine(tool: &str) -> bool {
+    deft_engine::is_own_tool(tool) || tool == "notify"
+}
+
+fn call_in_engine(
+    workspace: &Workspace,
+    request: ToolRequest,
+    interrupt: impl Future<Output = ()> + Send + 'static,
+) -> Done<WithWarnings<CalledTool>> {
+    let app = App::open(workspace)?;
+    let plans = daemon::plans(&request.tool);
+    let result = app.block_on(send(app.engine.router(), request, interrupt));
+    let is_up = Lock::holder(app.home()).is_some();
+    app.close();
+    Ok(WithWarnings {
+        value: CalledTool {
+            needs_daemon: result.is_ok() && plans && !is_up,
+            result: finish(result, false),
+        },
+        warnings: Vec::new(),
+    })
+}
+
+async fn send(
+    router: &Router,
+    request: ToolRequest,
+    interrupt: impl Future<Output = ()> + Send + 'static,
+) -> Result<Reply, ToolFailure> {
+    let arguments = read_texts(request.arguments, request.texts, router, &request.tool).await;
+    let mut call = Call::new(&request.tool, arguments);
+    // Each call by hand has a key of its own.
+    let now = Timestamp::now().as_nanosecond();
+    call.key = format!("cli:{}:{now}", std::process::id());
+    call.deadline = request.timeout;
+    let cancel = call.cancel.clone();
+    let stop = tokio::spawn(async move {
+        interrupt.await;
+        cancel.cancel();
+    });
+    let result = Box::pin(router.call(call)).await;
+    stop.abort();
+    result
+}
+
+/// Adds arguments that are given as text, read as the schema of the tool says. A server is asked for
+/// the schema only if there are such arguments.
+async fn read_texts(
+    mut arguments: Object,
+    texts: Vec<(String, String)>,
+    router: &Router,
+    tool: &str,
+) -> Object {
+    if texts.is_empty() {
+        return arguments;
+    }
+    let schema = schema(router, tool).await;
+    for (name, text) in texts {
+        let value = cast(&text, &schema["properties"][&name]);
+        arguments.insert(name, value);
+    }
+    arguments
+}
+
+async fn schema(router: &Router, tool: &str) -> Value {
+    if !matches!(router.find(tool), Found::Tool(_)) {
+        // The call itself reports why a server cannot be asked.
+        drop(router.listed().await);
+    }
+    match router.find(tool) {
+        Found::Tool(tool) => Value::clone(&tool.input_schema),
+        Found::Ambiguous(_) | Found::Missing { .. } | Found::Unknown { .. } => Value::Null,
+    }
+}
+
+/// The value that a text means where no schema says what it has to be: JSON if it is valid JSON, else
+/// the text.
+pub fn read_value(text: &str) -> Value {
+    cast(text, &Value::Null)
+}
+
+/// A text where the schema has a text; else JSON if it is valid JSON.
+fn cast(text: &str, schema: &Value) -> Value {
+    let is_text = match &schema["type"] {
+        Value::String(name) => name == "string",
+        Value::Array(names) => names.iter().all(|name| name == "string" || name == "null"),
+        _ => false,
+    };
+    if is_text {
+        return json!(text);
+    }
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+fn finish(result: Result<Reply, ToolFailure>, misnamed: bool) -> Result<ToolReply, CallFailure> {
+    let failure = match result {
+        Ok(reply) => {
+            return Ok(ToolReply {
+                ok: true,
+                tool: reply.tool,
+                server: reply.server,
+                value: reply.value,
+                duration_ms: u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX),
+            });
+        }
+        Err(failure) => failure,
+    };
+    // Arguments that the tool does not take are a mistake of the caller; everything else is a result.
+    let kind = match failure.class {
+        FailureClass::Cancelled => FailureKind::Interrupted,
+        FailureClass::Invalid => FailureKind::Input,
+        _ if misnamed => FailureKind::Input,
+        _ => FailureKind::Unsuccessful,
+    };
+    let code = failure.code.map(ProblemCode::word);
+    Err(CallFailure {
+        kind,
+        error: ToolError {
+            code: code.unwrap_or(failure.class.word()).to_owned(),
+            class: failure.class,
+            message: failure.message,
+            hint: failure.hint,
+            in_doubt: failure.in_doubt,
+            blocked: failure.blocked,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_cast_by_the_schema() {
+        for (text, schema, expected) in [
+            ("42", json!({"type": "string"}), json!("42")),
+            ("42", json!({"type": "integer"}), json!(42)),
+            ("42", json!({"type": ["string", "null"]}), json!("42")),
+            ("[1]", json!({"type": "array"}), json!([1])),
+            ("true", json!({}), json!(true)),
+            ("two words", Value::Null, json!("two words")),
+            ("x", json!({"type": "integer"}), json!("x")),
+        ] {
+            assert_eq!(cast(text, &schema), expected, "{text} as {schema}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Lists of tools, and everything that is known about one.
+
+use deft_config::Home;
+use deft_model::{Failure as ToolFailure, nearest};
+use deft_tools::{Found, Router, ServerState, ToolInfo};
+use deft_wire::tool::{
+    DisabledTool, FailedServer, ToolAnnotations, ToolCatalog, ToolList, ToolSummary, ToolView,
+};
+use deft_wire::{Done, Failure};
+use serde_json::Value;
+
+use super::approval::{self, ApprovalState};
+use super::{Opened, WithWarnings};
+use crate::app;
+use crate::doorbell::{self, Ring};
+use crate::workspace::Workspace;
+
+/// Which tools to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolQuery {
+    /// Words that have to be in the name or the description.
+    pub words: Vec<String>,
+    /// Only tools of this server.
+    pub server: Option<String>,
+    /// Ask the servers instead of using what is stored.
+    pub refresh: bool,
+    /// How many at most.
+    pub limit: Option<usize>,
+}
+
+/// One tool, and what a chat does before it calls it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownTool {
+    /// The tool.
+    pub view: ToolView,
+    /// What a chat does before it calls the tool.
+    pub approval: ApprovalState,
+}
+
+/// The overview that models get, and the servers that are missing from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogView {
+    /// The overview.
+    pub catalog: ToolCatalog,
+    /// Enabled servers that have never answered.
+    pub not_asked: Vec<String>,
+}
+
+/// The tools of a home.
+pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings<ToolList>> {
+    // What servers answer is stored.
+    let home = if query.refresh {
+        workspace.home()?
+    } else {
+        workspace.home_to_read()?
+    };
+    if let Some(server) = &query.server {
+        check_server(server, &home)?;
+    }
+    let (opened, failed) = if query.refresh {
+        let opened = Opened::to_ask(&home, workspace.tell).await?;
+        let failed = opened.router.listed().await;
+        // A daemon asks its own connections again.
+        doorbell::ring(&home.path, Ring::Tools);
+        (opened, failed)
+    } else {
+        (Opened::to_read(&home, workspace.tell).await?, Vec::new())
+    };
+    let mut tools = opened.router.list();
+    tools.retain(|tool| is_wanted(tool, query));
+    tools.truncate(query.limit.unwrap_or(usize::MAX));
+    let list = ToolList {
+        tools: tools.iter().map(summary).collect(),
+        disabled: disabled(&opened, query),
+        not_asked: never_asked(&opened, &home),
+        failed: failed.into_iter().map(failed_server).collect(),
+    };
+    Ok(WithWarnings::close(list, opened).await)
+}
+
+/// One tool, as far as it is known without asking a server.
+pub async fn show(workspace: &Workspace, name: &str) -> Done<WithWarnings<ShownTool>> {
+    let home = workspace.home_to_read()?;
+    let opened = Opened::to_read(&home, workspace.tell).await?;
+    let tool = find(&opened.router, name)?;
+    let grant = match app::read_store(&home) {
+        Ok(store) => approval::find(&*store, &tool).await,
+        // The warnings already mention that the store cannot be read.
+        Err(_) => None,
+    };
+    let shown = ShownTool {
+        view: view(&tool, approval::view(&tool, grant.as_ref())),
+        approval: ApprovalState::new(&tool, grant.as_ref()),
+    };
+    Ok(WithWarnings::close(shown, opened).await)
+}
+
+/// The overview that models get.
+pub async fn catalog(workspace: &Workspace) -> Done<WithWarnings<CatalogView>> {
+    let home = workspace.home_to_read()?;
+    let opened = Opened::to_read(&home, workspace.tell).await?;
+    let catalog = serde_json::from_value(opened.router.catalog()).map_err(|problem| {
+        Failure::internal(
+            "catalog",
+            format!("the catalog has another shape: {problem}"),
+        )
+    })?;
+    let view = CatalogView {
+        catalog,
+        not_asked: never_asked(&opened, &home),
+    };
+    Ok(WithWarnings::close(view, opened).await)
+}
+
+/// Tools that servers list and that cannot be used.
+fn disabled(opened: &Opened, query: &ToolQuery) -> Vec<DisabledTool> {
+    let wanted = query.server.as_deref();
+    let servers = opened.router.health().into_iter();
+    servers
+        .filter(|health| wanted.is_none_or(|wanted| health.server == wanted))
+        .flat_map(|health| {
+            let tools = health.disabled.into_iter();
+            tools.map(move |tool| DisabledTool {
+                server: health.server.clone(),
+                name: tool.name,
+                reason: tool.reason,
+            })
+        })
+        .collect()
+}
+
+/// A typo in the name of a server would look like "no tools".
+fn check_server(name: &str, home: &Home) -> Done<()> {
+    let servers = &home.config.tools.servers;
+    if name == deft_tools::BUILTIN_SERVER || servers.contains_key(name) {
+        return Ok(());
+    }
+    Err(no_such_server(name, home))
+}
+
+/// The failure for a name that no server has.
+pub(crate) fn no_such_server(name: &str, home: &Home) -> Failure {
+    let servers = home.config.tools.servers.keys().map(String::as_str);
+    let hint = match nearest(name, servers) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`deft mcp list` shows what there is".to_owned(),
+    };
+    Failure::input("no_such_server", format!("there is no server `{name}`")).hint(hint)
+}
+
+fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
+    let text = format!("{} {}", tool.full_name(), tool.description).to_lowercase();
+    let mut words = query.words.iter();
+    words.all(|word| text.contains(&word.to_lowercase()))
+        && query
+            .server
+            .as_ref()
+            .is_none_or(|server| tool.server == *server)
+}
+
+/// Enabled servers about which nothing is known.
+fn never_asked(opened: &Opened, home: &Home) -> Vec<String> {
+    let known = opened.router.health();
+    let unknown = known
+        .into_iter()
+        .filter(|server| server.protocol.is_none() && server.state != ServerState::Disabled);
+    let names = unknown.map(|server| server.server);
+    names
+        .filter(|name| home.config.tools.servers.contains_key(name))
+        .collect()
+}
+
+fn failed_server((server, failure): (String, ToolFailure)) -> FailedServer {
+    FailedServer {
+        server,
+        class: failure.class,
+        message: failure.message,
+        hint: failure.hint,
+    }
+}
+
+fn summary(tool: &ToolInfo) -> ToolSummary {
+    ToolSummary {
+        name: tool.shown.clone(),
+        full_name: tool.full_name(),
+        server: tool.server.clone(),
+        title: tool.title.clone(),
+        description: tool.description.clone(),
+        effects: tool.effects(),
+        builtin: tool.builtin,
+    }
+}
+
+fn view(tool: &ToolInfo, approval: deft_wire::tool::ToolApproval) -> ToolView {
+    let hints = tool.annotations;
+    ToolView {
+        summary: summary(tool),
+        input_schema: Value::clone(&tool.input_schema),
+        output_schema: tool.output_schema.as_deref().cloned(),
+        annotations: ToolAnnotations {
+            read_only_hint: hints.read_only_hint,
+            destructive_hint: hints.destructive_hint,
+            idempotent_hint: hints.idempotent_hint,
+            open_world_hint: hints.open_world_hint,
+        },
+        approval,
+    }
+}
+
+/// The tool of this name, as far as it is known without asking a server.
+fn find(router: &Router, name: &str) -> Done<ToolInfo> {
+    let unknown =
+        |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));
+    match router.find(name) {
+        Found::Tool(tool) => Ok(*tool),
+        Found::Ambiguous(names) => unknown(
+            format!("the tool `{name}` could be {}", names.join(" or ")),
+            "write the name with its server".to_owned(),
+        ),
+        Found::Missing { nearest } => unknown(
+            format!("there is no tool `{name}`"),
+            match nearest.first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`deft tools list` shows what there is".to_owned(),
+            },
+        ),
+        Found::Unknown { .. } => {
+            let known = router.list();
+            let near = nearest(name, known.iter().map(|tool| tool.shown.as_str()));
+            let refresh = "`deft tools list --refresh` asks the servers";
+            unknown(
+                format!("there is no tool `{name}` so far"),
+                match near {
+                    Some(near) => format!("did you mean `{near}`? {refresh}"),
+                    None => refresh.to_owned(),
+                },
+            )
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The documents of `deft schedule`. Instants are text, in the zone of the skill.
+
+#![allow(missing_docs, reason = "fields are named after the JSON")]
+
+use std::collections::BTreeMap;
+
+use deft_model::{DisabledReason, Misfire};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The document of `deft schedule list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScheduleList {
+    pub schedules: Vec<ScheduleView>,
+}
+
+/// A skill with a schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScheduleView {
+    pub skill: String,
+    /// The schedule in a sentence.
+    pub words: String,
+    pub zone: String,
+    pub next: Option<String>,
+    pub enabled: bool,
+    #[schemars(with = "Option<String>")]
+    pub disabled_reason: Option<DisabledReason>,
+    /// Failures in a row.
+    pub failures: u32,
+    pub backoff_until: Option<String>,
+    #[schemars(with = "String")]
+    pub misfire: Misfire,
+    pub misfire_window: String,
+}
+
+/// The document of `deft schedule next` and `deft schedule preview`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FiresView {
+    pub words: String,
+    pub zone: String,
+    pub fires: Vec<String>,
+    /// The skill; `preview` has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// Whether the skill is enabled; `preview` has no skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+}
+
+/// The document of `deft schedule simulate`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SimulationView {
+    pub from: String,
+    pub to: String,
+    pub zone: String,
+    pub down: Vec<DowntimeView>,
+    pub rows: Vec<SimulatedSlot>,
+    /// The number of slots by the word of what becomes of them.
+    pub slots: BTreeMap<String, u64>,
+}
+
+/// A period during which the machine is down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DowntimeView {
+    pub from: String,
+    pub to: String,
+}
+
+/// What becomes of a slot, or of several in a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SimulatedSlot {
+    pub at: String,
+    pub skill: String,
+    /// `run`, `skipped`, `coalesced`, `missed` or `open`.
+    pub what: String,
+    pub late: bool,
+    pub slot: String,
+    /// The last of several slots.
+    pub until: Option<String>,
+    pub count: u64,
+    pub reason: Option<String>,
+}

@@ -1,0 +1,101 @@
+//! What a skill of a file does, as programs see it.
+
+#![allow(missing_docs, reason = "fields are named after the JSON")]
+
+use deft_model::{InputType, Object};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a skill does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SkillBody {
+    /// A man page.
+    Manual {
+        handler: Option<String>,
+        flags: Vec<FlagView>,
+        sections: Vec<SectionView>,
+        text: String,
+    },
+    /// Steps, and what goes in and out.
+    Workflow {
+        inputs: Vec<InputView>,
+        steps: Vec<StepView>,
+        outputs: Object,
+        confirmations: Vec<ConfirmationView>,
+    },
+    /// One tool call.
+    Call { tool: String, args: Value },
+    /// Prose for a model.
+    Text { text: String },
+}
+
+/// What a flag takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlagTakes {
+    Nothing,
+    Text,
+    Date,
+    One,
+    Some,
+}
+
+/// A flag of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FlagView {
+    pub name: String,
+    pub description: String,
+    pub required: bool,
+    pub takes: FlagTakes,
+    /// The values of a closed set.
+    pub values: Option<Vec<String>>,
+    pub default: Vec<String>,
+}
+
+/// A heading of a man page, with the range of its text in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SectionView {
+    pub title: String,
+    pub level: u8,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// A parameter of a workflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InputView {
+    pub name: String,
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    pub kind: InputType,
+    pub required: bool,
+    pub default: Option<Value>,
+    pub description: Option<String>,
+    pub pattern: Option<String>,
+    #[serde(rename = "enum")]
+    pub choices: Vec<Value>,
+    pub max_length: Option<u64>,
+}
+
+/// A step of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepView {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub condition: Option<String>,
+    pub depends_on: Option<Vec<String>>,
+    pub parallel_group: Option<String>,
+    pub on_error: String,
+    pub output: Option<String>,
+}
+
+/// A question before a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfirmationView {
+    pub step: String,
+    pub message: String,
+    pub default: bool,
+}
