@@ -4,8 +4,7 @@ use std::io::{self, IsTerminal, PipeReader, PipeWriter};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use deft_engine::{Asker, Question, Responds, Response};
-use deft_workflow::Answer;
+use deft_service::ask::{Answer, Asker, Question, Responds, Response};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};
@@ -15,7 +14,7 @@ use crate::args::Global;
 use crate::progress::Screen;
 use crate::terminal::Stream;
 
-/// What is shown while somebody is asked something; it keeps still meanwhile.
+/// What is shown while a person is asked something; it keeps still meanwhile.
 pub(crate) trait Stage: Send + Sync + 'static {
     fn pause(&self, paused: bool);
 }
@@ -34,7 +33,7 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// Somebody to ask, if there is a terminal and asking is allowed.
+    /// A person to ask, if there is a terminal and asking is allowed.
     pub(crate) fn new(stage: Arc<dyn Stage>, global: &Global) -> Option<Self> {
         let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
         (terminal && !global.no_input && !global.json).then(|| Self {
@@ -75,7 +74,7 @@ impl Drop for Still {
     }
 }
 
-/// A question that a thread of its own asks. When nobody wants the answer any more the thread ends
+/// A question that a thread of its own asks. When the answer is not wanted any more the thread ends
 /// before anything else happens, so that it takes no line of what follows.
 struct Asking {
     wanted: Option<PipeWriter>,
@@ -105,7 +104,7 @@ impl Drop for Asking {
     }
 }
 
-/// Waits until there is something to read; false if nobody wants it any more.
+/// Waits until there is something to read; false if it is not wanted any more.
 fn wait_for_input(off: &PipeReader) -> bool {
     let stdin = io::stdin();
     loop {
@@ -177,8 +176,8 @@ fn understood(line: &str, question: &Question) -> Option<Response> {
 
 #[cfg(test)]
 mod tests {
-    use deft_model::RunId;
-    use deft_workflow::{Operation, Path, ToolMark};
+    use deft_service::ask::{Operation, StepPath, ToolMark};
+    use deft_wire::model::RunId;
 
     use super::*;
 
@@ -186,7 +185,7 @@ mod tests {
         Question {
             approval: "apr_1".to_owned(),
             run: RunId::new("run_1"),
-            path: Path::from_text("agent"),
+            path: StepPath::from_text("agent"),
             message: "Call `post`?".to_owned(),
             default: false,
             operation: Operation {

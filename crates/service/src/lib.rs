@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod approvals;
+pub mod ask;
 pub mod budget;
 pub mod daemon;
 pub mod doctor;
@@ -14,12 +15,14 @@ pub mod jobs;
 pub mod library;
 pub mod logging;
 pub mod notices;
+pub mod runs;
 pub mod servers;
 pub mod settings;
 pub mod setup;
 mod shape;
 pub mod talk;
 mod telegram;
+pub mod tick;
 pub mod time;
 pub mod tools;
 pub mod words;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::process::ExitCode;
 
 use deft_command::{CommandResult, CommandStatus, Line, Problem, ProblemKind, split};
-use deft_engine::{Command, Commands, Fire};
+use deft_engine::{Command, Commands};
 use deft_model::{Choice, Object, Outcome, Skill};
 use deft_registry::Snapshot;
 use deft_registry::discovery::{Topic, Unknown, get_skill_with};
@@ -17,6 +17,7 @@ use crate::args::{Global, Roots};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
 use deft_service::app::{self, App, broken_warning};
+use deft_service::runs::{self, RunWork, StartRun};
 use deft_wire::FailureKind;
 
 pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -> Done {
@@ -152,13 +153,11 @@ impl Shell<'_> {
 
     fn perform(&self, skill: &Skill, inputs: Object) -> Done<CommandResult> {
         let app = App::open(&self.global.workspace_of(self.roots))?;
-        let plan = app.block_on(app.engine.plan(skill.id.as_str()));
-        let plan = plan.map_err(|error| app::failure(&error))?;
-        let fire = Fire {
+        let start = StartRun {
             skill: skill.id.to_string(),
             inputs,
             cause: "cmd".to_owned(),
-            ..Fire::default()
+            key: None,
         };
         // A model sees no progress and answers no prompt.
         let alone = Global {
@@ -166,25 +165,22 @@ impl Shell<'_> {
             no_input: true,
             ..self.global.clone()
         };
-        let engine = app.engine.clone();
         let watched = Watch {
-            plan: Some(plan),
+            steps: Vec::new(),
             yes: false,
             global: &alone,
             output: &Output::new(&alone),
         };
-        let driven = watched.drive(&app, |attention| async move {
-            engine.run(fire, attention).await
-        })?;
+        let driven = watched.drive(&app, RunWork::Start(start))?;
         self.interrupted.set(driven.interrupted);
-        let shown = app.block_on(app.engine.show(&driven.row));
-        let shown = shown.map_err(|error| app::failure(&error))?;
+        let detail = runs::detail(&app, driven.run.as_str())?;
+        let (outcome, shown) = (detail.run.outcome, json!(detail));
         let result = app.engine.command_result(skill, &shown["outputs"]);
         app.close_unless(async move {
             let mut ends = driven.ends;
             ends.next().await
         });
-        Ok(as_result(&shown, driven.row.outcome, result))
+        Ok(as_result(&shown, outcome, result))
     }
 
     fn print(&self, results: &[Answered], output: &Output) -> Done {

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use deft_engine::Published;
+use deft_service::runs::Progress;
+use deft_service::words::mask_secrets;
+use deft_wire::model::visible;
 
 use super::Tree;
 use crate::output::say;
 use crate::terminal::{Stream, Styled};
-use deft_model::visible;
 
 /// What a person sees of a run on stderr.
 pub(crate) struct Screen {
@@ -22,11 +23,11 @@ struct State {
     frame: usize,
     /// How many lines were drawn last.
     drawn: usize,
-    /// Somebody is typing; nothing is drawn over it.
+    /// A person is typing; nothing is drawn over it.
     paused: bool,
 }
 
-/// Somebody who draws on stderr, and knows where a line from elsewhere can stand.
+/// What draws on stderr, and knows where a line from elsewhere can stand.
 pub(crate) trait Above: Send + Sync + 'static {
     /// Writes a line where it tears nothing.
     fn above(&self, line: &str);
@@ -35,7 +36,7 @@ pub(crate) trait Above: Send + Sync + 'static {
 /// Who draws now, so that what a skill logs does not tear it.
 static CURRENT: Mutex<Option<Weak<dyn Above>>> = Mutex::new(None);
 
-/// From now on lines from elsewhere go through whoever draws, as long as it is there.
+/// From now on lines from elsewhere go through this, as long as it is there.
 pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
     let draws: Weak<A> = Arc::downgrade(draws);
     *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Some(draws);
@@ -44,8 +45,7 @@ pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
 /// Whether lines from elsewhere go to the log instead.
 static IN_LOG: AtomicBool = AtomicBool::new(false);
 
-/// From now on lines from elsewhere are lines of the log: of a process whose stderr is read by
-/// programs, or by nobody.
+/// From now on lines from elsewhere are lines of the log: for a process whose stderr no person reads.
 pub(crate) fn say_in_log() {
     IN_LOG.store(true, Ordering::Relaxed);
 }
@@ -55,7 +55,7 @@ pub(crate) fn say_above(line: &str) {
     let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
     let current = current.as_ref().and_then(Weak::upgrade);
     // What a skill logs may hold anything, and names secrets only.
-    let masked = deft_workflow::mask(line);
+    let masked = mask_secrets(line);
     let line = visible(masked.as_deref().unwrap_or(line));
     if IN_LOG.load(Ordering::Relaxed) {
         tracing::info!("{line}");
@@ -93,9 +93,9 @@ impl Screen {
         self.live
     }
 
-    pub(crate) fn apply(&self, published: &Published) {
+    pub(crate) fn apply(&self, progress: &Progress) {
         let mut state = self.lock();
-        let news = state.tree.apply(published);
+        let news = state.tree.apply(progress);
         if self.silent {
             return;
         }
@@ -115,7 +115,7 @@ impl Screen {
         }
     }
 
-    /// Lets somebody else write below the tree.
+    /// Lets something else write below the tree.
     pub(crate) fn pause(&self, paused: bool) {
         let mut state = self.lock();
         if self.live && paused {

@@ -2,8 +2,9 @@
 
 mod calls;
 
-use deft_engine::Published;
-use deft_workflow::{Call, Event, Next, Path, warning};
+use std::time::{Duration, Instant};
+
+use deft_service::runs::{Change, PlannedStep, Progress};
 use jiff::tz::TimeZone;
 
 use crate::terminal::Styled;
@@ -30,9 +31,23 @@ struct Line {
     what: String,
     /// Why, how long, how often.
     note: String,
-    started: Option<std::time::Instant>,
+    started: Option<Instant>,
     /// Items of a loop that have ended, and all of them.
     items: Option<(usize, usize)>,
+}
+
+impl Line {
+    fn new(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            name: None,
+            mark: Mark::Pending,
+            what: String::new(),
+            note: String::new(),
+            started: None,
+            items: None,
+        }
+    }
 }
 
 /// A run as a tree of steps.
@@ -49,20 +64,11 @@ const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛
 const NOTE: usize = 100;
 
 impl Tree {
-    /// A tree of steps that have not begun: their ids and what they do. Times are shown in `zone`.
-    pub(crate) fn new(
-        steps: impl IntoIterator<Item = (String, String)>,
-        color: bool,
-        zone: TimeZone,
-    ) -> Self {
-        let lines = steps.into_iter().map(|(path, what)| Line {
-            path,
-            name: None,
-            what,
-            mark: Mark::Pending,
-            note: String::new(),
-            started: None,
-            items: None,
+    /// A tree of steps that have not begun. Times are shown in `zone`.
+    pub(crate) fn new(steps: Vec<PlannedStep>, color: bool, zone: TimeZone) -> Self {
+        let lines = steps.into_iter().map(|step| Line {
+            what: step.what,
+            ..Line::new(&step.id)
         });
         Self {
             lines: lines.collect(),
@@ -71,170 +77,123 @@ impl Tree {
         }
     }
 
-    /// Takes in an event. Gives back the lines that say something new, for plain output.
-    pub(crate) fn apply(&mut self, published: &Published) -> Option<Styled> {
-        match &published.event {
-            Event::Begun(begun) => {
-                let retried = begun.attempt > 1;
-                if let Call::Wait { until } = *begun.call {
-                    return self.waits(&begun.path, until);
-                }
-                let line = self.line(&begun.path)?;
-                line.mark = Mark::Running;
-                line.started.get_or_insert_with(std::time::Instant::now);
-                line.note = if retried {
-                    format!("attempt {}", begun.attempt)
-                } else {
-                    String::new()
-                };
-                None
-            }
-            Event::Listed { path, items, .. } => {
-                let line = self.line(path)?;
-                line.mark = Mark::Running;
-                line.started.get_or_insert_with(std::time::Instant::now);
-                line.items = Some((0, items.len()));
-                None
-            }
-            Event::Ended(ended) => {
-                let error = ended.error.as_ref().map(|failure| clip(&failure.message));
-                if self.is_item(&ended.path) {
-                    return self.item_ended(&ended.path, &ended.next);
-                }
-                let said = (error, ended.value.as_deref().and_then(warning));
-                self.ended((&ended.path, ended.ms), &ended.next, said, ended.cached)
-            }
-            Event::Closed {
-                path, error, ms, ..
-            } => {
-                let error = error.as_ref().map(|failure| clip(&failure.message));
-                let next = if error.is_some() {
-                    Next::Fail
-                } else {
-                    Next::Done
-                };
-                self.ended((path, *ms), &next, (error, None), false)
-            }
-            Event::Skipped { path, reason } if !self.is_item(path) => {
-                let line = self.line(path)?;
-                line.mark = Mark::Skipped;
-                line.note = clip(reason);
-                Some(self.show(path))
-            }
-            Event::Reused { path, .. } => {
-                let line = self.line(path)?;
-                line.mark = Mark::Done;
-                "as in the earlier run".clone_into(&mut line.note);
-                Some(self.show(path))
-            }
-            Event::Asked { path, message, .. } => {
-                let line = self.line(path)?;
-                line.mark = Mark::Waiting;
-                line.note = clip(message);
-                Some(self.show(path))
-            }
-            Event::Answered { path, by, .. } => {
-                let line = self.line(path)?;
-                line.mark = Mark::Pending;
-                line.note = format!("answered by {by}");
-                None
-            }
-            Event::Healed { path, error, .. } => {
-                let line = self.line(path)?;
-                line.note = match error {
-                    None => "mended, trying again".to_owned(),
-                    Some(failure) => clip(&format!("the remedy failed: {}", failure.message)),
-                };
-                Some(self.show(path))
-            }
-            Event::Agent { path, event } => self.agent(path, event),
-            _ => None,
-        }
-    }
-
-    /// A step lets time pass.
-    fn waits(&mut self, path: &Path, until: jiff::Timestamp) -> Option<Styled> {
-        let until = crate::output::local(until, &self.zone);
-        let line = self.line(path)?;
-        line.mark = Mark::Waiting;
-        line.started.get_or_insert_with(std::time::Instant::now);
-        line.note = format!("until {until}");
-        Some(self.show(path))
-    }
-
-    fn ended(
-        &mut self,
-        (path, ms): (&Path, u64),
-        next: &Next,
-        (error, warning): (Option<String>, Option<String>),
-        cached: bool,
-    ) -> Option<Styled> {
-        let zone = self.zone.clone();
-        let line = self.line(path)?;
-        let took = duration(std::time::Duration::from_millis(ms));
-        (line.mark, line.note) = match next {
-            Next::Retry { at } => (
-                Mark::Waiting,
-                format!(
-                    "{}; again at {}",
-                    error.unwrap_or_default(),
-                    at.to_zoned(zone).strftime("%H:%M:%S")
-                ),
-            ),
-            Next::Wait { .. } => (
-                Mark::Waiting,
-                format!("waits: {}", error.unwrap_or_default()),
-            ),
-            Next::Heal(heal) => (
-                Mark::Running,
-                format!("{}: calling `{}`", error.unwrap_or_default(), heal.tool),
-            ),
-            Next::Tolerate => (Mark::Tolerated, error.unwrap_or_default()),
-            Next::Fail | Next::Interrupt | Next::Block => (Mark::Failed, error.unwrap_or_default()),
-            Next::Judged => (Mark::Pending, String::new()),
-            Next::Verify { .. } => (Mark::Running, String::new()),
-            Next::Done if cached => (Mark::Done, "cached".to_owned()),
-            Next::Done => match warning {
-                Some(warning) => (Mark::Done, format!("{took}; {warning}")),
-                None => (Mark::Done, took),
-            },
-        };
-        Some(self.show(path))
-    }
-
-    fn item_ended(&mut self, path: &Path, next: &Next) -> Option<Styled> {
-        let goes_on = matches!(
-            next,
-            Next::Retry { .. }
-                | Next::Wait { .. }
-                | Next::Heal(_)
-                | Next::Judged
-                | Next::Verify { .. }
-        );
-        if goes_on {
+    /// Takes in a change. Gives back the line that says something new, for plain output.
+    pub(crate) fn apply(&mut self, progress: &Progress) -> Option<Styled> {
+        let path = progress.path.as_str();
+        if let Change::ItemEnded = progress.change {
+            self.end_item(path);
             return None;
         }
-        let parent = path.as_str().rsplit_once('[').map(|(parent, _)| parent)?;
-        let line = self.lines.iter_mut().find(|line| line.path == parent)?;
-        if let Some((done, _)) = &mut line.items {
-            *done += 1;
+        if let Change::Dispatched { agent, mission } = &progress.change {
+            self.begin_call(path, agent, clip(mission));
+            return Some(self.show_at(path));
         }
-        None
+        if self.begin(path, &progress.change) {
+            return None;
+        }
+        let (mark, note) = self.state(&progress.change)?;
+        let line = self.line_at(path)?;
+        if let Change::LookedUp { name } | Change::Refused { name, .. } = &progress.change {
+            line.name = Some(name.clone());
+        }
+        if let Change::Waits { .. } = progress.change {
+            line.started.get_or_insert_with(Instant::now);
+        }
+        if let Some(mark) = mark {
+            line.mark = mark;
+        }
+        line.note = note;
+        let is_news = !matches!(progress.change, Change::Answered { .. });
+        is_news.then(|| self.show_at(path))
     }
 
-    /// True for one item of a loop, which has no line of its own.
-    fn is_item(&self, path: &Path) -> bool {
-        path.as_str().ends_with(']')
+    /// Takes in what begins; false if the change is another one.
+    fn begin(&mut self, path: &str, change: &Change) -> bool {
+        let (note, items) = match change {
+            Change::Began { attempt: 0 | 1 } => (String::new(), None),
+            Change::Began { attempt } => (format!("attempt {attempt}"), None),
+            Change::LoopBegan { items } => (String::new(), Some((0, *items))),
+            Change::Called { name, args } => {
+                self.begin_call(path, name, calls::arguments(args));
+                return true;
+            }
+            _ => return false,
+        };
+        if let Some(line) = self.line_at(path) {
+            line.mark = Mark::Running;
+            line.started.get_or_insert_with(Instant::now);
+            match items {
+                Some(_) => line.items = items,
+                None => line.note = note,
+            }
+        }
+        true
+    }
+
+    /// The mark and the note of a step after a change; without a mark, the one it had stays.
+    fn state(&mut self, change: &Change) -> Option<(Option<Mark>, String)> {
+        let (mark, note) = match change {
+            Change::Waits { until } => {
+                let until = crate::output::local(*until, &self.zone);
+                (Mark::Waiting, format!("until {until}"))
+            }
+            Change::Retries { error, at } => {
+                let at = at.to_zoned(self.zone.clone());
+                let at = at.strftime("%H:%M:%S");
+                (Mark::Waiting, format!("{}; again at {at}", clip(error)))
+            }
+            Change::Postponed { error } => (Mark::Waiting, format!("waits: {}", clip(error))),
+            Change::Heals { error, tool } => {
+                (Mark::Running, format!("{}: calling `{tool}`", clip(error)))
+            }
+            Change::Healed { error: None } => {
+                return Some((None, "mended, trying again".to_owned()));
+            }
+            Change::Healed { error: Some(error) } => {
+                return Some((None, clip(&format!("the remedy failed: {error}"))));
+            }
+            Change::Judged => (Mark::Pending, String::new()),
+            Change::Verifies => (Mark::Running, String::new()),
+            Change::Done { cached: true, .. } => (Mark::Done, "cached".to_owned()),
+            Change::Done { took, warning, .. } => {
+                let took = duration(*took);
+                let note = match warning {
+                    Some(warning) => format!("{took}; {warning}"),
+                    None => took,
+                };
+                (Mark::Done, note)
+            }
+            Change::Tolerated { error } => (Mark::Tolerated, clip(error)),
+            Change::Failed { error } => (Mark::Failed, clip(error)),
+            Change::Skipped { reason } => (Mark::Skipped, clip(reason)),
+            Change::Reused => (Mark::Done, "as in the earlier run".to_owned()),
+            Change::Asked { message } => (Mark::Waiting, clip(message)),
+            Change::Answered { by } => (Mark::Pending, format!("answered by {by}")),
+            Change::Returned { took, error: None } => (Mark::Done, duration(*took)),
+            Change::Returned {
+                error: Some(error), ..
+            } => (Mark::Failed, clip(error)),
+            Change::LookedUp { .. } => (Mark::Tolerated, "looked up first".to_owned()),
+            Change::Refused { reason, .. } => {
+                (Mark::Tolerated, format!("refused: {}", clip(reason)))
+            }
+            Change::Dispatched { .. }
+            | Change::Began { .. }
+            | Change::LoopBegan { .. }
+            | Change::ItemEnded
+            | Change::Called { .. } => return None,
+        };
+        Some((Some(mark), note))
+    }
+
+    fn end_item(&mut self, path: &str) {
+        let line = self.lines.iter_mut().find(|line| line.path == path);
+        if let Some((done, _)) = line.and_then(|line| line.items.as_mut()) {
+            *done += 1;
+        }
     }
 
     /// The line of a step; a nested one gets its line below the step that runs its skill.
-    fn line(&mut self, path: &Path) -> Option<&mut Line> {
-        if self.is_item(path) || path.is_outputs() {
-            return None;
-        }
-        self.line_at(path.as_str())
-    }
-
     fn line_at(&mut self, text: &str) -> Option<&mut Line> {
         if let Some(at) = self.lines.iter().position(|line| line.path == text) {
             return self.lines.get_mut(at);
@@ -247,21 +206,8 @@ impl Tree {
             .iter()
             .rposition(below)
             .map_or(self.lines.len(), |at| at + 1);
-        let line = Line {
-            path: text.to_owned(),
-            name: None,
-            mark: Mark::Pending,
-            what: String::new(),
-            note: String::new(),
-            started: None,
-            items: None,
-        };
-        self.lines.insert(at, line);
+        self.lines.insert(at, Line::new(text));
         self.lines.get_mut(at)
-    }
-
-    fn show(&self, path: &Path) -> Styled {
-        self.show_at(path.as_str())
     }
 
     fn show_at(&self, path: &str) -> Styled {
@@ -320,8 +266,6 @@ impl Tree {
 }
 
 fn clip(text: &str) -> String {
-    let masked = deft_workflow::mask(text);
-    let text = masked.as_deref().unwrap_or(text);
     let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(NOTE) {
         Some((at, _)) => format!("{}…", &line[..at]),
@@ -330,7 +274,7 @@ fn clip(text: &str) -> String {
 }
 
 /// A length of time for people.
-pub(crate) fn duration(length: std::time::Duration) -> String {
+pub(crate) fn duration(length: Duration) -> String {
     let seconds = length.as_secs();
     match seconds {
         0 => format!("{} ms", length.as_millis()),
@@ -342,29 +286,24 @@ pub(crate) fn duration(length: std::time::Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use deft_model::RunId;
-
     use super::*;
 
     /// 21:30 in the evening in New York is the next day in Greenwich.
     #[test]
-    fn a_retry_is_announced_in_the_zone_of_who_looks() {
-        let at = "2026-07-02T01:30:05Z".parse().unwrap();
-        let ended = serde_json::json!({"ended": {
-            "path": "get", "attempt": 1, "ms": 5, "error": {"class": "network", "message": "no route"},
-            "next": {"retry": {"at": "2026-07-02T01:30:05Z"}},
-        }});
-        let event = serde_json::from_value(ended).unwrap();
-        let published = Published {
-            seq: 1,
-            at,
-            run: RunId::new("run_1"),
-            skill: "demo".to_owned(),
-            event,
+    fn a_retry_is_announced_in_the_zone_of_the_reader() {
+        let progress = Progress {
+            path: "get".to_owned(),
+            change: Change::Retries {
+                error: "no route".to_owned(),
+                at: "2026-07-02T01:30:05Z".parse().unwrap(),
+            },
         };
-        let steps = [("get".to_owned(), "fetch".to_owned())];
+        let steps = vec![PlannedStep {
+            id: "get".to_owned(),
+            what: "fetch".to_owned(),
+        }];
         let zone = TimeZone::get("America/New_York").unwrap();
-        let line = Tree::new(steps, false, zone).apply(&published);
+        let line = Tree::new(steps, false, zone).apply(&progress);
         assert_eq!(
             line.as_ref().map(Styled::as_str),
             Some("  ? get  fetch  no route; again at 21:30:05")

@@ -2,31 +2,27 @@
 
 use std::process::ExitCode;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::failure::Done;
 use crate::output::Output;
+use deft_wire::dry_run::{DryLoop, DryRun, DryStep, DryVerdict};
+use deft_wire::model::Choice;
 
-pub(crate) fn print(shown: &Value, output: &Output) -> Done {
+pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
     if output.json {
-        output.document(shown)?;
+        output.document(&json!(shown))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = format!(
-        "{} would do this; nothing was called\n",
-        shown["skill"].as_str().unwrap_or("")
-    );
+    let mut text = format!("{} would do this; nothing was called\n", shown.skill);
     let mut wave = 0;
-    for step in shown["steps"].as_array().into_iter().flatten() {
-        let at = step["wave"].as_u64().unwrap_or(0);
-        let together = at == wave;
-        wave = at;
-        text.push_str(&describe(step, together));
+    for step in &shown.steps {
+        text.push_str(&describe(step, step.wave == wave));
+        wave = step.wave;
     }
-    for found in shown["diagnostics"].as_array().into_iter().flatten() {
-        let word = |key: &str| found[key].as_str().unwrap_or_default();
-        text.push_str(&format!("{}: {}\n", word("severity"), word("message")));
-        if let Some(help) = found["help"].as_str() {
+    for found in &shown.diagnostics {
+        text.push_str(&format!("{}: {}\n", found.severity, found.message));
+        if let Some(help) = &found.help {
             text.push_str(&format!("  hint: {help}\n"));
         }
     }
@@ -34,78 +30,68 @@ pub(crate) fn print(shown: &Value, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(step: &Value, together: bool) -> String {
-    let word = |key: &str| step[key].as_str().unwrap_or_default().to_owned();
-    let number = match step["wave"].as_u64() {
-        Some(wave) if !together => format!("{wave:>4}. "),
-        _ => "   &  ".to_owned(),
+/// A step with its notes below; `together` with the step before it.
+fn describe(step: &DryStep, together: bool) -> String {
+    let number = if together {
+        "   &  ".to_owned()
+    } else {
+        format!("{:>4}. ", step.wave)
     };
-    let name = step["name"]
-        .as_str()
-        .map_or(String::new(), |name| format!(" {name}"));
-    let mut text = format!("{number}{}  {}{name}\n", word("id"), word("type"));
-    let mut line = |note: String| text.push_str(&format!("        {note}\n"));
-    match step["verdict"].as_str() {
-        Some("skip") => line(format!("skipped: {} is false", word("condition"))),
-        Some("depends") if !step["condition"].is_null() => {
-            line(format!("if {}", word("condition")));
+    let name = step.name.as_ref();
+    let name = name.map_or(String::new(), |name| format!(" {name}"));
+    let mut text = format!("{number}{}  {}{name}\n", step.id, step.kind);
+    for note in notes(step) {
+        text.push_str(&format!("        {note}\n"));
+    }
+    text
+}
+
+fn notes(step: &DryStep) -> Vec<String> {
+    let mut notes = Vec::new();
+    match (step.verdict, step.condition.as_deref()) {
+        (DryVerdict::Skip, condition) => {
+            let condition = condition.unwrap_or_default();
+            notes.push(format!("skipped: {condition} is false"));
         }
-        _ => {}
+        (DryVerdict::Depends, Some(condition)) => notes.push(format!("if {condition}")),
+        (DryVerdict::Depends, None) | (DryVerdict::Run, _) => {}
     }
-    if let Some(question) = step["confirm"].as_str() {
-        line(format!("asks first: {question}"));
+    if let Some(question) = &step.confirm {
+        notes.push(format!("asks first: {question}"));
     }
-    if let Some(repeat) = step["loop"].as_object() {
-        let items = match repeat["items"].as_array() {
-            Some(items) => format!("{} items", items.len()),
-            None => "items known later".to_owned(),
-        };
-        line(format!(
-            "for each `{}`: {items}",
-            repeat["var"].as_str().unwrap_or("item")
-        ));
+    notes.extend(step.repeat.as_ref().map(repeats));
+    for (key, value) in step.args.iter().filter_map(Value::as_object).flatten() {
+        notes.push(format!("{key}: {}", shown_value(value)));
     }
-    if let Some(args) = step["args"].as_object() {
-        for (key, value) in args {
-            line(format!("{key}: {}", shown_value(value)));
-        }
-    }
-    if let Some(until) = step["until"].as_str() {
-        line(format!(
+    if let Some(until) = step.until {
+        notes.push(format!(
             "waits until {until}, if the steps before it take no time"
         ));
     }
-    if let Some(unknown) = step["unknown"]
-        .as_array()
-        .filter(|unknown| !unknown.is_empty())
-    {
-        let places: Vec<&str> = unknown.iter().filter_map(Value::as_str).collect();
-        line(format!("known only when it runs: {}", places.join(", ")));
+    if !step.unknown.is_empty() {
+        let places = step.unknown.join(", ");
+        notes.push(format!("known only when it runs: {places}"));
     }
-    if step["type"] == "tool" {
-        line(format!(
-            "effects: {}, on error: {}",
-            word("effects"),
-            word("on_error")
-        ));
+    if step.kind == "tool" {
+        let (effects, on_error) = (step.effects.word(), &step.on_error);
+        notes.push(format!("effects: {effects}, on error: {on_error}"));
     }
-    for heal in step["heals"].as_array().into_iter().flatten() {
-        let when: Vec<&str> = heal["when"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        line(format!(
-            "mends {} with {}",
-            when.join(", "),
-            heal["tool"].as_str().unwrap_or("")
-        ));
+    for heal in &step.heals {
+        let when: Vec<&str> = heal.when.iter().map(|class| class.word()).collect();
+        notes.push(format!("mends {} with {}", when.join(", "), heal.tool));
     }
-    for problem in step["problems"].as_array().into_iter().flatten() {
-        line(format!("problem: {}", problem.as_str().unwrap_or_default()));
+    for problem in &step.problems {
+        notes.push(format!("problem: {problem}"));
     }
-    text
+    notes
+}
+
+fn repeats(repeat: &DryLoop) -> String {
+    let items = match &repeat.items {
+        Some(items) => format!("{} items", items.len()),
+        None => "items known later".to_owned(),
+    };
+    format!("for each `{}`: {items}", repeat.var)
 }
 
 fn shown_value(value: &Value) -> String {

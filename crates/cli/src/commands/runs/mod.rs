@@ -1,21 +1,20 @@
 //! `deft runs …`: history and control.
 
-pub(crate) mod list;
+mod list;
 mod logs;
 mod prune;
 mod show;
 
 use std::process::ExitCode;
 
-use deft_engine::ResumeWith;
-use deft_store::{CancelState, RunRow};
-use serde_json::Value;
+use serde_json::json;
 
-use super::run::{Watch, exit_code, print};
+use super::run::Watch;
 use crate::args::{Global, Resume, Roots, RunExport, Runs};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
-use deft_service::app::{self, App};
+use deft_service::App;
+use deft_service::runs::{self, Cancelled, RunWork};
 
 pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
     match command {
@@ -35,63 +34,35 @@ pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
     }
 }
 
-/// The run that an id, or the beginning of one, means.
-fn find(app: &App, id: &str) -> Done<RunRow> {
-    app.block_on(app.engine.find_run(id))
-        .map_err(|error| app::failure(&error))
-}
-
-/// Says in the document of a run whether whoever drove it is gone.
-fn mark_abandoned(app: &App, row: &RunRow, shown: &mut Value) {
-    shown["owner_gone"] = Value::Bool(app.engine.is_abandoned(row));
-}
-
 fn cancel(id: &str, global: &Global, output: &Output) -> Done {
     let app = App::without_skills(&global.workspace())?;
-    let row = find(&app, id)?;
-    let state = app.block_on(app.engine.cancel(&row.id, "deft runs cancel"));
-    let (row, said) = match state.map_err(|error| app::failure(&error))? {
-        CancelState::Done(row) => (row, "is cancelled"),
-        CancelState::Asked(row) => (row, "is asked to stop"),
-        CancelState::Already(row) => (row, "was over already"),
-        CancelState::Unknown => {
-            let message = format!("there is no run `{id}`");
-            return Err(
-                Failure::input("unknown_run", message).hint("`deft runs list` shows what there is")
-            );
-        }
+    let (run, said) = match runs::cancel(&app, id, "deft runs cancel")? {
+        Cancelled::Now(run) => (run, "is cancelled"),
+        Cancelled::Asked(run) => (run, "is asked to stop"),
+        Cancelled::Before(run) => (run, "was over already"),
     };
     if output.json {
-        output.document(&deft_engine::run_json(&row))?;
+        output.document(&json!(run))?;
     } else {
-        output.note(&format!("run {} {said}", row.id));
+        output.note(&format!("run {} {said}", run.id));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn resume(args: &Resume, global: &Global, output: &Output) -> Done {
     let app = App::open(&global.workspace_of(&args.roots))?;
-    let row = find(&app, &args.id)?;
-    let with = ResumeWith {
-        by: "deft runs resume".to_owned(),
-        old_revision: args.revision.is_some(),
-    };
-    let engine = app.engine.clone();
-    let watched = Watch {
-        plan: app.block_on(app.engine.plan(&row.skill)).ok(),
+    let watch = Watch {
+        steps: runs::planned_steps(&app, &args.id)?,
         yes: args.yes,
         global,
         output,
     };
-    let driven = watched.drive(&app, |attention| async move {
-        engine.resume(&row, &with, attention).await
-    })?;
-    let code = print(&app, &driven, output);
-    app.close_unless(async move {
-        let mut ends = driven.ends;
-        ends.next().await
-    });
-    code
+    let work = RunWork::Resume {
+        id: args.id.clone(),
+        by: "deft runs resume".to_owned(),
+        old_revision: args.revision.is_some(),
+    };
+    watch.drive_and_close(app, work)
 }
 
 fn rerun(
@@ -103,49 +74,31 @@ fn rerun(
     output: &Output,
 ) -> Done {
     let app = App::open(&global.workspace_of(roots))?;
-    let row = find(&app, id)?;
-    let engine = app.engine.clone();
-    let from = from.map(str::to_owned);
-    let watched = Watch {
-        plan: app.block_on(app.engine.plan(&row.skill)).ok(),
+    let watch = Watch {
+        steps: runs::planned_steps(&app, id)?,
         yes,
         global,
         output,
     };
-    let driven = watched.drive(&app, |attention| async move {
-        engine
-            .rerun(&row, from.as_deref(), "rerun", attention)
-            .await
-    })?;
-    let code = print(&app, &driven, output);
-    app.close_unless(async move {
-        let mut ends = driven.ends;
-        ends.next().await
-    });
-    code
+    let work = RunWork::Rerun {
+        id: id.to_owned(),
+        from: from.map(str::to_owned),
+    };
+    watch.drive_and_close(app, work)
 }
 
 fn export(args: &RunExport, global: &Global, output: &Output) -> Done {
     let app = App::to_read(&global.workspace())?;
-    let row = find(&app, &args.id)?;
-    let shown = app.block_on(app.engine.export(&row));
-    let shown = shown.map_err(|error| app::failure(&error))?;
+    let archive = runs::export(&app, &args.id)?;
+    let id = archive.run.run.id.clone();
+    let document = json!(archive);
     match &args.to {
-        None => output.document(&shown)?,
+        None => output.document(&document)?,
         Some(path) => {
-            std::fs::write(path, format!("{shown:#}\n"))
+            std::fs::write(path, format!("{document:#}\n"))
                 .map_err(|problem| Failure::file(path, "write", &problem))?;
-            output.note(&format!("run {} is in `{}`", row.id, path.display()));
+            output.note(&format!("run {id} is in `{}`", path.display()));
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The code of a run that is over, for commands that wait for one.
-pub(crate) fn code_of(app: &App, row: &RunRow) -> Done {
-    let shown = app.block_on(app.engine.show(row));
-    Ok(exit_code(
-        row,
-        &shown.map_err(|error| app::failure(&error))?,
-    ))
 }

@@ -3,119 +3,124 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{find, mark_abandoned};
 use crate::args::Global;
 use crate::failure::Done;
-use crate::output::{self, Output};
+use crate::output::{Output, local};
 use crate::progress::duration;
-use deft_service::app::{self, App};
-use deft_service::talk::{Usage, known_cost};
+use deft_service::talk::Usage;
+use deft_service::{App, runs};
+use deft_wire::model::{Outcome, Usd};
+use deft_wire::run::{
+    CallStatus, CallView, ItemCounts, RunDetail, RunDocument, RunNotice, RunView, StepStatus,
+    StepView,
+};
 
 /// The longest value on a line; `--json` shows all of it.
 const VALUE: usize = 160;
 
+/// The most failed items of a loop that a line names.
+const FAILED_ITEMS: usize = 10;
+
 pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
     let app = App::to_read(&global.workspace())?;
-    let row = find(&app, id)?;
-    let shown = app.block_on(app.engine.show(&row));
-    let mut shown = shown.map_err(|error| app::failure(&error))?;
-    mark_abandoned(&app, &row, &mut shown);
+    let run = runs::show(&app, id)?;
     if output.json {
-        output.document(&json!({ "run": shown }))?;
+        output.document(&json!(RunDocument { run }))?;
     } else {
-        output.data(story(&shown, &app.zone))?;
+        output.data(story(&run, &app.zone))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn story(run: &Value, zone: &TimeZone) -> String {
-    let word = |key: &str| run[key].as_str().unwrap_or_default();
-    let gone = run["owner_gone"] == true;
-    let state = match word("outcome") {
-        "" if gone => "running, but its process is gone",
-        "" => word("status"),
-        outcome => outcome,
-    };
-    let mut text = format!("{}  {}  {state}\n", word("id"), word("skill"));
-    let mut line = |name: &str, value: &str| {
-        if !value.is_empty() {
-            text.push_str(&format!("  {name:<10} {value}\n"));
-        }
-    };
-    line("revision", word("revision").get(..12).unwrap_or_default());
-    line("cause", word("cause"));
-    line("slot", &slots(run, zone));
-    if let Some(why) = run["check_failed"].as_str() {
-        line("check", &format!("could not be made: {why}"));
-    }
-    line("key", word("key"));
-    line("made from", word("parent"));
-    line("started", &local(word("started_at"), zone));
-    line("took", &took(&run["duration_ms"]));
-    line("models", &models(&run["usage"]));
-    line("waits for", word("waiting_for"));
-    line("inputs", &short(&run["inputs"]));
-    line("outputs", &short(&run["outputs"]));
-    if let Some(message) = run["error"]["message"].as_str() {
-        let class = run["error"]["class"].as_str().unwrap_or("other");
-        // That a slot is passed over is no failure.
-        match word("outcome") {
-            "skipped" | "missed" => line("why", message),
-            _ => line("error", &format!("{message} ({class})")),
-        }
-        line("hint", run["error"]["hint"].as_str().unwrap_or_default());
-    }
-    if gone {
-        let id = word("id");
-        line(
-            "hint",
-            &format!("`deft runs resume {id}` or `deft up` goes on"),
-        );
-    }
-    for notice in run["notices"].as_array().into_iter().flatten() {
-        line("notice", &told(notice));
-    }
-    for step in run["steps"].as_array().into_iter().flatten() {
+fn story(detail: &RunDetail, zone: &TimeZone) -> String {
+    let mut text = head(detail, zone);
+    for step in &detail.steps {
         text.push_str(&step_line(step, zone));
-        for warning in step["warnings"].as_array().into_iter().flatten() {
-            let depth = word_in(step, "id").matches('/').count() + 2;
-            let indent = "  ".repeat(depth);
-            text.push_str(&format!(
-                "{indent}! {}\n",
-                warning.as_str().unwrap_or_default()
-            ));
+        let indent = "  ".repeat(step.id.matches('/').count() + 2);
+        for warning in &step.warnings {
+            text.push_str(&format!("{indent}! {warning}\n"));
         }
-        let calls = run["calls"].as_array().into_iter().flatten();
-        for call in calls.filter(|call| belongs(call, step)) {
+        for call in detail.calls.iter().filter(|call| belongs(call, step)) {
             text.push_str(&call_line(call));
         }
     }
     text
 }
 
-/// The planned instant, or the stretch of instants that this row stands for.
-fn slots(run: &Value, zone: &TimeZone) -> String {
-    let time = |key: &str| local(run[key].as_str().unwrap_or_default(), zone);
-    match run["slot_count"].as_u64() {
-        Some(count) if count > 1 => {
-            format!("{} to {}, {count} slots", time("slot"), time("slot_until"))
+/// The run itself, above its steps.
+fn head(detail: &RunDetail, zone: &TimeZone) -> String {
+    let run = &detail.run;
+    let gone = detail.owner_gone == Some(true);
+    let state = match run.outcome {
+        Some(outcome) => outcome.to_string(),
+        None if gone => "running, but its process is gone".to_owned(),
+        None => run.status.to_string(),
+    };
+    let mut text = format!("{}  {}  {state}\n", run.id, run.skill);
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("  {name:<10} {value}\n"));
         }
-        _ => time("slot"),
+    };
+    line("revision", run.revision.get(..12).unwrap_or_default());
+    line("cause", &run.cause);
+    line("slot", &slots(run, zone));
+    if let Some(why) = &detail.check_failed {
+        line("check", &format!("could not be made: {why}"));
+    }
+    line("key", run.key.as_deref().unwrap_or_default());
+    let parent = run.parent.as_ref();
+    line("made from", parent.map_or("", |parent| parent.as_str()));
+    let started = run.started_at;
+    line(
+        "started",
+        &started.map_or(String::new(), |at| local(at, zone)),
+    );
+    line("took", &took(run.duration_ms));
+    line("models", &models(run));
+    line("waits for", run.waiting_for.as_deref().unwrap_or_default());
+    line("inputs", &short(&run.inputs));
+    line("outputs", &short(&run.outputs));
+    if let Some(error) = &run.error {
+        // That a slot is passed over is no failure.
+        match run.outcome {
+            Some(Outcome::Skipped | Outcome::Missed) => line("why", &error.message),
+            _ => line("error", &format!("{} ({})", error.message, error.class)),
+        }
+        line("hint", error.hint.as_deref().unwrap_or_default());
+    }
+    if gone {
+        let hint = format!("`deft runs resume {}` or `deft up` goes on", run.id);
+        line("hint", &hint);
+    }
+    for notice in &detail.notices {
+        line("notice", &told(notice));
+    }
+    text
+}
+
+/// The planned instant, or the stretch of instants that this row stands for.
+fn slots(run: &RunView, zone: &TimeZone) -> String {
+    let shown = |at: Option<_>| at.map_or(String::new(), |at| local(at, zone));
+    match run.slot_count {
+        0 | 1 => shown(run.slot),
+        count => {
+            let (first, last) = (shown(run.slot), shown(run.slot_until));
+            format!("{first} to {last}, {count} slots")
+        }
     }
 }
 
 /// What models took, if any were asked.
-fn models(usage: &Value) -> String {
-    let count = |key: &str| usage[key].as_u64().unwrap_or_default();
+fn models(run: &RunView) -> String {
     let usage = Usage {
-        input_tokens: count("input_tokens"),
-        output_tokens: count("output_tokens"),
-        cost_usd: known_cost(usage),
-        llm_calls: count("llm_calls"),
+        input_tokens: run.usage.input_tokens,
+        output_tokens: run.usage.output_tokens,
+        cost_usd: Some(run.usage.cost_usd).filter(|cost| *cost != Usd::default()),
+        llm_calls: run.usage.llm_calls,
     };
     match usage.llm_calls {
         0 => String::new(),
@@ -124,135 +129,113 @@ fn models(usage: &Value) -> String {
 }
 
 /// What people were told, and whether it arrived.
-fn told(notice: &Value) -> String {
-    let word = |key: &str| notice[key].as_str().unwrap_or_default();
-    let more = match (word("receipt"), word("error")) {
-        ("", "") => String::new(),
-        ("", error) => format!(": {error}"),
-        (receipt, _) => format!(": {receipt}"),
-    };
-    format!("{} {}{more}", word("kind"), word("status"))
-}
-
-fn word_in<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
+fn told(notice: &RunNotice) -> String {
+    let mut said = [&notice.receipt, &notice.error].into_iter().flatten();
+    let more = said.find(|text| !text.is_empty());
+    let more = more.map_or(String::new(), |more| format!(": {more}"));
+    format!("{} {}{more}", notice.kind, notice.status.word())
 }
 
 /// How far a loop came, and which of its items failed.
-fn items(items: &serde_json::Map<String, Value>) -> String {
-    let mut text = format!("{}/{} items", items["done"], items["total"]);
-    let failed = items["failed"].as_u64().unwrap_or_default();
-    if failed > 0 {
-        let named = items.get("failed_items").and_then(Value::as_array);
-        let named = named.into_iter().flatten().take(10);
+fn items(items: &ItemCounts) -> String {
+    let mut text = format!("{}/{} items", items.done, items.total);
+    if items.failed > 0 {
+        let named = items.failed_items.iter().take(FAILED_ITEMS);
         let named: Vec<String> = named.map(|item| format!("[{item}]")).collect();
-        let more = if failed > 10 { ", …" } else { "" };
-        text.push_str(&format!(", {failed} failed: {}{more}", named.join(", ")));
+        let more = if items.failed > FAILED_ITEMS {
+            ", …"
+        } else {
+            ""
+        };
+        let named = named.join(", ");
+        text.push_str(&format!(", {} failed: {named}{more}", items.failed));
     }
     text
 }
 
 /// Why a step was skipped or what it waits for; the end of a wait in the zone of the person.
-fn reason(step: &Value, zone: &TimeZone) -> String {
-    let reason = word_in(step, "reason");
-    let until = reason
-        .strip_prefix("until ")
-        .filter(|_| step["type"] == "wait");
-    match until {
+fn reason(step: &StepView, zone: &TimeZone) -> String {
+    let reason = step.reason.as_deref().unwrap_or_default();
+    let until = reason.strip_prefix("until ");
+    let until = until.filter(|_| step.kind == "wait");
+    match until.and_then(|instant| instant.parse().ok()) {
         Some(instant) => format!("until {}", local(instant, zone)),
         None => reason.to_owned(),
     }
 }
 
-fn step_line(step: &Value, zone: &TimeZone) -> String {
-    let word = |key: &str| step[key].as_str().unwrap_or_default();
-    let sign = match word("status") {
-        "success" => "✓",
-        "error" => "✗",
-        "skipped" => "-",
-        "waiting" => "?",
-        "running" => "▸",
-        _ => "·",
+fn step_line(step: &StepView, zone: &TimeZone) -> String {
+    let sign = match step.status {
+        StepStatus::Success => "✓",
+        StepStatus::Error => "✗",
+        StepStatus::Skipped => "-",
+        StepStatus::Waiting => "?",
+        StepStatus::Running => "▸",
+        StepStatus::Pending => "·",
     };
-    let indent = "  ".repeat(word("id").matches('/').count() + 1);
-    let attempts = step["attempts"].as_u64().unwrap_or(0);
-    let tried = if attempts > 1 {
-        format!("{attempts} attempts")
-    } else {
-        String::new()
+    let indent = "  ".repeat(step.id.matches('/').count() + 1);
+    let tried = match step.attempts {
+        0 | 1 => String::new(),
+        attempts => format!("{attempts} attempts"),
     };
-    let items = step["items"].as_object().map_or(String::new(), items);
-    let said = match word("status") {
-        "error" => step["error"]["message"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned(),
-        "success" => short(&step["result"]),
-        _ => reason(step, zone),
+    let said = match step.status {
+        StepStatus::Error => step.error.as_ref().map(|error| error.message.clone()),
+        StepStatus::Success => Some(short(&step.result)),
+        _ => Some(reason(step, zone)),
     };
     let parts = [
-        word("type").to_owned(),
-        took(&step["duration_ms"]),
+        step.kind.clone(),
+        took(step.duration_ms),
         tried,
-        items,
-        said,
+        step.items.as_ref().map_or(String::new(), items),
+        said.unwrap_or_default(),
     ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("{indent}{sign} {}  {}\n", word("id"), parts.join("  "))
+    format!("{indent}{sign} {}  {}\n", step.id, joined(parts))
 }
 
 /// Whether an agent of this step, or of one of its items, made a call.
-fn belongs(call: &Value, step: &Value) -> bool {
-    let (place, id) = (&call["step_id"], step["id"].as_str().unwrap_or_default());
-    let rest = place.as_str().and_then(|place| place.strip_prefix(id));
+fn belongs(call: &CallView, step: &StepView) -> bool {
+    let rest = call.step_id.strip_prefix(&step.id);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
 /// A call of an agent: what, with which arguments, who allowed it, and what came of it.
-fn call_line(call: &Value) -> String {
-    let word = |key: &str| call[key].as_str().unwrap_or_default();
-    let step = word("step_id").matches('/').count();
-    let depth = call["depth"]
-        .as_u64()
-        .and_then(|depth| usize::try_from(depth).ok());
-    let indent = "  ".repeat(step + depth.unwrap_or_default() + 2);
-    let (sign, what) = match word("status") {
-        "success" => ("✓", ""),
-        "error" => ("✗", ""),
-        "refused" => ("✗", "refused"),
-        "answered" => ("·", "answered by deft"),
-        "waiting" => ("?", "waits for an answer"),
-        _ => ("▸", ""),
+fn call_line(call: &CallView) -> String {
+    let step = call.step_id.matches('/').count();
+    let indent = "  ".repeat(step + call.depth + 2);
+    let (sign, what) = match call.status {
+        CallStatus::Success => ("✓", ""),
+        CallStatus::Error => ("✗", ""),
+        CallStatus::Refused => ("✗", "refused"),
+        CallStatus::Answered => ("·", "answered by deft"),
+        CallStatus::Waiting => ("?", "waits for an answer"),
+        CallStatus::Running => ("▸", ""),
     };
-    let answered = match (word("answered_by"), word("status")) {
-        ("", _) => String::new(),
-        (by, "refused") => format!("answered by {by}"),
-        (by, _) => format!("approved by {by}"),
+    let answered = match (&call.answered_by, call.status) {
+        (None, _) => String::new(),
+        (Some(by), CallStatus::Refused) => format!("answered by {by}"),
+        (Some(by), _) => format!("approved by {by}"),
     };
     let parts = [
-        short(&call["args"]),
-        took(&call["duration_ms"]),
+        short(&json!(call.args)),
+        took(call.duration_ms),
         what.to_owned(),
         answered,
-        short(&call["note"]),
+        short(&json!(call.note)),
     ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("{indent}{sign} {}  {}\n", word("tool"), parts.join("  "))
+    format!("{indent}{sign} {}  {}\n", call.tool, joined(parts))
         .trim_end_matches(' ')
         .to_owned()
 }
 
-/// An instant in the zone of the person who looks.
-fn local(instant: &str, zone: &TimeZone) -> String {
-    match instant.parse::<Timestamp>() {
-        Ok(at) => output::local(at, zone),
-        Err(_) => instant.to_owned(),
-    }
+fn joined(parts: [String; 5]) -> String {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("  ")
 }
 
-fn took(ms: &Value) -> String {
-    let ms = ms.as_u64().map(Duration::from_millis);
-    ms.map_or(String::new(), duration)
+fn took(ms: Option<u64>) -> String {
+    let length = ms.map(Duration::from_millis);
+    length.map_or(String::new(), duration)
 }
 
 /// A value on one line.

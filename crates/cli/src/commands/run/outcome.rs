@@ -1,0 +1,159 @@
+//! What became of a run, for people, and the exit code for it.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Driven, INTERRUPTED};
+use crate::failure::Done;
+use crate::output::Output;
+use crate::progress::duration;
+use deft_service::{App, runs};
+use deft_wire::model::{FailureClass, Outcome, RunStatus};
+use deft_wire::run::{RunDetail, RunError, RunView, StepStatus};
+
+/// Prints what became of a run, and gives the exit code for it.
+pub(super) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
+    let detail = runs::detail(app, driven.run.as_str())?;
+    let code = if driven.interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        exit_code(&detail)
+    };
+    if output.json {
+        output.document(&json!(detail))?;
+        return Ok(code);
+    }
+    say_outcome(&detail, output);
+    match &detail.run.outputs {
+        Value::Null => {}
+        Value::String(text) => output.data(text.as_str())?,
+        Value::Object(map) if map.is_empty() => {}
+        other => output.document(other)?,
+    }
+    Ok(code)
+}
+
+fn say_outcome(detail: &RunDetail, output: &Output) {
+    let run = &detail.run;
+    let id = &run.id;
+    match (run.status, run.outcome) {
+        (RunStatus::Waiting, _) => say_waiting(detail, output),
+        (_, Some(outcome @ (Outcome::Success | Outcome::Skipped))) => {
+            say_success(run, outcome, output);
+        }
+        (_, Some(outcome)) => say_failure(run, outcome, output),
+        (RunStatus::Running, None) => {
+            output.complain(&format!("interrupted: run {id} was left as it is"));
+            output.complain(&format!(
+                "hint: `deft runs show {id}` says how far it came, `deft runs resume {id}` goes on"
+            ));
+        }
+        (status, None) => output.note(&format!("run {id} is {status}")),
+    }
+}
+
+fn say_waiting(detail: &RunDetail, output: &Output) {
+    let id = &detail.run.id;
+    let what = detail.run.waiting_for.as_deref().unwrap_or("something");
+    if lets_time_pass(detail) {
+        output.note(&format!("run {id} is parked for {what}"));
+        output.note(&format!(
+            "hint: `deft up` or `deft tick` continues it then, `deft runs cancel {id}` ends it"
+        ));
+    } else {
+        output.complain(&format!("run {id} waits for {what}"));
+        output.complain(&format!(
+            "hint: `deft runs resume {id}` asks here, `deft approvals list` shows what waits"
+        ));
+    }
+}
+
+fn say_success(run: &RunView, outcome: Outcome, output: &Output) {
+    let error = run.error.as_ref();
+    let why = error.map_or(String::new(), |error| format!(": {}", error.message));
+    let line = format!("{outcome}{}{why}  {}", took(run), run.id);
+    if met_limit(run) {
+        output.complain(&line);
+        let hint = error.and_then(|error| error.hint.as_deref());
+        hint.iter()
+            .for_each(|hint| output.complain(&format!("hint: {hint}")));
+    } else {
+        output.note(&line);
+    }
+}
+
+fn say_failure(run: &RunView, outcome: Outcome, output: &Output) {
+    let error = run.error.as_ref();
+    let message = error.map_or("", |error| &error.message);
+    let step = error.and_then(|error| error.step.as_deref());
+    let place = step.map_or(String::new(), |step| format!(" in `{step}`"));
+    output.complain(&format!(
+        "{outcome}{place}{}: {message}  {}",
+        took(run),
+        run.id
+    ));
+    let hint = error.and_then(|error| error.hint.as_deref());
+    if let Some(hint) = hint {
+        output.complain(&format!("hint: {hint}"));
+    }
+    let hinted = hint.is_some_and(|hint| hint.contains("resume"));
+    let resumable = matches!(
+        outcome,
+        Outcome::Interrupted | Outcome::Error | Outcome::Cancelled
+    );
+    if resumable && !hinted {
+        output.note(&format!("hint: {}", next_step(run)));
+    }
+}
+
+fn took(run: &RunView) -> String {
+    let took = run.duration_ms.map(Duration::from_millis);
+    took.map_or(String::new(), |took| format!(" after {}", duration(took)))
+}
+
+/// What can be done about a run that failed. What is wrong with the skill itself fails again however
+/// often the run is resumed.
+fn next_step(run: &RunView) -> String {
+    let id = &run.id;
+    let is_of_skill =
+        |error: &&RunError| matches!(error.class, FailureClass::Invalid | FailureClass::Limit);
+    let Some(error) = run.error.as_ref().filter(is_of_skill) else {
+        return format!("`deft runs resume {id}` goes on from there");
+    };
+    let step = error.step.as_deref();
+    match step.and_then(|step| step.split(['/', '[']).next()) {
+        Some(step) => {
+            format!("once that is mended, `deft runs rerun {id} --from {step}` goes on from there")
+        }
+        None => format!("once that is mended, `deft runs rerun {id}` runs it again"),
+    }
+}
+
+/// Whether a run waits because a step of it lets time pass.
+fn lets_time_pass(detail: &RunDetail) -> bool {
+    let waiting_for = detail.run.waiting_for.as_deref();
+    let answer = waiting_for.is_some_and(|what| what.starts_with("an answer"));
+    let mut steps = detail.steps.iter();
+    !answer && steps.any(|step| step.kind == "wait" && step.status == StepStatus::Waiting)
+}
+
+/// The exit code for a run.
+pub(crate) fn exit_code(detail: &RunDetail) -> ExitCode {
+    let run = &detail.run;
+    let code = match (run.status, run.outcome) {
+        (RunStatus::Waiting, _) if lets_time_pass(detail) => 0,
+        (RunStatus::Waiting, _) => 5,
+        (_, Some(Outcome::Error)) if met_limit(run) => 6,
+        (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,
+        (_, Some(_)) => 1,
+    };
+    ExitCode::from(code)
+}
+
+/// Whether a run ended at a limit of steps, repetitions or money.
+fn met_limit(run: &RunView) -> bool {
+    let class = run.error.as_ref().map(|error| error.class);
+    matches!(class, Some(FailureClass::Limit | FailureClass::Budget))
+}

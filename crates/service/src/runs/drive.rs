@@ -1,0 +1,160 @@
+//! A run that this process drives: its progress as a stream, its questions to a person, and its end.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+
+use deft_engine::{Admission, Attention, Engine, Error, Published, ResumeWith};
+use deft_model::RunId;
+use deft_wire::Done;
+use tokio::sync::broadcast::Receiver;
+
+use super::progress::Progress;
+use super::{StartRun, find_row};
+use crate::app::{self, App};
+use crate::ask::Asker;
+
+/// What is to be driven.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunWork {
+    /// A new run.
+    Start(StartRun),
+    /// A run that waits, failed or was interrupted continues.
+    Resume {
+        /// Its id or the beginning of it.
+        id: String,
+        /// Who asks for it, as the record says.
+        by: String,
+        /// Continue with the pinned revision even when the skill has changed since.
+        old_revision: bool,
+    },
+    /// A run is made again.
+    Rerun {
+        /// Its id or the beginning of it.
+        id: String,
+        /// The step to begin with; results of earlier steps are reused.
+        from: Option<String>,
+    },
+}
+
+/// Who answers the questions of a run.
+#[derive(Clone, Default)]
+pub struct Answers {
+    /// A person who can be asked at once.
+    pub asker: Option<Arc<dyn Asker>>,
+    /// Questions are answered with yes; the record names this as the reason.
+    pub assume_yes: Option<String>,
+}
+
+/// A run while it is driven.
+pub struct Drive {
+    engine: Engine,
+    work: Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>,
+    events: Receiver<Arc<Published>>,
+    admitted: Arc<OnceLock<RunId>>,
+    ended: Option<Admission>,
+}
+
+/// The next thing that a drive says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Update {
+    /// Something changed.
+    Progress(Progress),
+    /// The run is over, or waits for something else than this process.
+    Ended {
+        /// The run.
+        run: RunId,
+        /// Whether a run with the same key was there already, so that nothing was run.
+        existing: bool,
+    },
+}
+
+/// Prepares to drive a run. It begins with the first call of [`Drive::next`].
+pub fn drive(app: &App, work: RunWork, answers: Answers) -> Done<Drive> {
+    let admitted = Arc::new(OnceLock::new());
+    let attention = Attention {
+        hear: None,
+        asker: answers.asker,
+        assume_yes: answers.assume_yes,
+        parks: false,
+        admitted: Some(Arc::clone(&admitted)),
+    };
+    let engine = app.engine.clone();
+    Ok(Drive {
+        events: engine.subscribe(),
+        work: future(app, work, attention)?,
+        engine,
+        admitted,
+        ended: None,
+    })
+}
+
+type Work = Pin<Box<dyn Future<Output = Result<Admission, Error>> + Send>>;
+
+fn future(app: &App, work: RunWork, attention: Attention) -> Done<Work> {
+    let engine = app.engine.clone();
+    Ok(match work {
+        RunWork::Start(start) => Box::pin(async move { engine.run(start.into(), attention).await }),
+        RunWork::Resume {
+            id,
+            by,
+            old_revision,
+        } => {
+            let row = find_row(app, &id)?;
+            let with = ResumeWith { by, old_revision };
+            Box::pin(async move { engine.resume(&row, &with, attention).await })
+        }
+        RunWork::Rerun { id, from } => {
+            let row = find_row(app, &id)?;
+            Box::pin(async move {
+                let from = from.as_deref();
+                engine.rerun(&row, from, "rerun", attention).await
+            })
+        }
+    })
+}
+
+impl Drive {
+    /// The run, once it is stored.
+    pub fn run(&self) -> Option<&RunId> {
+        self.admitted.get()
+    }
+
+    /// Waits for the next change. A caller may drop the future and call again; nothing is lost.
+    pub async fn next(&mut self) -> Done<Update> {
+        loop {
+            if let Some(ended) = &self.ended {
+                let events = &mut self.events;
+                let rest = std::iter::from_fn(|| events.try_recv().ok());
+                let mut rest = rest.filter_map(|event| Progress::read(&event));
+                return Ok(match rest.next() {
+                    Some(progress) => Update::Progress(progress),
+                    None => Update::Ended {
+                        run: ended.run().id.clone(),
+                        existing: matches!(ended, Admission::Existing(_)),
+                    },
+                });
+            }
+            tokio::select! {
+                biased;
+                event = self.events.recv() => {
+                    let progress = event.ok().and_then(|event| Progress::read(&event));
+                    if let Some(progress) = progress {
+                        return Ok(Update::Progress(progress));
+                    }
+                }
+                done = &mut self.work => {
+                    self.ended = Some(done.map_err(|error| app::failure(&error))?);
+                }
+            }
+        }
+    }
+
+    /// Asks the run to stop. It ends as soon as that is safe.
+    pub async fn cancel(&self, by: &str) -> Done<()> {
+        let Some(run) = self.run() else {
+            return Ok(());
+        };
+        let asked = self.engine.cancel(run, by).await;
+        asked.map(drop).map_err(|error| app::failure(&error))
+    }
+}

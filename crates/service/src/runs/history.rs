@@ -1,0 +1,193 @@
+//! Runs that are stored: lists, details, events, and what may be done to them from outside.
+
+use deft_model::RunId;
+use deft_store::{CancelState, PageEnd, RunFilter};
+use deft_wire::event::EventView;
+use deft_wire::model::{Outcome, RunStatus};
+use deft_wire::run::{ListedRun, PrunedRuns, RunArchive, RunDetail, RunView};
+use deft_wire::{Done, Failure};
+use jiff::Timestamp;
+
+use super::{find_row, view};
+use crate::app::{self, App};
+use crate::shape::read_document;
+
+/// Which runs to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunQuery {
+    /// Of this skill.
+    pub skill: Option<String>,
+    /// In this state.
+    pub status: Option<RunStatus>,
+    /// With this outcome.
+    pub outcome: Option<Outcome>,
+}
+
+/// The runs that a query asks for, newest first.
+pub struct RunPages<'a> {
+    app: &'a App,
+    filter: RunFilter,
+    end: Option<PageEnd>,
+}
+
+/// Lists runs.
+pub fn list(app: &App, query: RunQuery) -> RunPages<'_> {
+    let filter = RunFilter {
+        skill: query.skill,
+        statuses: query.status.into_iter().collect(),
+        outcomes: query.outcome.into_iter().collect(),
+        ..RunFilter::default()
+    };
+    RunPages {
+        app,
+        filter,
+        end: None,
+    }
+}
+
+impl RunPages<'_> {
+    /// The next runs, at most so many.
+    pub fn next(&mut self, limit: u32) -> Done<Vec<ListedRun>> {
+        let filter = RunFilter {
+            limit: Some(limit),
+            ..self.filter.clone()
+        };
+        let page = self.app.engine.store().run_page(filter, self.end);
+        let page = self.app.block_on(page);
+        let page = page.map_err(|error| app::store(&error))?;
+        self.end = page.end.or(self.end);
+        let listed = page.runs.iter().map(|row| {
+            Ok(ListedRun {
+                run: view(row)?,
+                owner_gone: self.app.engine.is_abandoned(row),
+            })
+        });
+        listed.collect()
+    }
+
+    /// How many runs there are in all.
+    pub fn count(&self) -> Done<u64> {
+        let count = self.app.engine.store().count_runs(self.filter.clone());
+        self.app.block_on(count).map_err(|error| app::store(&error))
+    }
+}
+
+/// A run without its steps, by its id or the beginning of it.
+pub fn find(app: &App, id: &str) -> Done<RunView> {
+    view(&find_row(app, id)?)
+}
+
+/// A run with its steps.
+pub fn detail(app: &App, id: &str) -> Done<RunDetail> {
+    let row = find_row(app, id)?;
+    let shown = app.block_on(app.engine.show(&row));
+    read_document(shown.map_err(|error| app::failure(&error))?)
+}
+
+/// The same, with whether the process that drove the run is gone.
+pub fn show(app: &App, id: &str) -> Done<RunDetail> {
+    let row = find_row(app, id)?;
+    let shown = app.block_on(app.engine.show(&row));
+    let shown: RunDetail = read_document(shown.map_err(|error| app::failure(&error))?)?;
+    Ok(RunDetail {
+        owner_gone: Some(app.engine.is_abandoned(&row)),
+        ..shown
+    })
+}
+
+/// All events of a run so far.
+pub fn events(app: &App, id: &str) -> Done<Vec<EventView>> {
+    Ok(EventStream::open(app, id)?.next()?.events)
+}
+
+/// The events of a run as they come; another process may be driving it.
+pub struct EventStream<'a> {
+    app: &'a App,
+    run: RunId,
+    after: u64,
+}
+
+/// Some events of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewEvents {
+    /// The events, oldest first.
+    pub events: Vec<EventView>,
+    /// Whether the run is over, and so nothing follows.
+    pub over: bool,
+}
+
+impl<'a> EventStream<'a> {
+    /// The stream of a run, named by its id or the beginning of it.
+    pub fn open(app: &'a App, id: &str) -> Done<Self> {
+        let run = find_row(app, id)?.id;
+        Ok(Self { app, run, after: 0 })
+    }
+
+    /// The run.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The events since the last look.
+    pub fn next(&mut self) -> Done<NewEvents> {
+        // The row first: the event that ends the run is then among the events.
+        let row = find_row(self.app, self.run.as_str())?;
+        let found = self.app.engine.public_events(&row, self.after);
+        let found = self.app.block_on(found);
+        let found = found.map_err(|error| app::failure(&error))?;
+        let events: Vec<EventView> = found.into_iter().map(read_document).collect::<Done<_>>()?;
+        self.after = events.last().map_or(self.after, |event| event.seq);
+        Ok(NewEvents {
+            events,
+            over: row.status == RunStatus::Done,
+        })
+    }
+}
+
+/// A run that was to be cancelled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cancelled {
+    /// It is over.
+    Now(RunView),
+    /// The process that drives it is asked to stop.
+    Asked(RunView),
+    /// It was over before.
+    Before(RunView),
+}
+
+/// Cancels a run. `by` is recorded as the one who asked.
+pub fn cancel(app: &App, id: &str, by: &str) -> Done<Cancelled> {
+    let row = find_row(app, id)?;
+    let state = app.block_on(app.engine.cancel(&row.id, by));
+    match state.map_err(|error| app::failure(&error))? {
+        CancelState::Done(row) => view(&row).map(Cancelled::Now),
+        CancelState::Asked(row) => view(&row).map(Cancelled::Asked),
+        CancelState::Already(row) => view(&row).map(Cancelled::Before),
+        CancelState::Unknown => {
+            let message = format!("there is no run `{id}`");
+            let hint = "`deft runs list` shows what there is";
+            Err(Failure::input("unknown_run", message).hint(hint))
+        }
+    }
+}
+
+/// Everything that is stored of a run.
+pub fn export(app: &App, id: &str) -> Done<RunArchive> {
+    let row = find_row(app, id)?;
+    let shown = app.block_on(app.engine.export(&row));
+    read_document(shown.map_err(|error| app::failure(&error))?)
+}
+
+/// Deletes runs that ended before an instant, or only says which.
+pub fn prune(app: &App, before: Timestamp, dry_run: bool) -> Done<PrunedRuns> {
+    let pruned = app.block_on(app.engine.prune(before, dry_run));
+    let pruned = pruned.map_err(|error| app::failure(&error))?;
+    Ok(PrunedRuns {
+        ok: true,
+        dry_run,
+        before: deft_schedule::show(before, &app.zone),
+        runs: pruned.runs,
+        events: pruned.events,
+        cached_results: pruned.results,
+    })
+}

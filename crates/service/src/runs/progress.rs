@@ -1,0 +1,356 @@
+//! What changes in a run that is driven here, for a person who watches: more than public events say,
+//! because a tree of steps shows how a failure is handled while it is handled.
+
+use std::time::Duration;
+
+use deft_agent::{Event as AgentEvent, Interpretation, What};
+use deft_engine::Published;
+use deft_model::{Failure, Object};
+use deft_workflow::{Call, Ended, Event, Next, Path, warning};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::shape::{mask_text, mask_value};
+
+/// A change at one place of a run. Texts name secrets only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// The step; `outer/inner` inside a nested skill. A call of an agent is below its step.
+    pub path: String,
+    /// What changed.
+    pub change: Change,
+}
+
+/// What changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A step began.
+    Began {
+        /// Which attempt it is, from 1.
+        attempt: u32,
+    },
+    /// A step lets time pass.
+    Waits {
+        /// Until then.
+        until: Timestamp,
+    },
+    /// A loop began.
+    LoopBegan {
+        /// How many items it has.
+        items: usize,
+    },
+    /// An item of the loop at this path ended.
+    ItemEnded,
+    /// A step failed and is tried again.
+    Retries {
+        /// What went wrong.
+        error: String,
+        /// When it is tried again.
+        at: Timestamp,
+    },
+    /// A step cannot be done yet and waits.
+    Postponed {
+        /// What it waits for.
+        error: String,
+    },
+    /// A step failed, and a tool is called that mends that.
+    Heals {
+        /// What went wrong.
+        error: String,
+        /// The tool.
+        tool: String,
+    },
+    /// The remedy ended.
+    Healed {
+        /// Why it failed, if it did.
+        error: Option<String>,
+    },
+    /// The condition of a step was judged.
+    Judged,
+    /// The result of a step is checked.
+    Verifies,
+    /// A step succeeded.
+    Done {
+        /// How long it took.
+        took: Duration,
+        /// Whether its result is an earlier one.
+        cached: bool,
+        /// What a person should know all the same.
+        warning: Option<String>,
+    },
+    /// A step failed, and the run continues.
+    Tolerated {
+        /// What went wrong.
+        error: String,
+    },
+    /// A step failed.
+    Failed {
+        /// What went wrong.
+        error: String,
+    },
+    /// A step was left out.
+    Skipped {
+        /// Why.
+        reason: String,
+    },
+    /// The result of a step comes from an earlier run.
+    Reused,
+    /// A person is asked before a step.
+    Asked {
+        /// The question.
+        message: String,
+    },
+    /// The question was answered.
+    Answered {
+        /// Who answered.
+        by: String,
+    },
+    /// An agent called a tool or a skill.
+    Called {
+        /// The tool or skill.
+        name: String,
+        /// Its arguments.
+        args: Object,
+    },
+    /// An agent started another agent.
+    Dispatched {
+        /// The agent.
+        agent: String,
+        /// What it is to do.
+        mission: String,
+    },
+    /// A call of an agent ended.
+    Returned {
+        /// How long it took.
+        took: Duration,
+        /// Why it failed, if it did.
+        error: Option<String>,
+    },
+    /// An agent called a tool that it had not looked up yet.
+    LookedUp {
+        /// The tool.
+        name: String,
+    },
+    /// A call of an agent was refused.
+    Refused {
+        /// The tool.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Progress {
+    /// What a person sees of an event; nothing of some.
+    pub(crate) fn read(published: &Published) -> Option<Self> {
+        let (path, change) = match &published.event {
+            Event::Begun(begun) => {
+                let change = match *begun.call {
+                    Call::Wait { until } => Change::Waits { until },
+                    _ => Change::Began {
+                        attempt: begun.attempt,
+                    },
+                };
+                (&begun.path, change)
+            }
+            Event::Listed { path, items, .. } => {
+                let items = items.len();
+                (path, Change::LoopBegan { items })
+            }
+            Event::Ended(ended) => return step_ended(ended),
+            Event::Closed {
+                path, error, ms, ..
+            } => (path, closed(error.as_ref(), *ms)),
+            Event::Skipped { path, reason } => {
+                let reason = shown(reason);
+                (path, Change::Skipped { reason })
+            }
+            Event::Reused { path, .. } => (path, Change::Reused),
+            Event::Asked { path, message, .. } => {
+                let message = shown(message);
+                (path, Change::Asked { message })
+            }
+            Event::Answered { path, by, .. } => (path, Change::Answered { by: by.clone() }),
+            Event::Healed { path, error, .. } => {
+                let error = error.as_ref().map(message);
+                (path, Change::Healed { error })
+            }
+            Event::Agent { path, event } => return agent_progress(path, event),
+            Event::Started(_)
+            | Event::Prepared(_)
+            | Event::Woken { .. }
+            | Event::Entered { .. }
+            | Event::Expired { .. }
+            | Event::Stopped { .. }
+            | Event::Continued { .. }
+            | Event::Resumed { .. }
+            | Event::Finished(_) => return None,
+        };
+        at_step(path, change)
+    }
+}
+
+/// A change of a step. Items of a loop and the outputs of a skill are not shown on their own.
+fn at_step(path: &Path, change: Change) -> Option<Progress> {
+    let shown = loop_of(path).is_none() && !path.is_outputs();
+    shown.then(|| Progress {
+        path: path.to_string(),
+        change,
+    })
+}
+
+/// The path of the loop that an item belongs to.
+fn loop_of(path: &Path) -> Option<&str> {
+    let text = path.as_str();
+    let is_item = text.ends_with(']');
+    let (of, _) = text.rsplit_once('[').filter(|_| is_item)?;
+    Some(of)
+}
+
+fn step_ended(ended: &Ended) -> Option<Progress> {
+    let error = || ended.error.as_ref().map(message).unwrap_or_default();
+    let change = match &ended.next {
+        Next::Retry { at } => Change::Retries {
+            error: error(),
+            at: *at,
+        },
+        Next::Wait { .. } => Change::Postponed { error: error() },
+        Next::Heal(heal) => Change::Heals {
+            error: error(),
+            tool: heal.tool.clone(),
+        },
+        Next::Judged => Change::Judged,
+        Next::Verify { .. } => Change::Verifies,
+        Next::Tolerate => Change::Tolerated { error: error() },
+        Next::Fail | Next::Interrupt | Next::Block => Change::Failed { error: error() },
+        Next::Done => Change::Done {
+            took: Duration::from_millis(ended.ms),
+            cached: ended.cached,
+            warning: ended.value.as_deref().and_then(warning),
+        },
+    };
+    match loop_of(&ended.path) {
+        Some(of) => change.ends_item().then(|| Progress {
+            path: of.to_owned(),
+            change: Change::ItemEnded,
+        }),
+        None => at_step(&ended.path, change),
+    }
+}
+
+impl Change {
+    /// Whether nothing follows for an item after this.
+    fn ends_item(&self) -> bool {
+        matches!(
+            self,
+            Self::Done { .. } | Self::Tolerated { .. } | Self::Failed { .. }
+        )
+    }
+}
+
+fn closed(error: Option<&Failure>, ms: u64) -> Change {
+    match error {
+        Some(error) => Change::Failed {
+            error: message(error),
+        },
+        None => Change::Done {
+            took: Duration::from_millis(ms),
+            cached: false,
+            warning: None,
+        },
+    }
+}
+
+/// What an agent did: a call has its place below the step, by turn and number.
+fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
+    let (turn, call, change) = match &event.what {
+        What::Called {
+            turn,
+            call,
+            tool,
+            args,
+            skill,
+            ..
+        } => {
+            // A command is shown by the name of its skill, with its flags.
+            let inputs = args.get("inputs").and_then(Value::as_object);
+            let mut args = skill.as_ref().and(inputs).unwrap_or(args).clone();
+            args.values_mut().for_each(mask_value);
+            let name = skill.as_ref().unwrap_or(tool).clone();
+            (turn, call, Change::Called { name, args })
+        }
+        What::Dispatched {
+            turn,
+            call,
+            dispatch,
+        } => {
+            let change = Change::Dispatched {
+                agent: dispatch.agent_id.clone(),
+                mission: shown(&dispatch.mission),
+            };
+            (turn, call, change)
+        }
+        What::Returned {
+            turn,
+            call,
+            error,
+            ms,
+            ..
+        } => {
+            let change = Change::Returned {
+                took: Duration::from_millis(*ms),
+                error: error.as_ref().map(message),
+            };
+            (turn, call, change)
+        }
+        What::Told {
+            turn,
+            call,
+            name,
+            how,
+            text,
+        } => (turn, call, told(*how, name, text)?),
+        What::Began(_)
+        | What::Asked { .. }
+        | What::Replied { .. }
+        | What::Silent { .. }
+        | What::Question { .. }
+        | What::Answered { .. }
+        | What::Offered { .. }
+        | What::Reminded { .. }
+        | What::Rejected { .. }
+        | What::Reopened
+        | What::Finished(_)
+        | What::Unable { .. } => return None,
+    };
+    Some(Progress {
+        path: format!("{step}/{}", event.agent.child(*turn, *call)),
+        change,
+    })
+}
+
+fn told(how: Interpretation, name: &str, text: &str) -> Option<Change> {
+    let name = name.to_owned();
+    match how {
+        // What costs nothing is not worth a line.
+        Interpretation::Text | Interpretation::Made => None,
+        Interpretation::Described => Some(Change::LookedUp { name }),
+        Interpretation::Refused
+        | Interpretation::Mistaken
+        | Interpretation::Problem
+        | Interpretation::Declined => Some(Change::Refused {
+            name,
+            reason: shown(text),
+        }),
+    }
+}
+
+fn message(failure: &Failure) -> String {
+    shown(&failure.message)
+}
+
+fn shown(text: &str) -> String {
+    let mut text = text.to_owned();
+    mask_text(&mut text);
+    text
+}

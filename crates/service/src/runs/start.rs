@@ -1,0 +1,149 @@
+//! What is known of a run before it begins: the steps of its skill, its inputs, what it would do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use deft_engine::{Error, Fire};
+use deft_model::{Action, Object, Wait};
+use deft_wire::dry_run::DryRun;
+use deft_wire::run::RunView;
+use deft_wire::{Done, Failure};
+use deft_workflow::Plan;
+use serde_json::Value;
+
+use super::{find_row, view};
+use crate::app::{self, App};
+use crate::shape::read_document;
+
+/// The largest file with inputs.
+const MAX_INPUTS: u64 = 64 * 1024 * 1024;
+
+/// A run that is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StartRun {
+    /// The skill, by id.
+    pub skill: String,
+    /// Its inputs.
+    pub inputs: Object,
+    /// What fires it, as the record says.
+    pub cause: String,
+    /// The same key never runs twice.
+    pub key: Option<String>,
+}
+
+impl From<StartRun> for Fire {
+    fn from(start: StartRun) -> Self {
+        Self {
+            skill: start.skill,
+            inputs: start.inputs,
+            cause: start.cause,
+            key: start.key,
+            ..Self::default()
+        }
+    }
+}
+
+/// A skill that is ready to run.
+pub struct PreparedSkill(Arc<Plan>);
+
+/// An input of a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputName<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether the skill does not run without it.
+    pub needed: bool,
+}
+
+/// A step of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedStep {
+    /// Its id.
+    pub id: String,
+    /// What it does, in a few words: the tool, `compute`, …
+    pub what: String,
+}
+
+/// A skill that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unprepared {
+    /// Why.
+    pub failure: Failure,
+    /// The file that has to be mended, if that is the reason.
+    pub broken_file: Option<PathBuf>,
+}
+
+/// Prepares a skill to run.
+pub fn prepare(app: &App, skill: &str) -> Result<PreparedSkill, Unprepared> {
+    let plan = app.block_on(app.engine.plan(skill));
+    plan.map(PreparedSkill).map_err(|error| Unprepared {
+        failure: app::failure(&error),
+        broken_file: match error {
+            Error::BrokenSkill { path, .. } => Some(path.into()),
+            _ => None,
+        },
+    })
+}
+
+impl PreparedSkill {
+    /// The inputs that the skill declares.
+    pub fn inputs(&self) -> impl Iterator<Item = InputName<'_>> {
+        self.0.inputs().iter().map(|input| InputName {
+            name: &input.name,
+            needed: input.required && input.default.is_none(),
+        })
+    }
+
+    /// What a text on a command line means for an input.
+    pub fn read_input(&self, name: &str, text: &str) -> Value {
+        deft_workflow::read_input(self.0.inputs(), name, text)
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> Vec<PlannedStep> {
+        steps(&self.0)
+    }
+}
+
+/// The steps of the skill of a run, as it is now; none if the skill is gone.
+pub fn planned_steps(app: &App, id: &str) -> Done<Vec<PlannedStep>> {
+    let row = find_row(app, id)?;
+    let plan = app.block_on(app.engine.plan(&row.skill));
+    Ok(plan.map_or_else(|_| Vec::new(), |plan| steps(&plan)))
+}
+
+fn steps(plan: &Plan) -> Vec<PlannedStep> {
+    let steps = plan.steps();
+    let steps = steps.map(|step| PlannedStep {
+        id: step.id.clone(),
+        what: describe(&step.action),
+    });
+    steps.collect()
+}
+
+fn describe(action: &Action) -> String {
+    match action {
+        Action::Tool { tool, .. } => tool.clone(),
+        Action::Skill { skill, .. } => format!("skill {skill}"),
+        Action::Wait(Wait::For(length)) => format!("wait {length}"),
+        other => other.kind().to_owned(),
+    }
+}
+
+/// What a run would do. Nothing is called.
+pub fn dry_run(app: &App, skill: &str, inputs: &Object) -> Done<DryRun> {
+    let shown = app.block_on(app.engine.dry_run(skill, inputs));
+    read_document(shown.map_err(|error| app::failure(&error))?)
+}
+
+/// Stores a run for a daemon.
+pub fn queue(app: &App, start: StartRun) -> Done<RunView> {
+    let admitted = app.block_on(app.engine.admit(start.into()));
+    view(admitted.map_err(|error| app::failure(&error))?.run())
+}
+
+/// Reads a file with inputs. Only regular files are read, up to a limit.
+pub fn read_input_file(path: &Path) -> io::Result<String> {
+    deft_registry::read_text(path, MAX_INPUTS)
+}

@@ -1,0 +1,154 @@
+//! One look at the schedules without a daemon: what is due fires and runs, and interrupted runs continue.
+
+use std::collections::HashSet;
+
+use deft_config::Home;
+use deft_engine::{Attention, Pool, Ticked};
+use deft_model::{Outcome, RunId, Tier};
+use deft_schedule::LATE;
+use deft_store::RunRow;
+use deft_wire::Done;
+use deft_wire::run::{RunView, TickView};
+use jiff::Timestamp;
+
+use crate::app::{self, App};
+use crate::runs;
+
+/// What one look did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TickReport {
+    /// Runs that were made or continued.
+    pub fired: Vec<RunView>,
+    /// Slots that brought no run.
+    pub passed: Vec<RunView>,
+    /// Skills that are enabled from now on, because their tools are there.
+    pub enabled: Vec<EnabledSkill>,
+}
+
+/// A skill that fires by itself from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnabledSkill {
+    /// Its id.
+    pub skill: String,
+    /// When it fires next.
+    pub next_at: Option<Timestamp>,
+    /// Whether each run asks a model, which costs.
+    pub asks_model: bool,
+}
+
+impl TickReport {
+    /// Whether nothing was due.
+    pub fn is_empty(&self) -> bool {
+        self.fired.is_empty() && self.passed.is_empty() && self.enabled.is_empty()
+    }
+
+    /// Whether a run that was fired failed.
+    pub fn has_failures(&self) -> bool {
+        let mut outcomes = self.fired.iter().filter_map(|run| run.outcome);
+        outcomes.any(|outcome| !matches!(outcome, Outcome::Success | Outcome::Skipped))
+    }
+
+    /// The public document.
+    pub fn view(&self) -> TickView {
+        let passed = |outcome: Outcome| {
+            let runs = self.passed.iter();
+            let runs = runs.filter(|run| run.outcome == Some(outcome));
+            runs.cloned().collect()
+        };
+        TickView {
+            fired: self.fired.clone(),
+            skipped: passed(Outcome::Skipped),
+            missed: passed(Outcome::Missed),
+            failed: passed(Outcome::Error),
+            enabled: self.enabled.iter().map(|row| row.skill.clone()).collect(),
+        }
+    }
+}
+
+/// Whether a tick at an instant settles slots that have not come yet.
+pub fn is_ahead(at: Timestamp) -> bool {
+    at.duration_since(Timestamp::now()) > LATE
+}
+
+/// Fires what is due, at an instant or now, and drives it to its end.
+pub fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickReport> {
+    app.block_on(tick_once(app, home, at))
+}
+
+async fn tick_once(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickReport> {
+    let ticked = fire(app, home, at)
+        .await
+        .map_err(|error| app::failure(&error))?;
+    let passed = ticked.passed.into_iter().map(|(run, _)| run).collect();
+    let mut fired = rows(app, ticked.fired).await?;
+    let mut passed = rows(app, passed).await?;
+    // A run that gave way to another one of its skill did not happen.
+    let gave_way =
+        |run: &mut RunRow| run.outcome == Some(Outcome::Skipped) && run.started_at.is_none();
+    passed.extend(fired.extract_if(.., gave_way));
+    Ok(TickReport {
+        fired: fired.iter().map(runs::view).collect::<Done<_>>()?,
+        passed: passed.iter().map(runs::view).collect::<Done<_>>()?,
+        enabled: enabled(app, &ticked.enabled).await?,
+    })
+}
+
+async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, deft_engine::Error> {
+    let engine = &app.engine;
+    if let Some(at) = at {
+        engine.hold_schedule_time(at);
+    }
+    engine.sync_files().await?;
+    // Tools are known after their servers were asked; waiting skills may be among the due ones.
+    engine.router().listed().await;
+    engine.recover().await?;
+    engine.wake_ready().await?;
+    let pool = Pool::new(app::max_running(&home.config));
+    let mut ticked = Ticked::default();
+    loop {
+        let now = at.unwrap_or_else(Timestamp::now);
+        let more = engine.tick(now, &pool).await?;
+        ticked.fired.extend(more.fired);
+        ticked.passed.extend(more.passed);
+        ticked.enabled.extend(more.enabled);
+        pool.idle().await;
+        if !more.held_back {
+            break;
+        }
+    }
+    let now = at.unwrap_or_else(Timestamp::now);
+    engine.fire_events(now).await?;
+    let attention = Attention {
+        parks: true,
+        ..Attention::default()
+    };
+    ticked.fired.extend(engine.drain(&attention).await?);
+    engine.check_models().await?;
+    engine.report_health(now).await?;
+    let mut seen = HashSet::new();
+    ticked.fired.retain(|run| seen.insert(run.clone()));
+    Ok(ticked)
+}
+
+async fn rows(app: &App, runs: Vec<RunId>) -> Done<Vec<RunRow>> {
+    let mut rows = Vec::new();
+    for run in runs {
+        let row = app.engine.store().run(&run).await;
+        rows.extend(row.map_err(|error| app::store(&error))?);
+    }
+    Ok(rows)
+}
+
+async fn enabled(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
+    let mut skills = Vec::new();
+    for name in names {
+        let row = app.engine.store().skill(name).await;
+        let row = row.map_err(|error| app::store(&error))?;
+        skills.extend(row.map(|row| EnabledSkill {
+            asks_model: row.text.tier == Tier::Agent.to_string(),
+            skill: row.text.skill,
+            next_at: row.timeline.next_at,
+        }));
+    }
+    Ok(skills)
+}
