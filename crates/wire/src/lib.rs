@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod budget;
+pub mod chat;
 pub mod check;
 pub mod dry_run;
 pub mod event;
