@@ -6,6 +6,7 @@
 pub mod approval;
 pub mod dry_run;
 pub mod event;
+mod event_schema;
 mod failure;
 pub mod job;
 pub mod model;
@@ -13,4 +14,5 @@ pub mod notice;
 pub mod run;
 mod schema;
 
+pub use event_schema::event_schema;
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};
