@@ -9,6 +9,7 @@ pub mod chat;
 pub mod check;
 pub mod dry_run;
 pub mod event;
+mod event_schema;
 mod failure;
 pub mod home;
 pub mod job;
@@ -20,4 +21,5 @@ pub mod server;
 pub mod setting;
 pub mod tool;
 
+pub use event_schema::event_schema;
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};

@@ -1,7 +1,5 @@
 //! `deft schema`: JSON Schemas for editors and for programs that listen.
 
-mod events;
-
 use std::process::ExitCode;
 
 use deft_skillfile::{Schema, schema};
@@ -10,6 +8,7 @@ use crate::args::SchemaName;
 use crate::failure::Done;
 use crate::output::Output;
 use deft_config::config_schema;
+use deft_wire::event_schema;
 
 pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
     let document = match what {
@@ -18,7 +17,7 @@ pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
         SchemaName::Record => schema(Schema::Record),
         SchemaName::Agent => schema(Schema::Agent),
         SchemaName::Config => config_schema(),
-        SchemaName::Events => events::schema(),
+        SchemaName::Events => event_schema(),
     };
     output.document(&document)?;
     Ok(ExitCode::SUCCESS)
