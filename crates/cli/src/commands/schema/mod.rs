@@ -1,7 +1,5 @@
 //! `deft schema`: JSON Schemas for editors and for programs that listen.
 
-mod events;
-
 use std::process::ExitCode;
 
 use deft_service::schemas::{SchemaKind, schema};
@@ -10,6 +8,7 @@ use deft_wire::skill_files::SchemaDocument;
 use crate::args::SchemaName;
 use crate::failure::Done;
 use crate::output::Output;
+use deft_wire::event_schema;
 
 pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
     let document = match what {
@@ -18,7 +17,7 @@ pub(crate) fn run(what: SchemaName, output: &Output) -> Done {
         SchemaName::Record => schema(SchemaKind::Record),
         SchemaName::Agent => schema(SchemaKind::Agent),
         SchemaName::Config => schema(SchemaKind::Config),
-        SchemaName::Events => SchemaDocument(events::schema()),
+        SchemaName::Events => SchemaDocument(event_schema()),
     };
     output.document(&document)?;
     Ok(ExitCode::SUCCESS)
