@@ -4,7 +4,7 @@ use deft_model::{Overlap, RunId};
 use deft_store::prelude::*;
 use deft_store::{Admission, NewNotice, Sqlite, SqliteOptions};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::daemon::used_home;
 use crate::support::World;
@@ -53,7 +53,8 @@ fn world() -> World {
             store.add_notice(NewNotice {
                 skill: None,
                 key: format!("notice {n}"),
-                body: format!("{{\"text\": \"message {n}\"}}"),
+                body: json!({"kind": "message", "title": "", "text": format!("message {n}")})
+                    .to_string(),
                 at: Timestamp::UNIX_EPOCH,
             })
         });
