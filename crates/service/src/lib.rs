@@ -33,5 +33,6 @@ pub mod words;
 mod workspace;
 
 pub use app::{App, worker_main};
+pub use deft_channels::markdown;
 pub use library::Library;
 pub use workspace::Workspace;

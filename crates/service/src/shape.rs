@@ -21,6 +21,14 @@ pub(crate) fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Done<T
     })
 }
 
+/// Reads a stored word; `what` names the row.
+pub(crate) fn read_word<T: DeserializeOwned>(what: &str, word: &str) -> Done<T> {
+    serde_json::from_value(Value::from(word)).map_err(|problem| {
+        let message = format!("what is stored of {what} cannot be read: {problem}");
+        Failure::internal("store", message)
+    })
+}
+
 /// Reads a field of a run that may be absent.
 pub(crate) fn read_optional<T: DeserializeOwned>(
     run: &RunId,

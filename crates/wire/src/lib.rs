@@ -5,11 +5,13 @@
 
 pub mod approval;
 pub mod budget;
+pub mod chat;
 pub mod check;
 pub mod command;
 pub mod diagnostic;
 pub mod dry_run;
 pub mod event;
+mod event_schema;
 mod failure;
 pub mod home;
 pub mod job;
@@ -26,4 +28,5 @@ pub mod skill_body;
 pub mod skill_files;
 pub mod tool;
 
+pub use event_schema::event_schema;
 pub use failure::{Done, Failure, FailureBody, FailureDocument, FailureKind};

@@ -1,6 +1,8 @@
 //! Runs: their history, their events, and control over them. `drive.rs` starts runs and continues them.
 
 mod drive;
+#[cfg(test)]
+mod events_tests;
 mod history;
 mod progress;
 mod start;

@@ -1,4 +1,4 @@
-//! The one who answers for real: the engine of a home.
+//! Chats of a home, answered by its engine.
 //!
 //! Not here: what an answer looks like, and what an agent is told.
 
@@ -6,21 +6,22 @@ use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_engine::{Attention, Engine, Notice, NoticeKind, Question, Response};
-use deft_model::{Choice, RunId, RunStatus, Usd};
+use deft_engine::{Engine, Notice, NoticeKind, Stands};
+use deft_model::{Choice, RunId, RunStatus, Usd, visible};
 use deft_store::{ConversationFilter, ConversationRow, SpentFilter, SpentRow};
-use deft_workflow::Answer;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::live::Teller;
 use super::{
-    Conversation, Decided, Later, Line, Listener, Live, Said, Say, Talk, Unanswered, live,
+    AnswerState, Attention, Conversation, Decided, Later, Listener, Live, OpenRun, Say, Talk,
+    Unanswered, live,
 };
 use crate::app::{App, failure};
-use deft_model::visible;
+use crate::ask::{Question, Response};
+use crate::shape::{read_document, read_word};
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
+use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, MessageRole, PromptView};
 use deft_wire::{Done, Failure};
 
 /// How many messages of a conversation are read at once.
@@ -30,7 +31,7 @@ const MOST_MESSAGES: u32 = 10_000;
 const MOST_NAMED: usize = 5;
 const TITLE: usize = 30;
 
-/// Somebody to talk to in a home.
+/// The chats of a home.
 pub fn host(app: &App) -> Arc<dyn Talk> {
     Arc::new(Host {
         engine: app.engine.clone(),
@@ -48,7 +49,7 @@ struct Host {
 }
 
 impl Host {
-    async fn answer(&self, say: Say, attention: Attention, listener: Listener) -> Done<Said> {
+    async fn answer(&self, say: Say, attention: Attention, listener: Listener) -> Done<ChatAnswer> {
         let asked = deft_engine::Say {
             conversation: say.conversation,
             agent: say.agent,
@@ -70,16 +71,16 @@ impl Host {
         attention: Attention,
         listener: Listener,
         work: F,
-    ) -> Done<Said>
+    ) -> Done<ChatAnswer>
     where
-        F: FnOnce(Attention) -> Work<'a>,
+        F: FnOnce(deft_engine::Attention) -> Work<'a>,
     {
         let (engine, tell) = (self.engine.clone(), listener);
         let listener: Listener = Arc::new(move |live| {
             let ended = matches!(live, Live::ToolEnded { .. });
             tell(live);
             if ended {
-                // It may have left a message, and whoever carries those need not wait for more.
+                // It may have left a message, which is delivered without waiting for more.
                 engine.ring();
             }
         });
@@ -91,10 +92,12 @@ impl Host {
             Arc::clone(&listener),
         );
         let hears = Arc::clone(&teller);
-        let attention = Attention {
+        let attention = deft_engine::Attention {
+            asker: attention.asker,
+            assume_yes: attention.assume_yes,
+            parks: attention.parks,
             admitted: Some(started),
             hear: Some(Arc::new(move |delta| hears.hear(delta))),
-            ..attention
         };
         let said = teller.follow(events, work(attention)).await;
         let said = said.map_err(|error| failure(&error))?;
@@ -105,7 +108,8 @@ impl Host {
         }
         let shown = self.engine.show(&said.run).await;
         let shown = shown.map_err(|error| failure(&error))?;
-        Ok(live::said(said.conversation, said.text, &shown))
+        let run = read_document(shown)?;
+        Ok(live::answer(said.conversation, said.text, run))
     }
 
     async fn find(&self, id: &str) -> Done<Option<Conversation>> {
@@ -136,16 +140,16 @@ impl Host {
             None => None,
         };
         let open = run.filter(|run| run.status != RunStatus::Done);
-        let open = open.map(|run| {
-            let stands = match run.waiting_for {
+        let open = open.map(|run| OpenRun {
+            state: match run.waiting_for {
                 Some(reason) => format!("waits for {reason}"),
                 None => format!("is {}", run.status.word()),
-            };
-            (run.id.to_string(), stands)
+            },
+            run: run.id,
         });
         Ok(Conversation {
+            view: conversation(row),
             open,
-            ..conversation(row)
         })
     }
 
@@ -208,7 +212,7 @@ impl Host {
 }
 
 impl Talk for Host {
-    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said> {
+    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
         Box::pin(self.answer(say, attention, listener))
     }
 
@@ -219,23 +223,26 @@ impl Talk for Host {
             let found = found.into_iter().map(|one| Unanswered {
                 run: one.run.id,
                 text: one.text,
-                stands: one.stands,
+                state: match one.stands {
+                    Stands::Abandoned => AnswerState::Interrupted,
+                    Stands::Elsewhere => AnswerState::Elsewhere,
+                    Stands::Waiting => AnswerState::Waiting,
+                },
                 waits_for: one.run.waiting_for,
             });
             Ok(found.collect())
         })
     }
 
-    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, Said> {
+    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
         Box::pin(self.follow(attention, listener, move |attention| {
             Box::pin(async move { self.engine.go_on(&run, attention).await })
         }))
     }
 
-    fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()> {
+    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
-            let run = RunId::new(said.run.as_str());
-            let seen = self.engine.see_to_answer(&run, to).await;
+            let seen = self.engine.see_to_answer(&answer.run, to).await;
             seen.map_err(|error| failure(&error))
         })
     }
@@ -271,7 +278,7 @@ impl Talk for Host {
         })
     }
 
-    fn prompt(&self, say: Say) -> Later<'_, Value> {
+    fn prompt(&self, say: Say) -> Later<'_, PromptView> {
         Box::pin(async move {
             let asked = deft_engine::Say {
                 conversation: say.conversation,
@@ -282,7 +289,7 @@ impl Talk for Host {
                 ..deft_engine::Say::default()
             };
             let shown = self.engine.show_prompt(&asked).await;
-            shown.map_err(|error| failure(&error))
+            read_document(shown.map_err(|error| failure(&error))?)
         })
     }
 
@@ -300,19 +307,19 @@ impl Talk for Host {
             let question = row.asked.message.clone();
             let Response { answer, always } = response;
             let answered = self.engine.answer(&row, answer, by, always).await;
-            // Whoever serves the queue here looks at once, and not at its next round.
+            // A daemon in this process looks at once, and not at its next round.
             self.engine.ring();
             let row = match answered.map_err(|error| failure(&error))? {
                 deft_engine::Answered::Accepted(row) | deft_engine::Answered::Already(row) => row,
                 deft_engine::Answered::Gone => return Ok(None),
             };
-            Ok(row.decision.map(|decision| Decided {
+            let Some(decision) = row.decision else {
+                return Ok(None);
+            };
+            let what = format!("the answer to `{}`", row.asked.id);
+            Ok(Some(Decided {
                 question,
-                answer: match decision.answer.as_str() {
-                    "yes" => Answer::Yes,
-                    "skip" => Answer::Skip,
-                    _ => Answer::No,
-                },
+                answer: read_word(&what, &decision.answer)?,
                 by: decision.by,
             }))
         })
@@ -346,7 +353,7 @@ impl Talk for Host {
         &'a self,
         channel: Option<&'a str>,
         limit: Option<u32>,
-    ) -> Later<'a, Vec<Conversation>> {
+    ) -> Later<'a, Vec<ConversationView>> {
         Box::pin(async move {
             let filter = ConversationFilter {
                 channel: channel.map(str::to_owned),
@@ -363,36 +370,40 @@ impl Talk for Host {
         Box::pin(self.find(id))
     }
 
-    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<Line>> {
+    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let store = self.engine.store();
             let rows = store.messages(id, 0, MOST_MESSAGES).await.map_err(stored)?;
-            let lines = rows.into_iter().map(|row| Line {
-                conversation: row.conversation,
-                seq: row.seq,
-                role: row.role,
-                text: if row.text.is_empty() {
-                    live::summary(&row.body)
-                } else {
-                    row.text
-                },
-                at: row.at,
+            let messages = rows.into_iter().map(|row| {
+                Ok(ChatMessage {
+                    role: role(&row.conversation, &row.role)?,
+                    conversation: row.conversation,
+                    seq: row.seq,
+                    text: if row.text.is_empty() {
+                        live::summary(&row.body)
+                    } else {
+                        row.text
+                    },
+                    at: row.at,
+                })
             });
-            Ok(lines.collect())
+            messages.collect()
         })
     }
 
-    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<Line>> {
+    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let hits = self.engine.store().search_conversations(words, limit).await;
-            let lines = hits.map_err(stored)?.into_iter().map(|hit| Line {
-                conversation: hit.conversation,
-                seq: hit.seq,
-                role: hit.role,
-                text: hit.snippet,
-                at: hit.at,
+            let messages = hits.map_err(stored)?.into_iter().map(|hit| {
+                Ok(ChatMessage {
+                    role: role(&hit.conversation, &hit.role)?,
+                    conversation: hit.conversation,
+                    seq: hit.seq,
+                    text: hit.snippet,
+                    at: hit.at,
+                })
             });
-            Ok(lines.collect())
+            messages.collect()
         })
     }
 
@@ -434,8 +445,12 @@ fn stored(error: deft_store::Error) -> Failure {
     failure(&deft_engine::Error::from(error))
 }
 
-fn conversation(row: ConversationRow) -> Conversation {
-    Conversation {
+fn role(conversation: &str, word: &str) -> Done<MessageRole> {
+    read_word(&format!("conversation `{conversation}`"), word)
+}
+
+fn conversation(row: ConversationRow) -> ConversationView {
+    ConversationView {
         id: row.id,
         agent: row.agent,
         channel: row.channel,
@@ -443,6 +458,5 @@ fn conversation(row: ConversationRow) -> Conversation {
         created_at: row.created_at,
         updated_at: row.updated_at,
         message_count: row.message_count,
-        open: None,
     }
 }

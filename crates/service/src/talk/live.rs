@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use deft_agent::{Address, Event as AgentEvent, Interpretation, What};
 use deft_engine::Published;
 use deft_llm::Delta;
-use deft_model::{CallArgs, Message, RunId, Usd};
+use deft_model::{CallArgs, Message, RunId};
+use deft_wire::chat::{ChatAnswer, ChatError};
+use deft_wire::run::RunView;
 use deft_workflow::Event;
 use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::{Listener, Live, Said, Usage};
+use super::{Listener, Live};
 
 /// Tells a listener what happens in a run, in the order in which it happened.
 ///
@@ -42,7 +44,7 @@ impl Teller {
     /// Tells a piece of an answer.
     pub(super) fn hear(&self, delta: Delta) {
         self.catch_up();
-        if let Some(live) = of_delta(delta) {
+        if let Some(live) = piece(delta) {
             (self.listener)(live);
         }
     }
@@ -93,7 +95,7 @@ impl Teller {
 }
 
 /// A piece of an answer.
-fn of_delta(delta: Delta) -> Option<Live> {
+fn piece(delta: Delta) -> Option<Live> {
     match delta {
         Delta::Text(text) => Some(Live::Text(text)),
         Delta::Again => Some(Live::Again),
@@ -202,32 +204,22 @@ impl News {
     }
 }
 
-/// How a run ended, or where it stands, out of its picture.
-pub(super) fn said(conversation: String, text: String, shown: &Value) -> Said {
-    let word = |name: &str| shown[name].as_str().map(str::to_owned);
-    let usage = &shown["usage"];
-    let count = |name: &str| usage[name].as_u64().unwrap_or_default();
-    Said {
+/// The answer of a run, as far as the run has come.
+pub(super) fn answer(conversation: String, text: String, run: RunView) -> ChatAnswer {
+    ChatAnswer {
         conversation,
-        run: word("id").unwrap_or_default(),
-        status: word("status").unwrap_or_default(),
-        outcome: word("outcome"),
+        run: run.id,
+        status: run.status,
+        outcome: run.outcome,
         text,
-        usage: Usage {
-            input_tokens: count("input_tokens"),
-            output_tokens: count("output_tokens"),
-            // Without a price nothing is known of the cost, which is not the same as nothing.
-            cost_usd: known_cost(usage),
-            llm_calls: count("llm_calls"),
-        },
-        error: serde_json::from_value(shown["error"].clone()).ok(),
+        usage: run.usage.into(),
+        calls: Vec::new(),
+        error: run.error.map(|error| ChatError {
+            class: error.class,
+            message: error.message,
+            hint: error.hint,
+        }),
     }
-}
-
-/// What something cost, if that is known.
-pub fn known_cost(usage: &Value) -> Option<Usd> {
-    let cost = Usd::from_dollars(usage["cost_usd"].as_f64()?);
-    (cost != Usd::default()).then_some(cost)
 }
 
 /// A message that has no text of its own, in a line.
@@ -252,6 +244,8 @@ pub(super) fn summary(body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use deft_model::{FailureClass, Outcome, RunStatus, Usd};
+    use deft_wire::chat::ChatUsage;
     use serde_json::json;
 
     use super::*;
@@ -351,9 +345,9 @@ mod tests {
     #[test]
     fn pieces_of_an_answer_are_text() {
         let text = || "x".to_owned();
-        assert_eq!(of_delta(Delta::Text(text())), Some(Live::Text(text())));
-        assert_eq!(of_delta(Delta::Again), Some(Live::Again));
-        assert_eq!(of_delta(Delta::Call { name: text() }), None);
+        assert_eq!(piece(Delta::Text(text())), Some(Live::Text(text())));
+        assert_eq!(piece(Delta::Again), Some(Live::Again));
+        assert_eq!(piece(Delta::Call { name: text() }), None);
     }
 
     /// What happens in other runs is not told, what was published by the end is, and pieces of an
@@ -399,20 +393,41 @@ mod tests {
 
     #[test]
     fn a_run_becomes_an_answer() {
-        let shown = json!({
-            "id": "run_1", "status": "done", "outcome": "error",
-            "usage": {"input_tokens": 9, "output_tokens": 2, "cost_usd": 0.5, "llm_calls": 1},
+        let run = json!({
+            "id": "run_1", "skill": "chat", "revision": "r", "tier": "agent", "agent_id": "main",
+            "cause": "chat", "slot": null, "slot_until": null, "slot_count": 0, "key": null,
+            "parent": null, "status": "done", "outcome": "error", "waiting_for": null,
+            "inputs": {}, "outputs": null,
             "error": {"class": "limit", "message": "enough", "step": "agent"},
+            "usage": {"input_tokens": 9, "output_tokens": 2, "cost_usd": 0.5, "llm_calls": 1},
+            "admitted_at": "1970-01-01T00:00:00Z", "started_at": null, "finished_at": null,
+            "duration_ms": null,
         });
-        let said = said("conv_1".to_owned(), "so far".to_owned(), &shown);
-        assert_eq!((said.run.as_str(), said.exit_code()), ("run_1", 6));
+        let run = serde_json::from_value(run).unwrap();
+        let answer = answer("conv_1".to_owned(), "so far".to_owned(), run);
+        let expected = ChatAnswer {
+            conversation: "conv_1".to_owned(),
+            run: RunId::new("run_1"),
+            status: RunStatus::Done,
+            outcome: Some(Outcome::Error),
+            text: "so far".to_owned(),
+            usage: ChatUsage {
+                input_tokens: 9,
+                output_tokens: 2,
+                cost_usd: Some(Usd::from_dollars(0.5)),
+                llm_calls: 1,
+            },
+            calls: Vec::new(),
+            error: Some(ChatError {
+                class: FailureClass::Limit,
+                message: "enough".to_owned(),
+                hint: None,
+            }),
+        };
+        assert_eq!(answer, expected);
         assert_eq!(
-            said.usage.words(),
+            crate::talk::describe_usage(&answer.usage),
             "1 call of a model, 9 tokens in, 2 out, 0.50 USD"
-        );
-        assert_eq!(
-            said.error.map(|error| error.message).as_deref(),
-            Some("enough")
         );
     }
 }

@@ -1,12 +1,13 @@
-//! The border between chats and whoever answers in them.
+//! Chats, for everything that talks: the terminal, Telegram, later others.
 //!
-//! Everything that talks (the terminal, Telegram, later others) knows a [`Talk`] and no engine, so that it
-//! can be tried with one that answers as it is told. `host.rs` is the one that is real.
+//! A front end knows a [`Talk`] and no engine, so that tests can use one with scripted answers. `host.rs`
+//! has the real one.
 //!
 //! Not here: what an answer looks like, and where it is shown.
 
 #![allow(missing_docs, reason = "fields are named after what they hold")]
 
+mod calls;
 #[cfg(test)]
 #[allow(dead_code, reason = "the tests of two crates use it")]
 #[path = "../../tests/support/fake.rs"]
@@ -16,25 +17,25 @@ mod live;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use deft_engine::{Attention, Question, Response};
-use deft_model::{FailureClass, Object, RunId, Usd};
-use deft_workflow::Answer;
-use jiff::Timestamp;
-use serde_json::{Value, json};
-
+use deft_model::{Object, RunId, Usd};
 use deft_wire::Done;
 use deft_wire::budget::Spending;
+use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, ConversationView, PromptView};
 
-pub use deft_engine::Stands;
+use crate::ask::{Answer, Asker, Question, Response};
+#[cfg(test)]
+use crate::ask::{Operation, StepPath};
+use crate::words::counted;
+
+pub use calls::CallLog;
 pub use host::host;
-pub use live::known_cost;
 
 /// An answer, some time later.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>;
 
-/// Hears what happens while an answer is worked on.
+/// Receives what happens while an answer is worked on.
 pub type Listener = Arc<dyn Fn(Live) + Send + Sync>;
 
 /// Something that a person says.
@@ -50,84 +51,23 @@ pub struct Say {
     pub text: String,
     /// Names it, so that it is answered once however often it is said.
     pub key: Option<String>,
-    /// The chat that the answer is left for in the outbox; none where somebody waits for it.
+    /// The chat that the answer is left for in the outbox; none where the caller waits for it.
     pub answer_to: Option<String>,
-    /// Nobody reads along who could be asked something.
+    /// No person reads along who could be asked something.
     pub alone: bool,
 }
 
-/// What came of it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
-    pub conversation: String,
-    pub run: String,
-    /// `running`, `waiting` or `done`.
-    pub status: String,
-    /// How the run ended, if it did.
-    pub outcome: Option<String>,
-    pub text: String,
-    pub usage: Usage,
-    pub error: Option<deft_model::Failure>,
-}
-
-impl Said {
-    /// The exit code of a program that wanted just this.
-    pub fn exit_code(&self) -> u8 {
-        let class = self.error.as_ref().map(|error| error.class);
-        match (self.status.as_str(), self.outcome.as_deref(), class) {
-            ("waiting", _, _) => 5,
-            (_, _, Some(FailureClass::Limit | FailureClass::Budget)) => 6,
-            (_, None | Some("success" | "skipped"), _) => 0,
-            (_, Some(_), _) => 1,
-        }
-    }
-}
-
-/// What an answer took.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Usage {
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    pub cost_usd: Option<Usd>,
-    pub llm_calls: u64,
-}
-
-impl Usage {
-    /// Both together.
-    pub fn add(&mut self, other: &Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.llm_calls += other.llm_calls;
-        self.cost_usd = match (self.cost_usd, other.cost_usd) {
-            (None, None) => None,
-            (one, other) => Some(one.unwrap_or_default() + other.unwrap_or_default()),
-        };
-    }
-
-    /// As a part of a document.
-    pub fn document(&self) -> Value {
-        json!({
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cost_usd": self.cost_usd,
-            "llm_calls": self.llm_calls,
-        })
-    }
-
-    /// For people.
-    pub fn words(&self) -> String {
-        let calls = crate::words::counted(
-            usize::try_from(self.llm_calls).unwrap_or(usize::MAX),
-            "call",
-        );
-        let tokens = format!(
-            "{} tokens in, {} out",
-            self.input_tokens, self.output_tokens
-        );
-        match self.cost_usd {
-            Some(cost) => format!("{calls} of a model, {tokens}, {}", dollars(cost)),
-            None => format!("{calls} of a model, {tokens}; no price is known"),
-        }
+/// The usage of a chat, for people.
+pub fn describe_usage(usage: &ChatUsage) -> String {
+    let calls = usize::try_from(usage.llm_calls).unwrap_or(usize::MAX);
+    let calls = counted(calls, "call");
+    let tokens = format!(
+        "{} tokens in, {} out",
+        usage.input_tokens, usage.output_tokens
+    );
+    match usage.cost_usd {
+        Some(cost) => format!("{calls} of a model, {tokens}, {}", dollars(cost)),
+        None => format!("{calls} of a model, {tokens}; no price is known"),
     }
 }
 
@@ -182,36 +122,51 @@ pub enum Live {
 /// A conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
-    pub id: String,
-    pub agent: String,
-    pub channel: String,
-    pub title: String,
-    pub created_at: Timestamp,
-    pub updated_at: Timestamp,
-    pub message_count: u64,
-    /// The run that spoke last and is not over, with what it does or waits for. Lists do not say it.
-    pub open: Option<(String, String)>,
+    pub view: ConversationView,
+    /// The last run, if it has not ended.
+    pub open: Option<OpenRun>,
 }
 
-/// A message of a conversation, or one that was found.
+/// A run of a conversation that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    pub conversation: String,
-    pub seq: u64,
-    /// `user`, `assistant` or `tool`.
-    pub role: String,
-    pub text: String,
-    pub at: Timestamp,
+pub struct OpenRun {
+    pub run: RunId,
+    /// What it does or waits for, as in "waits for an answer".
+    pub state: String,
 }
 
-/// Something that was said and has no answer yet.
+/// A message that has no answer yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered {
     pub run: RunId,
     pub text: String,
-    pub stands: Stands,
+    pub state: AnswerState,
     /// What it waits for, if it does.
     pub waits_for: Option<String>,
+}
+
+/// Where an answer stands that is not there yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerState {
+    /// The process that worked on it is gone, or its turn has not come.
+    Interrupted,
+    /// Another process works on it.
+    Elsewhere,
+    /// It waits for something that the run names.
+    Waiting,
+}
+
+/// How a caller attends to an answer while it is worked on.
+#[derive(Clone, Default)]
+pub struct Attention {
+    /// A person who can be asked right now.
+    pub asker: Option<Arc<dyn Asker>>,
+    /// Confirmations are answered with yes; the record names this as the reason.
+    pub assume_yes: Option<String>,
+    /// A process comes back for runs that wait, so that long waits give the lease back.
+    pub parks: bool,
+    /// Where the id of the run is put as soon as it is admitted.
+    pub admitted: Option<Arc<OnceLock<RunId>>>,
 }
 
 /// A question with the answer that counts.
@@ -222,20 +177,20 @@ pub struct Decided {
     pub by: String,
 }
 
-/// Somebody who answers.
+/// Answers messages, and knows the conversations of a home.
 pub trait Talk: Send + Sync + 'static {
     /// Says something and waits for the answer. That a run fails is an answer too; an error is
     /// that there was none to begin with.
-    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said>;
+    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
 
     /// What was said in a conversation and has no answer yet, the oldest first.
     fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<Unanswered>>;
 
-    /// Goes on with an answer, or waits for whoever works on it.
-    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, Said>;
+    /// Resumes an answer, or waits for the process that works on it.
+    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
 
-    /// Sees to it that an answer which is there is on its way to a chat, once.
-    fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()>;
+    /// Makes sure that a finished answer is on its way to a chat, once.
+    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()>;
 
     /// Leaves words for a chat in the outbox; the same key is said once.
     fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()>;
@@ -246,11 +201,10 @@ pub trait Talk: Send + Sync + 'static {
     /// Stops an answer that is worked on.
     fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()>;
 
-    /// What a model would be told, without asking one: `{"agent", "model", "system": [{"text",
-    /// "stable"}], "messages": […], "tools": [{"name", "description"}], "notes": [TEXT…]}`.
-    fn prompt(&self, say: Say) -> Later<'_, Value>;
+    /// What a model would be told, without calling one.
+    fn prompt(&self, say: Say) -> Later<'_, PromptView>;
 
-    /// Answers a question that is stored; none if it is over. If somebody was first, theirs counts.
+    /// Answers a question that is stored; none if it is over. The first answer counts.
     fn decide<'a>(
         &'a self,
         approval: &'a str,
@@ -264,7 +218,7 @@ pub trait Talk: Send + Sync + 'static {
     /// Why this agent does not exist, or nothing.
     fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()>;
 
-    /// Why nothing speaks for an agent, or for the usual one, or nothing.
+    /// Why an agent, or the default one, has no model, or nothing.
     fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()>;
 
     /// Conversations, the latest first; those of one channel if one is named.
@@ -272,17 +226,17 @@ pub trait Talk: Send + Sync + 'static {
         &'a self,
         channel: Option<&'a str>,
         limit: Option<u32>,
-    ) -> Later<'a, Vec<Conversation>>;
+    ) -> Later<'a, Vec<ConversationView>>;
 
     /// A conversation by its id or by a beginning of it. One that fits several is an error that
     /// names them.
     fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>>;
 
     /// Its messages.
-    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<Line>>;
+    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>>;
 
     /// Messages in which words were found, the latest first.
-    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<Line>>;
+    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>>;
 
     /// Deletes a conversation.
     fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool>;
@@ -290,6 +244,6 @@ pub trait Talk: Send + Sync + 'static {
     /// What was used today.
     fn spending(&self) -> Later<'_, Spending>;
 
-    /// Lets a paused agent go on; false if it was not paused.
+    /// Resumes a paused agent; false if it was not paused.
     fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool>;
 }

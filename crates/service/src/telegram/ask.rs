@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use deft_engine::{Asker, Question, Responds, Response, question_key};
+use deft_engine::question_key;
 use deft_store::{NoticeFilter, NoticeStatus, Store};
-use deft_workflow::Answer;
 use tokio::sync::oneshot;
 
+use crate::ask::{Answer, Asker, Question, Responds, Response};
 use crate::talk::Talk;
 
 /// A question that is answered in words is among so many of the latest notices.

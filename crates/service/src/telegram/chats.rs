@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use deft_engine::Attention;
-use deft_model::{FailureClass, RunId};
+use deft_model::{FailureClass, RunId, RunStatus};
 use deft_store::Error;
 use deft_tools::telegram::{Client, SendOptions};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -14,8 +13,9 @@ use super::Bot;
 use super::ask::{self, Open, People};
 use super::inbox::{Entry, Inbox, Press, Taken};
 use super::words;
-use crate::talk::{Said, Say, Usage};
+use crate::talk::{Attention, Say};
 use deft_wire::Done;
+use deft_wire::chat::{ChatAnswer, ChatUsage};
 
 /// How often it is tried to send what is no answer.
 const TRIES: u32 = 8;
@@ -40,7 +40,7 @@ struct Chat {
     beside: UnboundedSender<String>,
     /// What is worked on: its update, and its run as soon as there is one.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
-    usage: Usage,
+    usage: ChatUsage,
     /// Messages whose runs wait, and whose waiting was told.
     waiting: HashSet<i64>,
 }
@@ -246,7 +246,7 @@ impl Chat {
             queue,
             beside,
             current: None,
-            usage: Usage::default(),
+            usage: ChatUsage::default(),
             waiting: HashSet::new(),
         }
     }
@@ -291,7 +291,7 @@ impl Shared {
         };
         self.with(&entry.chat, |chat| chat.current = None);
         match said {
-            Ok(said) if said.status != "done" => self.wait(entry, &said).await,
+            Ok(said) if said.status != RunStatus::Done => self.wait(entry, &said).await,
             Ok(said) => {
                 self.with(&entry.chat, |chat| {
                     chat.usage.add(&said.usage);
@@ -324,14 +324,16 @@ impl Shared {
 
     /// Says it until there is an answer or a question. After a crash a run may be gone on with by
     /// others: what comes behind it in the chat waits for it all the same.
-    async fn hear_out(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<Said> {
+    async fn hear_out(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<ChatAnswer> {
         loop {
             let said = self.say(entry, Arc::clone(&admitted)).await?;
-            if matches!(said.status.as_str(), "done" | "waiting") || self.stop.is_cancelled() {
+            if matches!(said.status, RunStatus::Done | RunStatus::Waiting)
+                || self.stop.is_cancelled()
+            {
                 return Ok(said);
             }
             // So that it can be stopped; the same run may be known already.
-            drop(admitted.set(RunId::new(said.run)));
+            drop(admitted.set(said.run));
             tokio::select! {
                 () = tokio::time::sleep(self.bot.pace.first) => {}
                 () = self.stop.cancelled() => {}
@@ -339,7 +341,7 @@ impl Shared {
         }
     }
 
-    async fn say(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<Said> {
+    async fn say(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<ChatAnswer> {
         let talk = &self.bot.talk;
         let channel = entry.place();
         let conversation = if entry.fresh {
@@ -355,7 +357,6 @@ impl Shared {
             open: self.open.clone(),
         };
         let attention = Attention {
-            hear: None,
             asker: Some(Arc::new(people)),
             assume_yes: None,
             parks: true,
@@ -383,13 +384,13 @@ impl Shared {
     }
 
     /// The run goes on later, or elsewhere: the message is looked at again then.
-    async fn wait(self: &Arc<Self>, entry: Entry, said: &Said) {
+    async fn wait(self: &Arc<Self>, entry: Entry, said: &ChatAnswer) {
         // The conversation has begun.
         let entry = Entry {
             fresh: false,
             ..entry
         };
-        let waits = said.status == "waiting";
+        let waits = said.status == RunStatus::Waiting;
         let first = self.with(&entry.chat, |chat| waits && chat.waiting.insert(entry.id));
         if first {
             self.send(&entry.chat, &words::waits(said)).await;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Notice, Parcel};
-use deft_model::FailureClass;
-use deft_store::{Memory, NoticeEnd, Store};
+use deft_engine::{Notice, NoticeKind, Parcel, answer_text, question_key};
+use deft_model::{Failure as Fault, FailureClass, RunStatus};
+use deft_store::{Memory, NewNotice, NoticeEnd, Store};
 use deft_testkit::{BotAnswer, BotApi, BotCall};
 use deft_tools::telegram::Client;
 use deft_tools::{Reference, Secret, SecretSource, TelegramOptions};
@@ -16,9 +16,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{Bot, Pace, Settings};
-use crate::talk::Said;
-use crate::talk::fake::{Do, Fake, failed};
+use crate::ask::Question;
+use crate::talk::fake::{Do, Fake, Leaves, Outbox, answer, failed};
 use deft_channels as channels;
+use deft_wire::chat::ChatAnswer;
 
 /// The number of the double's bot.
 const BOT: &str = "8304042211";
@@ -28,6 +29,54 @@ struct Token(String);
 impl SecretSource for Token {
     fn secret(&self, _: &str) -> Result<Secret, String> {
         Ok(Secret::new(&self.0))
+    }
+}
+
+/// Leaves what is for chats in the outbox of a store, as the engine does.
+struct StoredOutbox(Arc<dyn Store>);
+
+impl StoredOutbox {
+    async fn leave(&self, key: String, to: &str, text: &str, approval: Option<String>) {
+        let notice = Notice {
+            kind: NoticeKind::Answer,
+            title: String::new(),
+            text: text.to_owned(),
+            skill: None,
+            run: None,
+            target: Some(to.to_owned()),
+            approval,
+            always: false,
+        };
+        let new = NewNotice {
+            key,
+            skill: None,
+            body: serde_json::to_string(&notice).unwrap(),
+            at: Timestamp::now(),
+        };
+        self.0.add_notice(new).await.unwrap();
+    }
+}
+
+impl Outbox for StoredOutbox {
+    fn answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Leaves<'a> {
+        let error = answer.error.as_ref().map(|error| Fault {
+            hint: error.hint.clone(),
+            ..Fault::new(error.class, error.message.clone())
+        });
+        let text = answer_text(&answer.text, error.as_ref());
+        let key = format!("answer {}", answer.run);
+        Box::pin(async move { self.leave(key, to, &text, None).await })
+    }
+
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a> {
+        Box::pin(self.leave(key.to_owned(), to, text, None))
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question, to: &'a str) -> Leaves<'a> {
+        // Every run asks anew, under the only name that there is here.
+        let key = format!("{} of {}", question_key(&question.approval), question.run);
+        let approval = Some(question.approval.clone());
+        Box::pin(self.leave(key, to, &question.message, approval))
     }
 }
 
@@ -86,7 +135,8 @@ fn world() -> World {
         serving: None,
         carrying: None,
     };
-    world.fake.outbox.set(world.store.clone()).ok();
+    let outbox = StoredOutbox(world.store.clone());
+    world.fake.outbox.set(Box::new(outbox)).ok();
     world
 }
 
@@ -409,12 +459,8 @@ async fn trouble_passes() {
 async fn an_answer_that_waits_comes_later() {
     let mut world = world();
     // It waits, and then another process works on it.
-    for status in ["waiting", "waiting", "running"] {
-        let said = Said {
-            status: status.to_owned(),
-            ..Said::default()
-        };
-        world.fake.ends([], said);
+    for status in [RunStatus::Waiting, RunStatus::Waiting, RunStatus::Running] {
+        world.fake.ends([], answer(status, None));
     }
     world.serve();
     world.api.write(7, "work");

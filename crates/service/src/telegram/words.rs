@@ -1,8 +1,9 @@
 //! What the bot says by itself.
 
 use crate::budget::ALL;
-use crate::talk::{Said, Usage, dollars};
+use crate::talk::{describe_usage, dollars};
 use deft_wire::budget::Spending;
+use deft_wire::chat::{ChatAnswer, ChatUsage};
 
 pub(super) const NO_TEXT: &str = "I can only read text.";
 pub(super) const FRESH: &str = "We begin anew: your next message starts another conversation.";
@@ -60,14 +61,14 @@ pub(super) fn failure(message: &str, hint: Option<&str>) -> String {
     }
 }
 
-pub(super) fn waits(said: &Said) -> String {
+pub(super) fn waits(said: &ChatAnswer) -> String {
     let why = said.error.as_ref().map(|error| error.message.as_str());
     let why = why.map_or(String::new(), |why| format!(": {why}"));
     format!("… this waits{why}. I answer as soon as it goes on.")
 }
 
-pub(super) fn cost(here: &Usage, today: &Spending) -> String {
-    let mut text = format!("Here, since I was started: {}.", here.words());
+pub(super) fn cost(here: &ChatUsage, today: &Spending) -> String {
+    let mut text = format!("Here, since I was started: {}.", describe_usage(here));
     if let Some(all) = today.scopes.iter().find(|used| used.scope == ALL) {
         let cost = dollars(all.cost_usd);
         let tokens = all.input_tokens + all.output_tokens;

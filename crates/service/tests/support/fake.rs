@@ -1,19 +1,22 @@
-//! Somebody who answers as a test tells them.
+//! A [`Talk`] with scripted answers.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use deft_engine::{Attention, Notice, NoticeKind, Question, Response, answer_text, question_key};
-use deft_model::{Failure as Fault, FailureClass, Object, RunId, Usd};
-use deft_store::{NewNotice, Store};
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
-use deft_workflow::{Operation, Path};
+use deft_wire::chat::{
+    ChatAnswer, ChatError, ChatMessage, ChatUsage, ConversationView, MessageRole, PromptMode,
+    PromptSection, PromptTool, PromptView, SystemPart,
+};
+use deft_wire::model::{FailureClass, Message, Object, Outcome, RunId, RunStatus, Usd};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::{
-    Conversation, Decided, Later, Line, Listener, Live, Said, Say, Talk, Unanswered, Usage,
+    Attention, Conversation, Decided, Later, Listener, Live, Operation, Question, Response, Say,
+    StepPath, Talk, Unanswered,
 };
 
 /// What happens when something is said.
@@ -22,15 +25,15 @@ pub(crate) enum Do {
     Live(Live),
     /// A person is asked; the answer is put at the end of the text.
     Ask(&'static str),
-    /// Nothing goes on until somebody stops it.
+    /// Nothing happens until the answer is stopped.
     Hang,
-    /// Nothing goes on until the test rings [`Fake::go`].
+    /// Nothing happens until the test rings [`Fake::go`].
     Wait,
 }
 
 #[derive(Default)]
 pub(crate) struct Fake {
-    script: Mutex<VecDeque<(Vec<Do>, Said)>>,
+    script: Mutex<VecDeque<(Vec<Do>, ChatAnswer)>>,
     pub said: Mutex<Vec<Say>>,
     pub stopped: Mutex<Vec<String>>,
     pub unanswered: Mutex<Vec<Unanswered>>,
@@ -39,7 +42,17 @@ pub(crate) struct Fake {
     /// Rung when something is said.
     pub heard: Notify,
     /// Where answers and questions are left for chats.
-    pub outbox: OnceLock<Arc<dyn Store>>,
+    pub outbox: OnceLock<Box<dyn Outbox>>,
+}
+
+/// Something that is being left for a chat.
+pub(crate) type Leaves<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// Where answers and questions are left for chats.
+pub(crate) trait Outbox: Send + Sync + 'static {
+    fn answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Leaves<'a>;
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a>;
+    fn ask<'a>(&'a self, question: &'a Question, to: &'a str) -> Leaves<'a>;
 }
 
 impl Fake {
@@ -49,47 +62,19 @@ impl Fake {
         events: impl IntoIterator<Item = Do>,
         text: &str,
     ) -> Arc<Self> {
-        self.ends(
-            events,
-            Said {
-                text: text.to_owned(),
-                outcome: Some("success".to_owned()),
-                status: "done".to_owned(),
-                ..Said::default()
-            },
-        )
+        self.ends(events, succeeded(text))
     }
 
     pub(crate) fn ends(
         self: &Arc<Self>,
         events: impl IntoIterator<Item = Do>,
-        said: Said,
+        said: ChatAnswer,
     ) -> Arc<Self> {
         self.script
             .lock()
             .unwrap()
             .push_back((events.into_iter().collect(), said));
         Arc::clone(self)
-    }
-
-    async fn leave(&self, key: String, to: &str, text: &str, approval: Option<String>) {
-        let notice = Notice {
-            kind: NoticeKind::Answer,
-            title: String::new(),
-            text: text.to_owned(),
-            skill: None,
-            run: None,
-            target: Some(to.to_owned()),
-            approval,
-            always: false,
-        };
-        let new = NewNotice {
-            key,
-            skill: None,
-            body: serde_json::to_string(&notice).unwrap(),
-            at: Timestamp::now(),
-        };
-        self.outbox.get().unwrap().add_notice(new).await.unwrap();
     }
 
     pub(crate) fn texts(&self) -> Vec<String> {
@@ -102,13 +87,36 @@ impl Fake {
     }
 }
 
+/// An answer without text.
+pub(crate) fn answer(status: RunStatus, outcome: Option<Outcome>) -> ChatAnswer {
+    ChatAnswer {
+        conversation: String::new(),
+        run: RunId::new(""),
+        status,
+        outcome,
+        text: String::new(),
+        usage: ChatUsage::default(),
+        calls: Vec::new(),
+        error: None,
+    }
+}
+
+fn succeeded(text: &str) -> ChatAnswer {
+    ChatAnswer {
+        text: text.to_owned(),
+        ..answer(RunStatus::Done, Some(Outcome::Success))
+    }
+}
+
 /// A failure of a run.
-pub(crate) fn failed(class: FailureClass, message: &str) -> Said {
-    Said {
-        status: "done".to_owned(),
-        outcome: Some("error".to_owned()),
-        error: Some(Fault::new(class, message)),
-        ..Said::default()
+pub(crate) fn failed(class: FailureClass, message: &str) -> ChatAnswer {
+    ChatAnswer {
+        error: Some(ChatError {
+            class,
+            message: message.to_owned(),
+            hint: None,
+        }),
+        ..answer(RunStatus::Done, Some(Outcome::Error))
     }
 }
 
@@ -138,7 +146,7 @@ fn question(message: &str, run: &RunId) -> Question {
     Question {
         approval: "apr_1".to_owned(),
         run: run.clone(),
-        path: Path::from_text("chat".to_owned()),
+        path: StepPath::from_text("chat".to_owned()),
         message: message.to_owned(),
         default: false,
         operation: Operation::default(),
@@ -146,7 +154,7 @@ fn question(message: &str, run: &RunId) -> Question {
 }
 
 impl Talk for Fake {
-    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, Said> {
+    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
         Box::pin(async move {
             let nth = {
                 let mut all = self.said.lock().unwrap();
@@ -157,18 +165,7 @@ impl Talk for Fake {
             if let Some(admitted) = &attention.admitted {
                 admitted.set(run.clone()).ok();
             }
-            let usual = || {
-                let text = format!("you said: {}", say.text);
-                (
-                    Vec::new(),
-                    Said {
-                        text,
-                        outcome: Some("success".to_owned()),
-                        status: "done".to_owned(),
-                        ..Said::default()
-                    },
-                )
-            };
+            let usual = || (Vec::new(), succeeded(&format!("you said: {}", say.text)));
             let script = self.script.lock().unwrap().pop_front();
             let (events, mut said) = script.unwrap_or_else(usual);
             // What comes of the next thing is settled.
@@ -180,7 +177,7 @@ impl Talk for Fake {
                     Do::Hang => {
                         self.stop.notified().await;
                         said = failed(FailureClass::Cancelled, "stopped");
-                        said.outcome = Some("cancelled".to_owned());
+                        said.outcome = Some(Outcome::Cancelled);
                     }
                     Do::Ask(message) => match &attention.asker {
                         Some(asker) => {
@@ -189,18 +186,18 @@ impl Talk for Fake {
                             said.text.push_str(word);
                         }
                         None => {
-                            said.status = "waiting".to_owned();
+                            said.status = RunStatus::Waiting;
                             said.outcome = None;
                         }
                     },
                 }
             }
             said.conversation = say.conversation.unwrap_or_else(|| format!("conv_{nth}"));
-            said.run = run.to_string();
-            said.usage = Usage {
+            said.run = run;
+            said.usage = ChatUsage {
                 input_tokens: 100,
                 output_tokens: 10,
-                cost_usd: Some(deft_model::Usd::from_dollars(0.001)),
+                cost_usd: Some(Usd::from_dollars(0.001)),
                 llm_calls: 1,
             };
             Ok(said)
@@ -212,7 +209,7 @@ impl Talk for Fake {
         Box::pin(async move { Ok(open) })
     }
 
-    fn go_on(&self, _: RunId, attention: Attention, listener: Listener) -> Later<'_, Said> {
+    fn go_on(&self, _: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
         let again = Say {
             text: "(again)".to_owned(),
             ..Say::default()
@@ -220,28 +217,23 @@ impl Talk for Fake {
         self.say(again, attention, listener)
     }
 
-    fn see_to_answer<'a>(&'a self, said: &'a Said, to: &'a str) -> Later<'a, ()> {
+    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
-            let text = answer_text(&said.text, said.error.as_ref());
-            let key = format!("answer {}", said.run);
-            self.leave(key, to, &text, None).await;
+            self.outbox.get().unwrap().answer(answer, to).await;
             Ok(())
         })
     }
 
     fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
-            self.leave(key.to_owned(), to, text, None).await;
+            self.outbox.get().unwrap().tell(key, to, text).await;
             Ok(())
         })
     }
 
     fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()> {
         Box::pin(async move {
-            // Every run asks anew, under the only name that there is here.
-            let key = format!("{} of {}", question_key(&question.approval), question.run);
-            let approval = Some(question.approval);
-            self.leave(key, to, &question.message, approval).await;
+            self.outbox.get().unwrap().ask(&question, to).await;
             Ok(())
         })
     }
@@ -254,22 +246,38 @@ impl Talk for Fake {
         })
     }
 
-    fn prompt(&self, say: Say) -> Later<'_, Value> {
+    fn prompt(&self, say: Say) -> Later<'_, PromptView> {
+        let part = |text: &str, stable| SystemPart {
+            text: text.to_owned(),
+            stable,
+        };
+        let section = |section: &str, chars| PromptSection {
+            section: section.to_owned(),
+            chars,
+        };
+        let tool = |name: &str, description: &str, tokens| PromptTool {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            tool: name.to_owned(),
+            approve: false,
+            tokens,
+        };
         Box::pin(async move {
-            Ok(json!({
-                "agent": say.agent.unwrap_or_else(|| "thinker".to_owned()),
-                "model": "local",
-                "system": [{"text": "You help.", "stable": true}, {"text": "It is noon.", "stable": false}],
-                "messages": [{"role": "user", "text": say.text}],
-                "sections": [{"section": "agent", "chars": 9}, {"section": "now", "chars": 11}],
-                "tools": [
-                    {"name": "log", "description": "Writes a line.", "tokens": 7},
-                    {"name": "http_request", "description": "Asks a web server. More.", "tokens": 120},
+            Ok(PromptView {
+                agent: say.agent.unwrap_or_else(|| "thinker".to_owned()),
+                model: "local".to_owned(),
+                mode: PromptMode::Tools,
+                system: vec![part("You help.", true), part("It is noon.", false)],
+                sections: vec![section("agent", 9), section("now", 11)],
+                messages: vec![Message::User { text: say.text }],
+                tools: vec![
+                    tool("log", "Writes a line.", 7),
+                    tool("http_request", "Asks a web server. More.", 120),
                 ],
-                "shelf": ["notify"],
-                "tokens": 140,
-                "notes": ["2 skills were left out"],
-            }))
+                shelf: vec!["notify".to_owned()],
+                tokens: 140,
+                notes: vec!["2 skills were left out".to_owned()],
+            })
         })
     }
 
@@ -313,27 +321,31 @@ impl Talk for Fake {
         &'a self,
         _: Option<&'a str>,
         _: Option<u32>,
-    ) -> Later<'a, Vec<Conversation>> {
+    ) -> Later<'a, Vec<ConversationView>> {
         Box::pin(async { Ok(vec![conversation()]) })
     }
 
     fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>> {
-        Box::pin(async move { Ok("conv_old".starts_with(id).then(conversation)) })
+        let found = || Conversation {
+            view: conversation(),
+            open: None,
+        };
+        Box::pin(async move { Ok("conv_old".starts_with(id).then(found)) })
     }
 
-    fn messages<'a>(&'a self, _: &'a str) -> Later<'a, Vec<Line>> {
+    fn messages<'a>(&'a self, _: &'a str) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async {
             Ok(vec![
-                line(1, "user", "hello **you**"),
-                line(2, "tool", "{}"),
-                line(3, "assistant", "good **day**"),
+                message(1, MessageRole::User, "hello **you**"),
+                message(2, MessageRole::Tool, "{}"),
+                message(3, MessageRole::Assistant, "good **day**"),
             ])
         })
     }
 
-    fn search<'a>(&'a self, words: &'a str, _: u32) -> Later<'a, Vec<Line>> {
+    fn search<'a>(&'a self, words: &'a str, _: u32) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async move {
-            let all = vec![line(3, "assistant", "good day")];
+            let all = vec![message(3, MessageRole::Assistant, "good day")];
             Ok(if words == "day" { all } else { Vec::new() })
         })
     }
@@ -374,8 +386,8 @@ impl Talk for Fake {
     }
 }
 
-fn conversation() -> Conversation {
-    Conversation {
+fn conversation() -> ConversationView {
+    ConversationView {
         id: "conv_old".to_owned(),
         agent: "thinker".to_owned(),
         channel: "cli".to_owned(),
@@ -383,15 +395,14 @@ fn conversation() -> Conversation {
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
         message_count: 3,
-        open: None,
     }
 }
 
-fn line(seq: u64, role: &str, text: &str) -> Line {
-    Line {
+fn message(seq: u64, role: MessageRole, text: &str) -> ChatMessage {
+    ChatMessage {
         conversation: "conv_old".to_owned(),
         seq,
-        role: role.to_owned(),
+        role,
         text: text.to_owned(),
         at: Timestamp::UNIX_EPOCH,
     }

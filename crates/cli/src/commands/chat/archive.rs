@@ -1,18 +1,21 @@
-//! Conversations that were kept: lists, texts, words in them.
+//! `deft chat list`, `show`, `search` and `delete`: conversations that are stored.
 
 use std::process::ExitCode;
 
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
 
 use super::lines::words;
 use crate::args::Conversations;
 use crate::failure::{Done, Failure};
 use crate::output::{Fit, Output, counted, local, local_minute, table_of};
 use crate::terminal::Styled;
-use deft_channels::markdown::Renderer;
-use deft_model::visible;
-use deft_service::talk::{Conversation, Line, Talk};
+use deft_service::markdown::Renderer;
+use deft_service::talk::{Conversation, Talk};
+use deft_wire::chat::{
+    ChatMessage, ConversationDeleted, ConversationDetail, ConversationDocument, ConversationList,
+    ConversationView, MessageList, MessageRole,
+};
+use deft_wire::model::visible;
 
 pub(super) async fn run(
     command: &Conversations,
@@ -23,18 +26,17 @@ pub(super) async fn run(
     match command {
         Conversations::List { channel, limit } => {
             let found = talk.conversations(channel.as_deref(), *limit).await?;
-            list(&found, zone, output)?;
+            list(found, zone, output)?;
         }
         Conversations::Show { id } => {
             let found = find(talk, id).await?;
-            let lines = talk.messages(&found.id).await?;
-            show(&found, &lines, zone, output)?;
+            let messages = talk.messages(&found.view.id).await?;
+            show(found, messages, zone, output)?;
         }
         Conversations::Search { words, limit } => {
             let found = talk.search(&words.join(" "), *limit).await?;
             if output.json {
-                let hits: Vec<Value> = found.iter().map(line_document).collect();
-                output.document(&json!({"messages": hits}))?;
+                output.document(&MessageList { messages: found })?;
             } else if found.is_empty() {
                 output.note("nothing was found");
             } else {
@@ -42,10 +44,13 @@ pub(super) async fn run(
             }
         }
         Conversations::Delete { id } => {
-            let found = find(talk, id).await?;
+            let found = find(talk, id).await?.view;
             let deleted = talk.delete(&found.id).await?;
             if output.json {
-                output.document(&json!({"ok": deleted, "conversation": found.id}))?;
+                output.document(&ConversationDeleted {
+                    ok: deleted,
+                    conversation: found.id,
+                })?;
             } else {
                 output.note(&format!(
                     "{} with {} is gone",
@@ -66,7 +71,8 @@ pub(super) async fn find(talk: &dyn Talk, id: &str) -> Done<Conversation> {
     let found = match id {
         "last" => {
             let latest = talk.conversations(Some(super::session::CHANNEL), Some(1));
-            latest.await?.into_iter().next()
+            let view = latest.await?.into_iter().next();
+            view.map(|view| Conversation { view, open: None })
         }
         id => talk.conversation(id).await?,
     };
@@ -79,17 +85,18 @@ pub(super) async fn find(talk: &dyn Talk, id: &str) -> Done<Conversation> {
     })
 }
 
-fn list(found: &[Conversation], zone: &TimeZone, output: &Output) -> Done<()> {
+fn list(found: Vec<ConversationView>, zone: &TimeZone, output: &Output) -> Done<()> {
     if output.json {
-        let all: Vec<Value> = found.iter().map(document).collect();
-        return output.document(&json!({"conversations": all}));
+        return output.document(&ConversationList {
+            conversations: found,
+        });
     }
     if found.is_empty() {
         output.note("there are no conversations; `deft chat` begins one");
         return Ok(());
     }
     let heads = ["id", "last", "channel", "agent", "said", "about"];
-    let row = |one: &Conversation| {
+    let row = |one: &ConversationView| {
         vec![
             one.id.clone(),
             local_minute(one.updated_at, zone),
@@ -106,72 +113,60 @@ fn list(found: &[Conversation], zone: &TimeZone, output: &Output) -> Done<()> {
     output.data(table_of(&rows, &[Fit::Id, Fit::Keep], output.width()))
 }
 
-fn show(found: &Conversation, lines: &[Line], zone: &TimeZone, output: &Output) -> Done<()> {
+fn show(
+    Conversation { view, open }: Conversation,
+    messages: Vec<ChatMessage>,
+    zone: &TimeZone,
+    output: &Output,
+) -> Done<()> {
     if output.json {
-        let mut document = document(found);
-        document["messages"] = lines.iter().map(line_document).collect();
-        document["open_run"] = found
-            .open
-            .as_ref()
-            .map_or(Value::Null, |(run, _)| json!(run));
-        return output.document(&json!({"conversation": document}));
+        return output.document(&ConversationDocument {
+            conversation: ConversationDetail {
+                view,
+                messages,
+                open_run: open.map(|open| open.run),
+            },
+        });
     }
-    output.note(&format!(
-        "{}  {}  {}",
-        found.id,
-        found.channel,
-        visible(&found.title)
-    ));
-    for line in lines {
-        let who = format!("{}  {}", line.role, local(line.at, zone));
+    let title = visible(&view.title);
+    output.note(&format!("{}  {}  {title}", view.id, view.channel));
+    for line in &messages {
+        let who = format!("{}  {}", line.role.word(), local(line.at, zone));
         let who = Styled::paint("2", &who, output.styles_stdout());
         output.data(who)?;
         let (styled, width) = (output.styles_stdout(), output.width());
-        let text = match line.role.as_str() {
+        let text = match line.role {
             // Results may be long; `--json` has them as they were.
-            "tool" => Styled::from(words(&line.text)).with("\n"),
-            _ => Styled::from_renderer(&Renderer::whole(&line.text, styled, width)),
+            MessageRole::Tool => Styled::from(words(&line.text)).with("\n"),
+            MessageRole::User | MessageRole::Assistant => {
+                Styled::from_renderer(&Renderer::whole(&line.text, styled, width))
+            }
         };
         output.data(text.with("\n"))?;
     }
-    if let Some((run, stands)) = &found.open {
+    if let Some(open) = &open {
+        let (run, state) = (&open.run, visible(&open.state));
         output.note(&format!(
-            "… run {run} {}\nhint: `deft runs show {run}` says more",
-            visible(stands)
+            "… run {run} {state}\nhint: `deft runs show {run}` says more"
         ));
     }
     Ok(())
 }
 
 /// Messages in which something was found.
-pub(super) fn hits(found: &[Line], zone: &TimeZone) -> String {
+pub(super) fn hits(found: &[ChatMessage], zone: &TimeZone) -> String {
     if found.is_empty() {
         return "nothing was found".to_owned();
     }
     let width = crate::output::terminal_width();
-    let row = |line: &Line| {
+    let row = |line: &ChatMessage| {
         vec![
             line.conversation.clone(),
             local_minute(line.at, zone),
-            line.role.clone(),
+            line.role.word().to_owned(),
             words(&line.text),
         ]
     };
     let rows: Vec<Vec<String>> = found.iter().map(row).collect();
     table_of(&rows, &[Fit::Id, Fit::Keep], width)
-}
-
-fn document(one: &Conversation) -> Value {
-    json!({
-        "id": one.id, "agent": one.agent, "channel": one.channel, "title": one.title,
-        "created_at": one.created_at.to_string(), "updated_at": one.updated_at.to_string(),
-        "message_count": one.message_count,
-    })
-}
-
-fn line_document(line: &Line) -> Value {
-    json!({
-        "conversation": line.conversation, "seq": line.seq, "role": line.role, "text": line.text,
-        "at": line.at.to_string(),
-    })
 }

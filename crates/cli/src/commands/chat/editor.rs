@@ -15,7 +15,7 @@ use super::slash::COMMANDS;
 use super::view::Printer;
 use crate::failure::{Done, Failure};
 use crate::terminal::Styled;
-use deft_model::visible;
+use deft_wire::model::visible;
 
 /// How many entries are kept.
 const HISTORY: usize = 1000;
@@ -89,7 +89,7 @@ impl Lines for Terminal {
     }
 }
 
-/// What people said is nobody else's business.
+/// Only the owner may read what people said.
 fn restrict(path: &Path) {
     #[cfg(unix)]
     {

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use deft_model::Object;
-
 use crate::output::clip;
 use crate::progress::duration;
 use crate::terminal::Styled;
-use deft_model::visible;
+use deft_service::words::mask_secrets;
+use deft_wire::model::{Object, visible};
 
 /// How much of arguments, missions and reasons is shown, in columns.
 const ARGS: usize = 60;
@@ -54,7 +53,7 @@ fn named(tool: &str, args: &Object, color: bool) -> Styled {
         return tool;
     }
     let args = serde_json::to_string(args).unwrap_or_default();
-    let masked = deft_workflow::mask(&args);
+    let masked = mask_secrets(&args);
     let args = clip(&visible(masked.as_deref().unwrap_or(&args)), ARGS);
     tool.with(" ").with(Styled::paint("2", &args, color))
 }
@@ -75,7 +74,7 @@ pub(super) fn returned(agent: &str, depth: usize, note: Option<&str>) -> String 
 
 /// A text on one line, not too long.
 pub(super) fn words(text: &str) -> String {
-    let masked = deft_workflow::mask(text);
+    let masked = mask_secrets(text);
     let text = masked.as_deref().unwrap_or(text);
     let line: Vec<&str> = text.split_whitespace().collect();
     clip(&visible(&line.join(" ")), WORDS)

@@ -29,7 +29,8 @@ use deft_config::Home;
 use deft_service::app::App;
 use deft_service::daemon::{self, Lock};
 use deft_service::doctor::ADD_A_MODEL;
-use deft_service::talk::{self, Say, Talk, Usage};
+use deft_service::talk::{self, Say, Talk};
+use deft_wire::chat::ChatUsage;
 use editor::{Lines, Piped, Terminal};
 use session::{CHANNEL, Session};
 use turn::{Company, Stops};
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         home: &home,
         zone: app.zone.clone(),
     };
-    // Whoever talks for an hour does not keep messages for an hour.
+    // Messages do not wait for the end of a long chat.
     let stays = args.print.is_none() && !args.show_prompt;
     let carrying = stays.then(|| app.carry_along());
     let done = app.block_on(chat.talk(talk::host(&app), text));
@@ -100,10 +101,10 @@ impl Opened<'_> {
         let view = Arc::new(View::new(Look::new(self.output)));
         say_through(&view);
         let prompt = Prompt::new(view.clone(), self.global);
-        // Whoever cannot be asked something here does not read along.
+        // A person who cannot be asked something here does not read along.
         let alone = prompt.is_none();
         let say = |text: String| Say {
-            conversation: conversation.as_ref().map(|found| found.id.clone()),
+            conversation: conversation.as_ref().map(|found| found.view.id.clone()),
             agent: self.args.agent.clone(),
             channel: CHANNEL.to_owned(),
             text,
@@ -115,7 +116,7 @@ impl Opened<'_> {
             let say = say(text.unwrap_or_default());
             return once::show_prompt(&*talk, say, self.output).await;
         }
-        let speaker = conversation.as_ref().map(|found| found.agent.as_str());
+        let speaker = conversation.as_ref().map(|found| found.view.agent.as_str());
         let speaker = self.args.agent.as_deref().or(speaker);
         talk.check_model(speaker).await?;
         let mut company = Company {
@@ -129,7 +130,7 @@ impl Opened<'_> {
         };
         if let Some(text) = text {
             if let Some(found) = &conversation {
-                unanswered::go_on(&mut company, &found.id, self.output).await?;
+                unanswered::go_on(&mut company, &found.view.id, self.output).await?;
             }
             return once::say(&mut company, say(text), self.output).await;
         }
@@ -139,7 +140,7 @@ impl Opened<'_> {
                     .hint("say one thing with `-p TEXT --json`"),
             );
         }
-        let resumed = conversation.as_ref().map(|found| found.id.clone());
+        let resumed = conversation.map(|found| found.view.id);
         self.session(company, resumed).await
     }
 
@@ -149,7 +150,7 @@ impl Opened<'_> {
             company,
             conversation: None,
             agent: self.args.agent.clone(),
-            usage: Usage::default(),
+            usage: ChatUsage::default(),
             last: None,
             zone: self.zone,
         };

@@ -4,15 +4,14 @@ use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Value, json};
-
 use super::turn::{Company, Ended, Wish};
 use crate::failure::{Done, Failure};
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::terminal::{Stream, Styled};
-use deft_channels::markdown::Renderer;
-use deft_model::visible;
-use deft_service::talk::{Live, Said, Say, Talk};
+use deft_service::markdown::Renderer;
+use deft_service::talk::{CallLog, Live, Say, Talk};
+use deft_wire::chat::{ChatAnswer, PromptSection, PromptTool, PromptView};
+use deft_wire::model::{FailureClass, Message, Outcome, RunStatus, visible};
 
 /// What is to be said: the text, and what is piped in behind it.
 pub(super) fn text(given: &str) -> Done<String> {
@@ -37,38 +36,34 @@ fn join(given: &str, piped: &str) -> Done<String> {
 
 /// Says something once. The answer is all that goes to stdout.
 pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Done {
-    let calls = Arc::new(Mutex::new(Calls::default()));
+    let calls = Arc::new(Mutex::new(CallLog::default()));
     let (heard, view) = (Arc::clone(&calls), Arc::clone(&company.view));
     let show = !output.json;
     let listener = Arc::new(move |live: Live| {
         heard
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .hear(&live);
+            .record(&live);
         // A text may be taken back, and stdout takes nothing back.
         let later = matches!(live, Live::Text(_) | Live::Again);
         if show && !later {
             view.hear(live);
         }
     });
-    let said = match company.hear(Wish::Say(say), listener).await? {
+    let mut said = match company.hear(Wish::Say(say), listener).await? {
         Ended::Said(said) => said,
         Ended::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
     };
     company.view.leave();
-    let code = if said.outcome.as_deref() == Some("cancelled") {
-        crate::commands::INTERRUPTED
-    } else {
-        said.exit_code()
-    };
     let calls = std::mem::take(&mut *calls.lock().unwrap_or_else(PoisonError::into_inner));
-    print(&said, &calls.0, output)?;
-    Ok(ExitCode::from(code))
+    said.calls = calls.into_calls();
+    print(&said, output)?;
+    Ok(ExitCode::from(exit_code(&said)))
 }
 
-fn print(said: &Said, calls: &[Value], output: &Output) -> Done<()> {
+fn print(said: &ChatAnswer, output: &Output) -> Done<()> {
     if output.json {
-        return output.document(&document(said, calls));
+        return output.document(said);
     }
     if !said.text.trim().is_empty() {
         let (styled, width) = (output.styles_stdout(), output.width());
@@ -85,7 +80,7 @@ fn print(said: &Said, calls: &[Value], output: &Output) -> Done<()> {
             output.complain(&format!("hint: {hint}"));
         }
     }
-    if said.status == "waiting" {
+    if said.status == RunStatus::Waiting {
         let run = &said.run;
         output.complain(&format!("run {run} waits for an answer"));
         output.complain(&format!(
@@ -95,77 +90,19 @@ fn print(said: &Said, calls: &[Value], output: &Output) -> Done<()> {
     Ok(())
 }
 
-fn document(said: &Said, calls: &[Value]) -> Value {
-    let error = said
-        .error
-        .as_ref()
-        .map(|error| json!({"class": error.class, "message": error.message, "hint": error.hint}));
-    json!({
-        "conversation": said.conversation,
-        "run": said.run,
-        "status": said.status,
-        "outcome": said.outcome,
-        "text": said.text,
-        "usage": said.usage.document(),
-        "calls": calls,
-        "error": error,
-    })
-}
-
-/// The calls of an answer, as parts of a document.
-#[derive(Default)]
-struct Calls(Vec<Value>);
-
-impl Calls {
-    fn hear(&mut self, live: &Live) {
-        match live {
-            Live::ToolBegun { tool, args, depth } => {
-                let mut args = Value::Object(args.clone());
-                mask(&mut args);
-                self.0
-                    .push(json!({"tool": tool, "args": args, "depth": depth, "status": "running"}));
-            }
-            Live::ToolEnded { tool, ok, ms, note } => {
-                let call = self.open(tool);
-                call["status"] = json!(if *ok { "success" } else { "error" });
-                call["duration_ms"] = json!(ms);
-                call["note"] = json!(note);
-            }
-            Live::Refused { tool, reason } => {
-                let call = self.open(tool);
-                call["status"] = json!("refused");
-                call["note"] = json!(reason);
-            }
-            Live::Text(_)
-            | Live::Again
-            | Live::Dispatched { .. }
-            | Live::AgentEnded { .. }
-            | Live::Waiting { .. } => {}
-        }
-    }
-
-    /// The oldest call of a tool that is under way; one that never began begins now.
-    fn open(&mut self, tool: &str) -> &mut Value {
-        let open = |call: &Value| call["tool"] == tool && call["status"] == "running";
-        let place = self.0.iter().position(open).unwrap_or_else(|| {
-            self.0.push(json!({"tool": tool, "args": {}, "depth": 0}));
-            self.0.len() - 1
-        });
-        &mut self.0[place]
-    }
-}
-
-/// Secrets by name, in all texts.
-fn mask(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let Some(masked) = deft_workflow::mask(text) {
-                *text = masked;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(mask),
-        Value::Object(fields) => fields.values_mut().for_each(mask),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+/// The exit code of a program that asked for this answer only.
+pub(super) fn exit_code(answer: &ChatAnswer) -> u8 {
+    let class = answer.error.as_ref().map(|error| error.class);
+    match (answer.status, answer.outcome, class) {
+        (_, Some(Outcome::Cancelled), _) => crate::commands::INTERRUPTED,
+        (RunStatus::Waiting, _, _) => 5,
+        (_, _, Some(FailureClass::Limit | FailureClass::Budget)) => 6,
+        (_, None | Some(Outcome::Success | Outcome::Skipped), _) => 0,
+        (
+            _,
+            Some(Outcome::Error | Outcome::Missed | Outcome::Blocked | Outcome::Interrupted),
+            _,
+        ) => 1,
     }
 }
 
@@ -176,85 +113,64 @@ pub(super) async fn show_prompt(talk: &dyn Talk, say: Say, output: &Output) -> D
         output.document(&prompt)?;
     } else {
         output.data(prompt_text(&prompt))?;
-        for note in prompt["notes"].as_array().into_iter().flatten() {
-            output.note(&format!(
-                "note: {}",
-                visible(note.as_str().unwrap_or_default())
-            ));
+        for note in &prompt.notes {
+            output.note(&format!("note: {}", visible(note)));
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn prompt_text(prompt: &Value) -> String {
-    let list = |name: &str| prompt[name].as_array().cloned().unwrap_or_default();
-    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
-    let mut out = format!(
-        "agent {}, model {}\n",
-        text(prompt, "agent"),
-        text(prompt, "model")
-    );
-    for part in list("system") {
-        let kept = if part["stable"] == true {
-            "stable"
-        } else {
-            "changing"
+fn prompt_text(prompt: &PromptView) -> String {
+    let mut out = format!("agent {}, model {}\n", prompt.agent, prompt.model);
+    for part in &prompt.system {
+        let kept = if part.stable { "stable" } else { "changing" };
+        let text = part.text.trim_end();
+        out.push_str(&format!("\n--- system, {kept} ---\n{text}\n"));
+    }
+    for message in &prompt.messages {
+        let (role, text) = match message {
+            Message::User { text } => ("user", text),
+            Message::Assistant { text, .. } => ("assistant", text),
+            Message::Tool { text, .. } => ("tool", text),
         };
-        out.push_str(&format!(
-            "\n--- system, {kept} ---\n{}\n",
-            text(&part, "text").trim_end()
-        ));
+        out.push_str(&format!("\n--- {role} ---\n{}\n", text.trim_end()));
     }
-    for message in list("messages") {
-        let (role, said) = (text(&message, "role"), text(&message, "text"));
-        out.push_str(&format!("\n--- {role} ---\n{}\n", said.trim_end()));
+    let count = counted(prompt.tools.len(), "tool");
+    out.push_str(&format!("\n--- {count} ---\n"));
+    for tool in &prompt.tools {
+        let first = tool.description.lines().next().unwrap_or_default();
+        out.push_str(&format!("{}  {first}\n", tool.name));
     }
-    let tools = list("tools");
-    out.push_str(&format!(
-        "\n--- {} ---\n",
-        crate::output::counted(tools.len(), "tool")
-    ));
-    for tool in tools {
-        let description = text(&tool, "description");
-        let first = description.lines().next().unwrap_or_default();
-        out.push_str(&format!("{}  {first}\n", text(&tool, "name")));
-    }
-    let shelf = list("shelf");
-    if !shelf.is_empty() {
-        let names: Vec<&str> = shelf.iter().filter_map(Value::as_str).collect();
+    if !prompt.shelf.is_empty() {
         out.push_str(&format!(
             "\n--- {} when looked up ---\n{}\n",
-            crate::output::counted(shelf.len(), "more tool"),
-            names.join(", ")
+            counted(prompt.shelf.len(), "more tool"),
+            prompt.shelf.join(", ")
         ));
     }
     out.push_str(&sizes(prompt));
     out
 }
 
-/// What each section and each tool takes, the largest tools first.
-fn sizes(prompt: &Value) -> String {
-    let list = |name: &str| prompt[name].as_array().cloned().unwrap_or_default();
-    let tokens = prompt["tokens"].as_u64().unwrap_or_default();
-    let mut out = format!("\n--- size: about {tokens} tokens ---\n");
-    for section in list("sections") {
-        let name = section["section"].as_str().unwrap_or_default();
-        let chars = section["chars"].as_u64().unwrap_or_default();
-        out.push_str(&format!("{name:24} {chars:>6} characters\n"));
+/// The size of each section and each tool, the largest tools first.
+fn sizes(prompt: &PromptView) -> String {
+    let mut out = format!("\n--- size: about {} tokens ---\n", prompt.tokens);
+    for PromptSection { section, chars } in &prompt.sections {
+        out.push_str(&format!("{section:24} {chars:>6} characters\n"));
     }
-    let mut tools = list("tools");
-    let size = |tool: &Value| tool["tokens"].as_u64().unwrap_or_default();
-    tools.sort_by_key(|tool| std::cmp::Reverse(size(tool)));
-    for tool in &tools {
-        let name = format!("tool {}", tool["name"].as_str().unwrap_or_default());
-        out.push_str(&format!("{name:24} {:>6} tokens\n", size(tool)));
+    let mut tools: Vec<&PromptTool> = prompt.tools.iter().collect();
+    tools.sort_by_key(|tool| std::cmp::Reverse(tool.tokens));
+    for tool in tools {
+        let name = format!("tool {}", tool.name);
+        out.push_str(&format!("{name:24} {:>6} tokens\n", tool.tokens));
     }
     out
 }
 
 #[cfg(test)]
 mod tests {
-    use deft_model::{FailureClass, Object};
+    use deft_wire::model::RunId;
+    use serde_json::json;
 
     use super::*;
     use crate::talk_fake::fake::{Fake, failed};
@@ -277,48 +193,20 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_in_the_document() {
-        let tool = || "ls".to_owned();
-        let args = |path: &str| Object::from_iter([("path".to_owned(), json!(path))]);
-        let begun = |path: &str| Live::ToolBegun {
-            tool: tool(),
-            args: args(path),
-            depth: 0,
-        };
-        let ended = |ok, note: Option<&str>| Live::ToolEnded {
-            tool: tool(),
-            ok,
-            ms: 7,
-            note: note.map(str::to_owned),
-        };
-        let mut calls = Calls::default();
-        for live in [
-            begun("a"),
-            begun("b"),
-            Live::Text("x".to_owned()),
-            ended(true, None),
-            ended(false, Some("gone")),
-            Live::Refused {
-                tool: "rm".to_owned(),
-                reason: "not one of its tools".to_owned(),
-            },
-        ] {
-            calls.hear(&live);
-        }
+    fn an_answer_is_a_document() {
         let mut said = failed(FailureClass::Limit, "10 steps were not enough");
-        (said.conversation, said.run) = ("conv_1".to_owned(), "run_1".to_owned());
+        (said.conversation, said.run) = ("conv_1".to_owned(), RunId::new("run_1"));
+        let expected = json!({
+            "conversation": "conv_1", "run": "run_1", "status": "done", "outcome": "error", "text": "",
+            "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": null, "llm_calls": 0},
+            "calls": [],
+            "error": {"class": "limit", "message": "10 steps were not enough", "hint": null},
+        });
+        let document = serde_json::to_value(&said).unwrap();
         assert_eq!(
-            document(&said, &calls.0),
-            json!({
-                "conversation": "conv_1", "run": "run_1", "status": "done", "outcome": "error", "text": "",
-                "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": null, "llm_calls": 0},
-                "calls": [
-                    {"tool": "ls", "args": {"path": "a"}, "depth": 0, "status": "success", "duration_ms": 7, "note": null},
-                    {"tool": "ls", "args": {"path": "b"}, "depth": 0, "status": "error", "duration_ms": 7, "note": "gone"},
-                    {"tool": "rm", "args": {}, "depth": 0, "status": "refused", "note": "not one of its tools"},
-                ],
-                "error": {"class": "limit", "message": "10 steps were not enough", "hint": null},
-            })
+            document.to_string(),
+            expected.to_string(),
+            "also in this order"
         );
     }
 

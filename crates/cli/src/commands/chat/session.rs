@@ -3,9 +3,10 @@
 use crate::failure::Done;
 use crate::output::{local, table};
 use crate::terminal::Styled;
-use deft_model::visible;
 use deft_service::budget::ALL;
-use deft_service::talk::{Line, Said, Say, Usage, dollars};
+use deft_service::talk::{Say, describe_usage, dollars};
+use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, MessageRole};
+use deft_wire::model::{RunStatus, visible};
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};
@@ -24,9 +25,9 @@ pub(super) struct Session {
     pub conversation: Option<String>,
     pub agent: Option<String>,
     /// What it took so far.
-    pub usage: Usage,
+    pub usage: ChatUsage,
     /// The last answer.
-    pub last: Option<Said>,
+    pub last: Option<ChatAnswer>,
     pub zone: jiff::tz::TimeZone,
 }
 
@@ -154,7 +155,7 @@ impl Session {
     }
 
     async fn cost(&self) -> Done<()> {
-        self.note(format!("this chat: {}", self.usage.words()));
+        self.note(format!("this chat: {}", describe_usage(&self.usage)));
         let today = self.company.talk.spending().await?;
         if let Some(all) = today.scopes.iter().find(|used| used.scope == ALL) {
             let cost = dollars(all.cost_usd);
@@ -167,12 +168,12 @@ impl Session {
     }
 
     async fn stop(&mut self) -> Done<()> {
-        let waits = self.last.take_if(|said| said.status == "waiting");
+        let waits = self.last.take_if(|said| said.status == RunStatus::Waiting);
         let Some(said) = waits else {
             self.note("nothing waits; ctrl-c stops an answer that is worked on");
             return Ok(());
         };
-        let run = deft_model::RunId::new(said.run);
+        let run = said.run;
         self.company.talk.stop(&run, "/stop").await?;
         self.note(format!("run {run} is stopped"));
         Ok(())
@@ -185,9 +186,9 @@ impl Session {
 
     /// Goes on with another conversation, and shows the end of it.
     pub(super) async fn resume(&mut self, id: &str) -> Done<()> {
-        let found = super::archive::find(&*self.company.talk, id).await?;
-        let lines = self.company.talk.messages(&found.id).await?;
-        let spoken: Vec<&Line> = lines.iter().filter(|line| line.role != "tool").collect();
+        let found = super::archive::find(&*self.company.talk, id).await?.view;
+        let messages = self.company.talk.messages(&found.id).await?;
+        let spoken = spoken(&messages);
         self.show(&spoken[spoken.len().saturating_sub(TAIL)..]);
         self.note(format!(
             "going on with {}: {}",
@@ -205,20 +206,15 @@ impl Session {
             self.note("nothing was said yet");
             return Ok(());
         };
-        let lines = self.company.talk.messages(id).await?;
-        self.show(
-            &lines
-                .iter()
-                .filter(|line| line.role != "tool")
-                .collect::<Vec<_>>(),
-        );
+        let messages = self.company.talk.messages(id).await?;
+        self.show(&spoken(&messages));
         Ok(())
     }
 
-    fn show(&self, lines: &[&Line]) {
+    fn show(&self, lines: &[&ChatMessage]) {
         let color = self.company.view.color();
         for line in lines {
-            let who = format!("{}  {}", line.role, local(line.at, &self.zone));
+            let who = format!("{}  {}", line.role.word(), local(line.at, &self.zone));
             self.note(Styled::paint("2", &who, color));
             self.company.view.show(&line.text);
         }
@@ -259,4 +255,12 @@ impl Session {
     fn note(&self, text: impl Into<Styled>) {
         self.company.view.note(text);
     }
+}
+
+/// What people and agents said, without the results of calls.
+fn spoken(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
+    let messages = messages.iter();
+    messages
+        .filter(|message| message.role != MessageRole::Tool)
+        .collect()
 }

@@ -77,7 +77,7 @@ impl<'a> Entry<'a> {
             "/search" => Self::Search(rest),
             _ => Self::Unknown {
                 given: word,
-                near: deft_model::nearest(word, COMMANDS.iter().map(|(name, _, _)| *name)),
+                near: deft_wire::model::nearest(word, COMMANDS.iter().map(|(name, _, _)| *name)),
             },
         }
     }

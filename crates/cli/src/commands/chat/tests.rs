@@ -1,25 +1,26 @@
-//! Chats with somebody who answers as they are told: what is seen, what is asked, what stops.
+//! Chats with scripted answers: what is seen, what is asked, what stops.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use deft_engine::{Asker, Question, Responds};
-use deft_model::FailureClass;
-use deft_workflow::Answer;
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::editor::{Input, Lines};
+use super::once;
 use super::session::Session;
 use super::turn::{Company, Stops};
 use super::view::{Look, Much, Sink, View};
 use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;
-use crate::talk_fake::fake::{Do, Fake, call, failed};
+use crate::talk_fake::fake::{Do, Fake, answer, call, failed};
 use crate::terminal::Styled;
-use deft_service::talk::{Live, Said, Stands, Unanswered, Usage};
+use deft_service::ask::{Answer, Asker, Question, Responds};
+use deft_service::talk::{AnswerState, Live, Unanswered};
+use deft_wire::chat::ChatUsage;
+use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
 
 /// A screen that remembers.
 #[derive(Clone, Default)]
@@ -52,7 +53,7 @@ impl Lines for Script {
     }
 }
 
-/// Somebody who says yes, and remembers what they were asked.
+/// A person who says yes, and the questions they were asked.
 #[derive(Default)]
 struct Yes(Mutex<Vec<String>>);
 
@@ -94,7 +95,7 @@ fn world(live: bool) -> World {
         company,
         conversation: None,
         agent: None,
-        usage: Usage::default(),
+        usage: ChatUsage::default(),
         last: None,
         zone: jiff::tz::TimeZone::UTC,
     };
@@ -161,7 +162,7 @@ async fn agents_and_refusals_are_lines() {
     let below = |tool: &str| {
         Do::Live(Live::ToolBegun {
             tool: tool.to_owned(),
-            args: deft_model::Object::new(),
+            args: deft_wire::model::Object::new(),
             depth: 1,
         })
     };
@@ -353,37 +354,34 @@ async fn what_follows_goes_where_it_belongs() {
 
 #[test]
 fn exit_codes_are_those_of_the_contract() {
-    let said = |status: &str, outcome: Option<&str>, class: Option<FailureClass>| Said {
-        status: status.to_owned(),
-        outcome: outcome.map(str::to_owned),
-        error: class.map(|class| deft_model::Failure::new(class, "x")),
-        ..Said::default()
-    };
+    let done = |outcome| answer(RunStatus::Done, Some(outcome));
+    let failed = |class| failed(class, "x");
     for (said, code) in [
-        (said("done", Some("success"), None), 0),
-        (said("waiting", None, None), 5),
-        (said("done", Some("error"), Some(FailureClass::Limit)), 6),
-        (said("done", Some("error"), Some(FailureClass::Budget)), 6),
-        (said("done", Some("error"), Some(FailureClass::Network)), 1),
-        (said("done", Some("blocked"), None), 1),
+        (done(Outcome::Success), 0),
+        (answer(RunStatus::Waiting, None), 5),
+        (failed(FailureClass::Limit), 6),
+        (failed(FailureClass::Budget), 6),
+        (failed(FailureClass::Network), 1),
+        (done(Outcome::Blocked), 1),
+        (done(Outcome::Cancelled), 130),
     ] {
-        assert_eq!(said.exit_code(), code, "{said:?}");
+        assert_eq!(once::exit_code(&said), code, "{said:?}");
     }
 }
 
 #[tokio::test]
 async fn what_was_not_answered_is_answered_first() {
     let mut world = world(false);
-    let open = |run: &str, text: &str, stands| Unanswered {
-        run: deft_model::RunId::new(run),
+    let open = |run: &str, text: &str, state| Unanswered {
+        run: RunId::new(run),
         text: text.to_owned(),
-        stands,
+        state,
         waits_for: Some("an answer: Sure?".to_owned()),
     };
     world.fake.unanswered.lock().unwrap().extend([
-        open("run_a", "First", Stands::Abandoned),
-        open("run_b", "Second", Stands::Waiting),
-        open("run_c", "Third", Stands::Elsewhere),
+        open("run_a", "First", AnswerState::Interrupted),
+        open("run_b", "Second", AnswerState::Waiting),
+        open("run_c", "Third", AnswerState::Elsewhere),
     ]);
     let shown = chat(&mut world, &["/resume conv_old", "Fourth"]).await;
     assert_eq!(

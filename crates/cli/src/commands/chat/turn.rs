@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deft_engine::{Asker, Attention};
-use deft_model::RunId;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::view::View;
 use crate::commands::NOTHING_IS_UP;
 use crate::failure::Done;
+use deft_service::ask::Asker;
 use deft_service::daemon;
-use deft_service::talk::{Listener, Live, Said, Say, Talk};
+use deft_service::talk::{Attention, Listener, Live, Say, Talk};
+use deft_wire::chat::ChatAnswer;
+use deft_wire::model::RunId;
 
 /// How often what turns is turned.
 const TURN: Duration = Duration::from_millis(120);
@@ -47,7 +48,7 @@ impl Stops {
         Self(receiver)
     }
 
-    /// The next one; never, if nobody can wish any more.
+    /// The next one; never, if none can come any more.
     async fn next(&mut self) {
         if self.0.recv().await.is_none() {
             std::future::pending::<()>().await;
@@ -70,8 +71,8 @@ pub(super) enum Wish {
 
 /// How a turn ended.
 pub(super) enum Ended {
-    Said(Box<Said>),
-    /// Somebody did not want to wait for the end of it.
+    Said(Box<ChatAnswer>),
+    /// The person did not want to wait for the end of it.
     Left,
 }
 
@@ -83,7 +84,7 @@ pub(super) struct Company {
     /// Confirmations are answered with yes.
     pub yes: bool,
     pub stops: Stops,
-    /// Whether somebody is there who does what is planned for later.
+    /// Whether a daemon runs that does what is planned for later.
     pub is_up: fn(&Path) -> bool,
     pub home: PathBuf,
 }
@@ -96,7 +97,7 @@ impl Company {
         self.hear(wish, Arc::new(move |live| view.hear(live))).await
     }
 
-    /// The same with somebody else listening.
+    /// The same with another listener.
     pub(super) async fn hear(&mut self, wish: Wish, listener: Listener) -> Done<Ended> {
         self.stops.clear();
         let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
@@ -109,7 +110,6 @@ impl Company {
         });
         let admitted = Arc::new(OnceLock::new());
         let attention = Attention {
-            hear: None,
             asker: self.asker.clone(),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
             parks: false,

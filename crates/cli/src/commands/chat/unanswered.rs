@@ -1,7 +1,7 @@
-//! What was asked before and has no answer yet: whoever worked on it was killed, or somebody else still
-//! does. It is answered before anything else is asked, so that a conversation stays in order.
+//! Earlier messages without an answer: the process that worked on one was killed, or another process still
+//! works on it. They are answered before anything else is asked, so that a conversation stays in order.
 //!
-//! Not here: how an answer is gone on with, which is the engine's part.
+//! Not here: resuming an answer, which is the engine's part.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use super::lines::words;
 use super::turn::{Company, Wish};
 use crate::failure::Done;
 use crate::output::{Output, clip};
-use deft_service::talk::{Stands, Unanswered};
+use deft_service::talk::{AnswerState, Unanswered};
 
 /// How much of a question is shown.
 const QUESTION: usize = 60;
 
 /// Whether it can be answered now; what waits is left waiting.
 pub(super) fn is_to_go_on(open: &Unanswered) -> bool {
-    open.stands != Stands::Waiting
+    open.state != AnswerState::Waiting
 }
 
 /// Says how it stands.
 pub(super) fn told(open: &Unanswered) -> String {
     let question = clip(&words(&open.text), QUESTION);
     let run = &open.run;
-    match open.stands {
-        Stands::Abandoned => {
+    match open.state {
+        AnswerState::Interrupted => {
             format!("the answer to \"{question}\" was interrupted; going on with it first")
         }
-        Stands::Elsewhere => {
+        AnswerState::Elsewhere => {
             format!("the answer to \"{question}\" is being worked on elsewhere; waiting for it")
         }
-        Stands::Waiting => {
+        AnswerState::Waiting => {
             let what = open.waits_for.as_deref().unwrap_or("something");
             let what = words(what);
             format!(
@@ -55,25 +55,25 @@ pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Ou
 
 #[cfg(test)]
 mod tests {
-    use deft_model::RunId;
+    use deft_wire::model::RunId;
 
     use super::*;
 
     #[test]
     fn how_it_stands_is_said_in_a_line() {
-        for (stands, waits_for, expected) in [
+        for (state, waits_for, expected) in [
             (
-                Stands::Abandoned,
+                AnswerState::Interrupted,
                 None,
                 "the answer to \"Why? Really\" was interrupted; going on with it first",
             ),
             (
-                Stands::Elsewhere,
+                AnswerState::Elsewhere,
                 None,
                 "the answer to \"Why? Really\" is being worked on elsewhere; waiting for it",
             ),
             (
-                Stands::Waiting,
+                AnswerState::Waiting,
                 Some("an answer: Call notify?"),
                 "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` goes on",
             ),
@@ -81,7 +81,7 @@ mod tests {
             let open = Unanswered {
                 run: RunId::new("run_1"),
                 text: "Why?\nReally".to_owned(),
-                stands,
+                state,
                 waits_for: waits_for.map(str::to_owned),
             };
             assert_eq!(told(&open), expected);

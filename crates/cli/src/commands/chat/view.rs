@@ -5,16 +5,16 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deft_model::Object;
-
 use super::echo::Typing;
 use super::lines::{self, Mark};
 use crate::output::{Output, clip};
 use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::terminal::{Stream, Styled};
-use deft_channels::markdown::Renderer;
-use deft_service::talk::{Live, Said};
+use deft_service::markdown::Renderer;
+use deft_service::talk::Live;
+use deft_wire::chat::ChatAnswer;
+use deft_wire::model::{Object, RunStatus};
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -86,7 +86,7 @@ struct State {
     /// What was written since the last call; empty if it is out of date.
     segment: String,
     calls: Vec<Open>,
-    /// Somebody works on an answer.
+    /// An answer is worked on.
     busy: bool,
     paused: bool,
     frame: usize,
@@ -150,7 +150,7 @@ impl View {
     }
 
     /// Shows how it ended: the answer, if it was not seen yet, and what went wrong.
-    pub(super) fn end(&self, said: &Said) {
+    pub(super) fn end(&self, said: &ChatAnswer) {
         let mut state = self.lock();
         state.end_text();
         if !said.text.trim().is_empty() && said.text.trim() != state.segment.trim() {
@@ -166,7 +166,7 @@ impl View {
                 state.complain(format!("  hint: {hint}"));
             }
         }
-        if said.status == "waiting" {
+        if said.status == RunStatus::Waiting {
             let run = &said.run;
             state.complain(format!(
                 "… run {run} waits; `deft approvals list` shows questions, `deft runs show {run}` the rest"
@@ -206,7 +206,7 @@ impl View {
         self.lock().typing = Typing::Hidden(None);
     }
 
-    /// Shows a text of somebody.
+    /// Shows a message.
     pub(super) fn show(&self, text: &str) {
         let mut state = self.lock();
         let text = state.whole(text);

@@ -10,9 +10,9 @@ use crate::args::Global;
 use crate::failure::Done;
 use crate::output::{Output, local};
 use crate::progress::duration;
-use deft_service::talk::Usage;
+use deft_service::talk::describe_usage;
 use deft_service::{App, runs};
-use deft_wire::model::{Outcome, Usd};
+use deft_wire::model::Outcome;
 use deft_wire::run::{
     CallStatus, CallView, ItemCounts, RunDetail, RunDocument, RunNotice, RunView, StepStatus,
     StepView,
@@ -116,15 +116,9 @@ fn slots(run: &RunView, zone: &TimeZone) -> String {
 
 /// What models took, if any were asked.
 fn models(run: &RunView) -> String {
-    let usage = Usage {
-        input_tokens: run.usage.input_tokens,
-        output_tokens: run.usage.output_tokens,
-        cost_usd: Some(run.usage.cost_usd).filter(|cost| *cost != Usd::default()),
-        llm_calls: run.usage.llm_calls,
-    };
-    match usage.llm_calls {
+    match run.usage.llm_calls {
         0 => String::new(),
-        _ => usage.words(),
+        _ => describe_usage(&run.usage.into()),
     }
 }
 

@@ -1,12 +1,13 @@
-//! The JSON Schema of public events: what follows a run live, and what is
-//! exported of it.
+//! The JSON Schema of public events: what follows a run live, and what is exported of it.
 //!
-//! The names and fields are those that `deft_workflow::public` gives; a test
-//! holds real events against the schema. Fields may be added, so unknown ones
-//! are allowed.
+//! The names and fields are those of [`crate::event`]; tests compare both. It is written by hand because
+//! a schema that is derived from the types has other words for the same rules, and programs rely on the
+//! printed one. Fields may be added, so unknown ones are allowed.
 
 use deft_model::{Choice, FailureClass, Outcome};
 use serde_json::{Map, Value, json};
+
+use crate::approval::ApprovalAnswer;
 
 /// What a field holds.
 #[derive(Clone, Copy)]
@@ -106,22 +107,22 @@ const KINDS: &[Kind] = &[
     kind("confirmation_answered", "The question was answered.", &[
         STEP, Field("answer", Type::Answer, true), Field("by", Type::Text, true),
     ]),
-    kind("skill_resumed", "A person lets an ended run go on.", &[Field("by", Type::Text, true)]),
+    kind("skill_resumed", "A person lets an ended run continue.", &[Field("by", Type::Text, true)]),
     kind("skill_completed", "A run succeeded.", &[
         Field("success", Type::Truth, true), Field("outputs", Type::Any, true), DURATION,
     ]),
-    kind("skill_failed", "A run failed or was cut off.", OVER),
+    kind("skill_failed", "A run failed or was interrupted.", OVER),
     kind("skill_skipped", "A run was not needed.", OVER),
-    kind("skill_missed", "A run was due while nobody could run it.", OVER),
-    kind("skill_blocked", "A run could not go on because something was not there.", OVER),
-    kind("skill_cancelled", "Somebody stopped a run.", OVER),
+    kind("skill_missed", "A run was due while deft was not running.", OVER),
+    kind("skill_blocked", "A run could not continue because something was missing.", OVER),
+    kind("skill_cancelled", "A run was cancelled.", OVER),
     kind("notice_sent", "A message to a person was delivered.", &[]),
     kind("notice_failed", "A message to a person could not be delivered.", &[]),
     kind("resync", "Events were left out; ask for the state anew.", &[]),
 ];
 
 /// The schema of one event.
-pub(super) fn schema() -> Value {
+pub fn event_schema() -> Value {
     let kinds: Vec<Value> = KINDS.iter().map(one).collect();
     let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
     json!({
@@ -184,7 +185,7 @@ impl Type {
                 json!({"enum": words})
             }
             Self::Options => json!({"type": "array", "items": {"type": "string"}}),
-            Self::Answer => json!({"enum": deft_workflow::OPTIONS}),
+            Self::Answer => json!({"enum": ApprovalAnswer::ALL.map(ApprovalAnswer::word)}),
         }
     }
 }
@@ -198,5 +199,87 @@ fn instant() -> Value {
 }
 
 #[cfg(test)]
-#[path = "events_tests.rs"]
-mod tests;
+mod tests {
+    use std::collections::BTreeSet;
+
+    use schemars::generate::SchemaSettings;
+
+    use super::*;
+    use crate::event::EventBody;
+
+    /// Types whose events are not events of a run.
+    const NOT_OF_RUNS: [&str; 3] = ["notice_sent", "notice_failed", "resync"];
+
+    /// Types of events of agents, which the schema does not describe yet.
+    const AGENTS: [&str; 9] = [
+        "agent_started",
+        "model_replied",
+        "model_failed",
+        "tool_answered",
+        "tool_refused",
+        "tool_called",
+        "tool_returned",
+        "agent_dispatched",
+        "agent_finished",
+    ];
+
+    /// Questions before a step and before a call have other fields; the schema describes the former.
+    const QUESTIONS: [&str; 2] = ["confirmation_required", "confirmation_answered"];
+
+    /// Fields that events may have and that the schema leaves open.
+    const OPEN: [&str; 2] = ["check_failed", "until"];
+
+    fn generated() -> Vec<Value> {
+        let settings = SchemaSettings::draft07().for_serialize();
+        let settings = settings.with(|settings| settings.inline_subschemas = true);
+        let schema = settings
+            .into_generator()
+            .into_root_schema_for::<EventBody>();
+        let schema = serde_json::to_value(schema).unwrap();
+        schema["oneOf"].as_array().unwrap().clone()
+    }
+
+    fn name(kind: &Value) -> &str {
+        kind["properties"]["type"]["const"].as_str().unwrap()
+    }
+
+    fn required(kind: &Value) -> BTreeSet<&str> {
+        let names = kind["required"].as_array().unwrap().iter();
+        names.map(|name| name.as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_schema_names_the_events_of_the_types() {
+        let generated = generated();
+        let typed: BTreeSet<&str> = generated.iter().map(name).collect();
+        let written = KINDS.iter().map(|kind| kind.name);
+        let written: BTreeSet<&str> = written.filter(|name| !NOT_OF_RUNS.contains(name)).collect();
+        let agents: BTreeSet<&str> = AGENTS.into();
+        assert_eq!(&written | &agents, typed);
+        assert!(written.is_disjoint(&agents));
+    }
+
+    #[test]
+    fn the_schema_has_the_fields_of_the_types() {
+        for kind in &generated() {
+            let Some(written) = KINDS.iter().find(|written| written.name == name(kind)) else {
+                continue;
+            };
+            if QUESTIONS.contains(&written.name) {
+                continue;
+            }
+            let fields = kind["properties"].as_object().unwrap().keys();
+            let fields: BTreeSet<&str> = fields
+                .map(String::as_str)
+                .filter(|name| *name != "type" && !OPEN.contains(name))
+                .collect();
+            let known: BTreeSet<&str> =
+                written.fields.iter().map(|Field(name, ..)| *name).collect();
+            assert_eq!(known, fields, "{}", written.name);
+            let needed = written.fields.iter().filter(|Field(_, _, always)| *always);
+            let mut needed: BTreeSet<&str> = needed.map(|Field(name, ..)| *name).collect();
+            needed.insert("type");
+            assert_eq!(needed, required(kind), "{}", written.name);
+        }
+    }
+}

@@ -1,9 +1,9 @@
-//! Real events against the schema.
+//! Real events against their schema and their types.
 
-use deft_workflow::public;
+use deft_engine::Published;
+use deft_wire::event::EventView;
+use deft_wire::event_schema;
 use serde_json::{Value, json};
-
-use super::{KINDS, schema};
 
 /// Events as they are stored: one of every form that has a public face.
 fn stored() -> Vec<Value> {
@@ -54,21 +54,54 @@ fn stored() -> Vec<Value> {
     ]
 }
 
+/// Events of agents as they are stored: one of every form that has a public face.
+fn stored_by_agents() -> Vec<Value> {
+    let failure = json!({"class": "network", "message": "gone"});
+    let setup = json!({"agent": "main", "model": "m", "mode": "tools", "system": [], "task": "do it",
+        "limits": deft_agent::Limits::default()});
+    let what = [
+        json!({"began": setup}),
+        json!({"finished": {"text": "done"}}),
+        json!({"dispatched": {"turn": 1, "call": 0,
+            "dispatch": {"agent_id": "helper", "mission": "look"}}}),
+        json!({"replied": {"turn": 1, "reply": {"text": "hi", "usage": {"input": 3, "output": 4}},
+            "model": "m", "cost_usd": 0.25, "ms": 7}}),
+        json!({"replied": {"turn": 1, "reply": {"text": "hi", "usage": {"input": 3, "output": 4}},
+            "model": "m", "ms": 7}}),
+        json!({"silent": {"turn": 1, "failure": failure}}),
+        json!({"told": {"turn": 1, "call": 0, "name": "t", "how": "text", "text": "x"}}),
+        json!({"told": {"turn": 1, "call": 0, "name": "t", "how": "refused", "text": "x"}}),
+        json!({"question": {"turn": 1, "call": 0, "tool": "t", "args": {"a": 1}, "message": "sure?",
+            "effects": "once"}}),
+        json!({"answered": {"turn": 1, "call": 0, "yes": true, "by": "me"}}),
+        json!({"called": {"turn": 1, "call": 0, "tool": "t", "args": {"a": 1}, "effects": "once"}}),
+        json!({"returned": {"turn": 1, "call": 0, "value": {"x": 1}, "ms": 5}}),
+        json!({"returned": {"turn": 1, "call": 0, "error": failure, "ms": 5}}),
+    ];
+    // Only an agent that was dispatched says at its end what came of it.
+    what.into_iter()
+        .map(|what| json!({"agent": {"path": "a", "event": {"agent": "1.0", "what": what}}}))
+        .collect()
+}
+
 fn shown(seq: usize, stored: &Value) -> Value {
     let event = serde_json::from_value(stored.clone())
         .unwrap_or_else(|problem| panic!("{problem}: {stored}"));
-    let (kind, fields) = public(&event).unwrap_or_else(|| panic!("not public: {stored}"));
-    let mut event = json!({"type": kind, "seq": seq, "at": "2026-11-15T12:00:00Z",
-        "execution_id": "e", "skill": "s"});
-    for (name, value) in fields {
-        event[name] = value;
-    }
-    event
+    let published = Published {
+        seq: u64::try_from(seq).unwrap(),
+        at: "2026-11-15T12:00:00Z".parse().unwrap(),
+        run: deft_model::RunId::new("e"),
+        skill: "s".to_owned(),
+        event,
+    };
+    let public = published.public();
+    public.unwrap_or_else(|| panic!("not public: {stored}"))
 }
 
 #[test]
 fn public_events_fit_the_schema() {
-    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let schema = event_schema();
+    let validator = jsonschema::validator_for(&schema).unwrap();
     let mut seen = Vec::new();
     for (seq, stored) in stored().into_iter().enumerate() {
         let event = shown(seq, &stored);
@@ -79,9 +112,10 @@ fn public_events_fit_the_schema() {
         assert!(problems.is_empty(), "{event:#}: {problems:?}");
         seen.push(event["type"].as_str().unwrap().to_owned());
     }
-    let unseen: Vec<&str> = KINDS
+    let kinds = schema["properties"]["type"]["enum"].as_array().unwrap();
+    let unseen: Vec<&str> = kinds
         .iter()
-        .map(|kind| kind.name)
+        .filter_map(Value::as_str)
         .filter(|name| !seen.iter().any(|seen| seen == name))
         .collect();
     // These are not events of a run, or come with later parts.
@@ -89,8 +123,20 @@ fn public_events_fit_the_schema() {
 }
 
 #[test]
+fn the_type_of_an_event_keeps_every_field_in_its_place() {
+    let all = stored().into_iter().chain(stored_by_agents());
+    for (seq, stored) in all.enumerate() {
+        let event = shown(seq, &stored);
+        let typed: EventView = serde_json::from_value(event.clone())
+            .unwrap_or_else(|problem| panic!("{problem}: {event}"));
+        let again = serde_json::to_string(&typed).unwrap();
+        assert_eq!(again, event.to_string());
+    }
+}
+
+#[test]
 fn what_is_no_event_does_not_fit() {
-    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let validator = jsonschema::validator_for(&event_schema()).unwrap();
     let base = json!({"seq": 1, "at": "2026-11-15T12:00:00Z", "execution_id": "e", "skill": "s"});
     for (kind, fields) in [
         ("skill_began", json!({})),
