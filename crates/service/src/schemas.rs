@@ -2,6 +2,7 @@
 
 use deft_config::config_schema;
 use deft_skillfile::{Schema, schema as file_schema};
+use deft_wire::event_schema;
 use deft_wire::skill_files::SchemaDocument;
 
 /// What a schema describes.
@@ -17,9 +18,11 @@ pub enum SchemaKind {
     Agent,
     /// `config.toml`.
     Config,
+    /// The events of runs.
+    Events,
 }
 
-/// The schema of a kind of file.
+/// The schema of a kind of document.
 pub fn schema(kind: SchemaKind) -> SchemaDocument {
     SchemaDocument(match kind {
         SchemaKind::Skill => file_schema(Schema::Skill),
@@ -27,5 +30,6 @@ pub fn schema(kind: SchemaKind) -> SchemaDocument {
         SchemaKind::Record => file_schema(Schema::Record),
         SchemaKind::Agent => file_schema(Schema::Agent),
         SchemaKind::Config => config_schema(),
+        SchemaKind::Events => event_schema(),
     })
 }

@@ -8,6 +8,8 @@ use deft_model::{DisabledReason, Misfire};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::schema::{words, words_or_null};
+
 /// The document of `deft schedule list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleList {
@@ -23,12 +25,12 @@ pub struct ScheduleView {
     pub zone: String,
     pub next: Option<String>,
     pub enabled: bool,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<DisabledReason>")]
     pub disabled_reason: Option<DisabledReason>,
     /// Failures in a row.
     pub failures: u32,
     pub backoff_until: Option<String>,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<Misfire>")]
     pub misfire: Misfire,
     pub misfire_window: String,
 }

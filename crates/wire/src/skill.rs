@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::schema::{words, words_or_null};
 use crate::skill_body::SkillBody;
 
 /// The document of `deft skills list`.
@@ -50,7 +51,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TriggerView {
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<Trigger>")]
     pub kind: Trigger,
     /// `trigger_config` as it was written.
     pub config: Option<Value>,
@@ -70,17 +71,17 @@ pub struct FileSkill {
     pub name: String,
     pub description: String,
     pub domain: Option<String>,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<Tier>")]
     pub tier: Tier,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<Role>")]
     pub role: Option<Role>,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<Dialect>")]
     pub dialect: Dialect,
     pub origin: Origin,
     pub path: String,
     pub revision: String,
     pub enabled: bool,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<DisabledReason>")]
     pub disabled_reason: Option<DisabledReason>,
     pub trigger: TriggerView,
     pub keywords: Vec<String>,
@@ -162,16 +163,16 @@ pub struct StoredSkill {
     pub agent_id: String,
     pub name: String,
     pub description: Option<String>,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<Tier>")]
     pub tier: Tier,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<Dialect>")]
     pub dialect: Option<Dialect>,
     pub origin: Origin,
     pub revision: String,
     pub enabled: bool,
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "words_or_null::<DisabledReason>")]
     pub disabled_reason: Option<DisabledReason>,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<Trigger>")]
     pub trigger_type: Trigger,
     pub trigger_config: Option<Value>,
     pub trigger: TriggerView,
@@ -197,4 +198,27 @@ pub struct StoredSkill {
     /// What a person has allowed this revision; present if an agent stored the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A skill of a file with everything in it, key by key as programs read it.
+    const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","domain":"email","tier":"command","role":null,"dialect":"manpage","origin":"file","path":"/s/email/send.md","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"keywords":[],"tags":["mail"],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,"author":null,"version":null,"created":null,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
+
+    /// A skill of a file in a listing that the store does not know.
+    const LISTED: &str = r#"{"id":"brief","record_id":null,"agent_id":"default","name":"brief","description":"Brief","domain":null,"tier":"agent","role":"playbook","dialect":"agentskills","origin":"file","path":"/s/brief/SKILL.md","revision":"b2","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"schedule":"0 9 * * *"},"words":"daily at 09:00","next":["2026-01-01T09:00:00+00:00"]},"keywords":["brief"],"tags":[],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null}"#;
+
+    /// A record that an agent stored.
+    const RECORD: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"Water","description":"Drink","tier":"direct","dialect":"record","origin":"record","revision":"c3","enabled":true,"disabled_reason":null,"trigger_type":"cron","trigger_config":{"interval_minutes":60},"trigger":{"type":"cron","config":{"interval_minutes":60},"words":"every hour","next":["2026-01-01T10:00:00+00:00"]},"instructions":null,"required_tools":["log"],"missing_tools":[],"execution_plan":[{"tool":"log","args":{}}],"authority":{"agent":"helper","attended":true,"may_schedule":true},"max_steps":50,"notify_on_completion":true,"notify_interval_minutes":0,"failures":0,"backoff_until":null,"last_run_at":null,"last_run_status":null,"last_run_summary":null,"last_notified_at":null,"created_at":"2026-01-01T09:00:00+00:00","updated_at":"2026-01-01T09:00:00+00:00","grants":["call `log`"]}"#;
+
+    #[test]
+    fn a_skill_is_read_and_written_alike() {
+        for (text, is_stored) in [(FILE, false), (LISTED, false), (RECORD, true)] {
+            let skill: SkillView = serde_json::from_str(text).unwrap();
+            assert_eq!(matches!(skill, SkillView::Stored(_)), is_stored, "{text}");
+            assert_eq!(serde_json::to_string(&skill).unwrap(), text);
+        }
+    }
 }

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::schema::words;
+
 /// What a skill does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -68,7 +70,7 @@ pub struct SectionView {
 pub struct InputView {
     pub name: String,
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "words::<InputType>")]
     pub kind: InputType,
     pub required: bool,
     pub default: Option<Value>,

@@ -93,8 +93,8 @@ fn chosen(
     from: Timestamp,
 ) -> Done<(Vec<ScheduledSkill>, usize)> {
     if !names.is_empty() {
-        let named = names.iter().map(|name| source.find(name, from));
-        return Ok((named.collect::<Done<Vec<ScheduledSkill>>>()?, 0));
+        let chosen = names.iter().map(|name| source.find(name, from));
+        return Ok((chosen.collect::<Done<Vec<ScheduledSkill>>>()?, 0));
     }
     let (enabled, disabled): (Vec<ScheduledSkill>, Vec<ScheduledSkill>) = source
         .all(from)

@@ -53,8 +53,8 @@ impl Source {
         let known: HashSet<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
         let files = self.0.snapshot.skills();
         let files = files.filter(|loaded| !known.contains(loaded.skill.id.as_str()));
-        let files = files.filter_map(|loaded| self.from_file(&loaded.skill, now));
-        let rows = rows.iter().filter_map(|row| self.from_row(row, now));
+        let files = files.filter_map(|loaded| self.read_file(&loaded.skill, now));
+        let rows = rows.iter().filter_map(|row| self.read_row(row, now));
         let mut all: Vec<ScheduledSkill> = files.chain(rows).collect();
         all.sort_by(|a, b| a.timed.name.cmp(&b.timed.name));
         all
@@ -63,11 +63,11 @@ impl Source {
     /// The one that a name means.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
         let row = self.0.find_row(name);
-        if let Some(found) = row.and_then(|row| self.from_row(row, now)) {
+        if let Some(found) = row.and_then(|row| self.read_row(row, now)) {
             return Ok(found);
         }
         let loaded = self.0.find_file(name)?;
-        self.from_file(&loaded.skill, now).ok_or_else(|| {
+        self.read_file(&loaded.skill, now).ok_or_else(|| {
             let fires = deft_skillfile::words(&loaded.skill, self.moment());
             let message = format!("skill `{name}` has no schedule: it fires {fires}");
             Failure::input("no_schedule", message)
@@ -77,7 +77,7 @@ impl Source {
 
     /// A skill of the store. A file that was edited or deleted since the store last looked at it counts,
     /// as it will at the next look.
-    fn from_row(&self, row: &SkillRow, now: Timestamp) -> Option<ScheduledSkill> {
+    fn read_row(&self, row: &SkillRow, now: Timestamp) -> Option<ScheduledSkill> {
         let known = || stored(row, &self.moment().zone);
         if row.text.origin == SkillOrigin::Record {
             return known();
@@ -94,7 +94,7 @@ impl Source {
                 known()
             }
             Some(loaded) => self
-                .from_file(&loaded.skill, now)
+                .read_file(&loaded.skill, now)
                 .map(|found| ScheduledSkill {
                     disabled: match row.standing.disabled {
                         why @ Some(DisabledReason::User | DisabledReason::Deleted) => why,
@@ -105,7 +105,7 @@ impl Source {
         }
     }
 
-    fn from_file(&self, skill: &Skill, now: Timestamp) -> Option<ScheduledSkill> {
+    fn read_file(&self, skill: &Skill, now: Timestamp) -> Option<ScheduledSkill> {
         let moment = Moment {
             now,
             zone: self.moment().zone.clone(),

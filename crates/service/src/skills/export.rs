@@ -147,7 +147,7 @@ fn view(file: &Planned) -> ExportedFile {
     ExportedFile {
         path: file.path.display().to_string(),
         content: text.map(str::to_owned),
-        binary: text.is_none().then(|| BinaryFile {
+        binary: text.is_none().then_some(BinaryFile {
             binary: true,
             size: file.content.len(),
         }),

@@ -73,16 +73,14 @@ fn event(change: &Change) -> FileEvent {
             revision: revision.to_string(),
         },
         Change::Removed { id } => FileEvent::Removed { id: id.to_string() },
-        Change::Agent { id } => FileEvent::Agent {
-            agent: id.to_string(),
-        },
+        Change::Agent { id } => FileEvent::Agent { agent: id.clone() },
         Change::Domain { name } => FileEvent::Domain {
-            domain: name.to_string(),
+            domain: name.clone(),
         },
         Change::Broken { path, kept, reason } => FileEvent::Broken {
             path: path.display().to_string(),
             kept: kept.as_ref().map(ToString::to_string),
-            reason: reason.to_string(),
+            reason: reason.clone(),
         },
     }
 }
