@@ -78,7 +78,7 @@ impl App {
     /// stored now is stored by the next command; this one has its skills.
     fn keep_good_files(&self, roots: &Roots) {
         if roots.roots.is_empty()
-            && let Err(error) = self.block_on_only(self.engine.keep_good_files())
+            && let Err(error) = self.block_on_only(self.engine.library().keep_good_files())
         {
             tracing::warn!(%error, "the last good state of the skills could not be stored");
         }
@@ -87,7 +87,7 @@ impl App {
     /// Says which skills are used as they were before, because their files are broken now: this one,
     /// or all of them.
     pub(crate) fn warn_of_broken(&self, skill: Option<&str>, output: &Output) {
-        if let Some(warning) = broken_warning(&self.engine.snapshot(), skill) {
+        if let Some(warning) = broken_warning(&self.engine.library().snapshot(), skill) {
             output.complain(&warning);
         }
     }
@@ -253,7 +253,7 @@ impl App {
             if self.engine.store().next_notice().await?.is_none() {
                 return Ok(0);
             }
-            let sending = self.engine.deliver(&self.channel);
+            let sending = self.engine.outbox().deliver(&self.channel);
             tokio::time::timeout(CARRY, sending).await.unwrap_or(Ok(0))
         });
         if let Err(error) = sent {
@@ -269,7 +269,7 @@ impl App {
         let stopped = stop.clone();
         let task = Lock::holder(&self.home).is_none().then(|| {
             self.runtime.spawn(async move {
-                if let Err(error) = engine.carry(&channel, &stopped).await {
+                if let Err(error) = engine.outbox().carry(&channel, &stopped).await {
                     tracing::warn!(%error, "messages were not sent");
                 }
             })

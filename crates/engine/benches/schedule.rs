@@ -159,7 +159,9 @@ fn files(runtime: &Runtime, count: usize) {
     let mut figures = Vec::new();
     for what in ["first", "again"] {
         let begun = Instant::now();
-        runtime.block_on(world.engine().sync_files()).unwrap();
+        runtime
+            .block_on(world.engine().library().sync_files())
+            .unwrap();
         figures.push((what, ms(begun)));
     }
     show(

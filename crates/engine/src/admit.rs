@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use deft_library::{Pinned, encode};
 use deft_model::{Authority, Object, Overlap, RunId, Skill};
 use deft_store::{
     Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
@@ -17,7 +18,6 @@ use crate::drive::{Driven, Driver, RouterFacts};
 use crate::engine::Inner;
 use crate::record::{Journal, encode as encode_event};
 use crate::secrets::{RunSecrets, taken_over};
-use crate::skills::{Pinned, encode};
 use crate::{Attention, Engine, Error, ask, finish};
 
 /// A request to run a skill, with its cause.
@@ -160,7 +160,7 @@ impl Engine {
         Ok(match inner.parts.store.admit(new).await? {
             Admitted::New { run, cancelled, .. } => {
                 inner.replaced(&cancelled, &run.id).await?;
-                inner.bells.runs.notify_waiters();
+                inner.base.bells().runs.notify_waiters();
                 Admission::Run(run)
             }
             Admitted::Existing(run) => existing(&fire, run)?,
@@ -291,6 +291,20 @@ impl Engine {
 }
 
 impl Inner {
+    /// The skill of a fire, which has its id from here on: a person may have written its name.
+    pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<Pinned, Error> {
+        let pinned = match &fire.content {
+            Some(skill) => self.library.ad_hoc(skill)?,
+            None => {
+                let pinned = self.library.find(&fire.skill).await?;
+                fire.skill = pinned.skill.id.to_string();
+                pinned
+            }
+        };
+        self.warm(&pinned);
+        Ok(pinned)
+    }
+
     pub(crate) fn warm(&self, pinned: &Pinned) {
         if pinned.plan.has_compute() {
             self.parts.compute.warm();

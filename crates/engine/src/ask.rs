@@ -4,14 +4,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
+use deft_base::hex_digest;
+use deft_library::grants::{AllowedArguments, StepOperation};
 use deft_model::{Object, RunId};
 use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
 use deft_workflow::{Action, Answer, OPTIONS, Operation, Path};
 use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
 
 use crate::engine::Inner;
-use crate::grants::{Allowed, Place};
 use crate::standing_grants::tool_grant;
 use crate::{Engine, Error};
 
@@ -90,7 +90,7 @@ impl Attention {
 /// The name of the question before a step. The same question has the same name after a crash.
 fn approval_id(run: &RunId, path: &Path, nth: u32) -> String {
     let text = format!("{run}\n{path}\n{nth}");
-    format!("apr_{}", &hex(text.as_bytes())[..12])
+    format!("apr_{}", &hex_digest(text.as_bytes())[..12])
 }
 
 /// The question that an action asks, if it asks one. `nth` is how often the run has ended before,
@@ -128,28 +128,6 @@ pub(crate) fn question_at(
     }
 }
 
-/// Names an operation: what a standing grant is bound to. The same step of the same revision with
-/// the same arguments; items of a loop and attempts share it.
-pub(crate) fn operation_digest(
-    skill: &str,
-    revision: &str,
-    path: &Path,
-    operation: &Operation,
-) -> String {
-    let operation = Operation {
-        remember: None,
-        ..operation.clone()
-    };
-    let operation = serde_json::to_string(&operation).unwrap_or_default();
-    let step: Vec<&str> = path
-        .as_str()
-        .split('/')
-        .map(|part| part.split(['[', '~']).next().unwrap_or(part))
-        .collect();
-    let text = format!("{skill}\n{revision}\n{}\n{operation}", step.join("/"));
-    hex(text.as_bytes())
-}
-
 /// The operation with its secrets by name, as people see it and as grants know it.
 fn masked(operation: &Operation) -> Operation {
     let mut operation = operation.clone();
@@ -157,10 +135,6 @@ fn masked(operation: &Operation) -> Operation {
         crate::view::mask(args);
     }
     operation
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    deft_model::Digest::from_bytes(Sha256::digest(bytes).into()).to_string()
 }
 
 pub(crate) fn approval(question: &Question, at: Timestamp) -> NewApproval {
@@ -200,9 +174,6 @@ pub(crate) async fn at_terminal(
     let answer = asker.ask(question).await?;
     Some((answer, asker.name()))
 }
-
-/// Who gave a grant that was agreed to when a skill was stored, as the record says.
-pub(crate) const WHEN_STORED: &str = "the person who agreed when it was stored";
 
 /// Who answers at the terminal, as the record says.
 pub(crate) const TERMINAL: &str = "the person at the terminal";
@@ -282,7 +253,7 @@ async fn granted(
     if !operation.is_exact() {
         return None;
     }
-    let place = Place {
+    let place = StepOperation {
         skill,
         revision,
         path,
@@ -387,7 +358,7 @@ impl Engine {
             let step = row.asked.path.clone();
             return Err(Error::NotExact { step });
         }
-        let place = Place {
+        let place = StepOperation {
             skill: &row.skill,
             revision: &row.revision,
             path: &Path::from_text(row.asked.path.clone()),
@@ -395,8 +366,8 @@ impl Engine {
         };
         like.map_or(Ok(()), |pattern| place.check(pattern))?;
         let allowed = match like.filter(|pattern| !pattern.is_empty()) {
-            Some(pattern) => Allowed::Like(pattern.clone()),
-            None => Allowed::Exactly,
+            Some(pattern) => AllowedArguments::Like(pattern.clone()),
+            None => AllowedArguments::Exactly,
         };
         let (id, digest, pattern) = place.bound(&allowed);
         Ok(Grant {

@@ -3,12 +3,11 @@
 //! A result may hold placeholders of secrets, and those mean something only in the run that made
 //! them. It is kept with the nonce of that run, and read under the nonce of another.
 
+use deft_base::hex_digest;
 use deft_model::Object;
 use deft_workflow::{rekey, replace_placeholders};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::ask::hex;
 
 #[derive(Serialize, Deserialize)]
 struct Kept<V> {
@@ -42,7 +41,7 @@ pub(crate) fn key(tool: &str, args: &Object, nonce: &str) -> String {
         text.push('=');
         text.push_str(&args[name].to_string());
     }
-    hex(by_name(&text, nonce).as_bytes())
+    hex_digest(by_name(&text, nonce).as_bytes())
 }
 
 /// The text with secrets by name. The mark of a name is one that does not occur in the text, so

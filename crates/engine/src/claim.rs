@@ -9,12 +9,11 @@ use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, Stor
 use deft_workflow::{Action, Call, Event, Machine, Next, Path, Plan, Prepared, Started};
 use jiff::Timestamp;
 
+use crate::JOB_SKILL;
 use crate::drive::{Driven, Driver};
 use crate::engine::Inner;
-use crate::jobs::JOB_SKILL;
 use crate::record::encode;
 use crate::secrets::{RunSecrets, taken_over};
-use crate::skills::{Pinned, decode};
 use crate::{Attention, Engine, Error, admit, finish};
 
 /// How often a run that waits for its turn looks whether it has come.
@@ -115,6 +114,7 @@ impl Engine {
     async fn drive_from(&self, claimed: Claimed, attention: Attention) -> Result<Driven, Error> {
         let inner = &self.inner;
         let pinned = inner
+            .library
             .pinned(&claimed.run.skill, &claimed.run.revision)
             .await?;
         if claimed.run.cancel_by.is_none() {
@@ -289,31 +289,6 @@ impl Inner {
         Ok(state)
     }
 
-    /// The skill as the run pinned it: from memory, from the files, or from the store.
-    pub(crate) async fn pinned(&self, skill: &str, revision: &str) -> Result<Pinned, Error> {
-        if let Some(pinned) = self.plans.get(revision) {
-            return Ok(pinned);
-        }
-        let snapshot = self.snapshot();
-        if let Ok(pinned) = self.plans.find(&snapshot, skill)
-            && pinned.revision == revision
-        {
-            return Ok(pinned);
-        }
-        let lost = || Error::RevisionLost {
-            skill: skill.to_owned(),
-            revision: revision.to_owned(),
-        };
-        let content = self
-            .parts
-            .store
-            .revision(revision)
-            .await?
-            .ok_or_else(lost)?;
-        let skill = decode(&content, &self.moment()).ok_or_else(lost)?;
-        self.plans.add(Arc::new(skill), revision.to_owned())
-    }
-
     /// The plans of the skills that a run has entered.
     pub(crate) async fn nested(
         &self,
@@ -325,7 +300,7 @@ impl Inner {
             if let Event::Entered { revision, .. } = event
                 && !nested.contains_key(revision)
             {
-                let pinned = self.pinned(skill, revision).await?;
+                let pinned = self.library.pinned(skill, revision).await?;
                 nested.insert(revision.clone(), pinned.plan);
             }
         }

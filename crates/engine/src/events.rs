@@ -5,11 +5,11 @@
 //! the key of the run keeps two processes from firing it twice. Not here: keywords of messages, which
 //! fire nothing but put playbooks into prompts.
 
+use deft_library::Timed;
 use deft_model::{Overlap, RunId, SkillEvent, Trigger};
 use deft_store::{ConversationFilter, ConversationRow, SkillFilter, SkillRow};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::timed::Timed;
 use crate::{Admission, Engine, Error, Fire};
 
 /// What runs of such skills are caused by.
@@ -86,7 +86,7 @@ impl Engine {
         if seen.is_some_and(|seen| at <= seen) {
             return Ok(None);
         }
-        let pinned = self.inner.pin_row(row).await?;
+        let pinned = self.inner.library.pin_row(row).await?;
         let fire = Fire {
             skill: skill.clone(),
             cause: EVENT.to_owned(),

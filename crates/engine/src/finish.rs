@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use deft_library::Pinned;
+use deft_library::Timed;
+use deft_library::aftermath::{self, KnownOutage, RunEnd, Terms};
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_schedule::LATE;
 use deft_store::{
@@ -11,14 +14,11 @@ use deft_store::{
 use deft_workflow::{Event, Finished, Machine, RunError};
 use jiff::Timestamp;
 
-use crate::aftermath::{self, Ended, KnownOutage, Terms};
+use crate::JOB_SKILL;
 use crate::engine::Inner;
 use crate::events::EVENT;
-use crate::jobs::JOB_SKILL;
 use crate::record::{Journal, encode_all};
-use crate::skills::Pinned;
 use crate::summary::summary;
-use crate::timed::Timed;
 use crate::view::publish;
 use crate::{Error, reply, session_log};
 
@@ -98,7 +98,10 @@ impl Inner {
         ending: &Ending<'_>,
         journal: &mut Journal,
     ) -> Result<(Finish, Option<String>), Error> {
-        let pinned = self.pinned(&ending.run.skill, &ending.run.revision).await?;
+        let pinned = self
+            .library
+            .pinned(&ending.run.skill, &ending.run.revision)
+            .await?;
         let (mut batch, events) = journal.take(Then::Continue);
         if ending.finished.outcome != Outcome::Success {
             let why = summary(ending.finished);
@@ -155,12 +158,12 @@ impl Inner {
     /// Who may have something to do after the end of a run: others that wait for their turn, and
     /// whatever its skill brought about.
     fn ring_after(&self, moves: bool, tells: bool) {
-        self.bells.runs.notify_waiters();
+        self.base.bells().runs.notify_waiters();
         if tells {
-            self.bells.messages.notify_waiters();
+            self.base.bells().messages.notify_waiters();
         }
         if moves {
-            self.bells.schedules.notify_waiters();
+            self.base.bells().schedules.notify_waiters();
         }
     }
 
@@ -194,7 +197,7 @@ impl Inner {
             notify_minutes: self.options.notify_minutes,
         };
         let (slot, late) = self.slot_of(run);
-        let ended = Ended {
+        let ended = RunEnd {
             run: run.id.as_str(),
             slot,
             late,
@@ -205,8 +208,8 @@ impl Inner {
             exhausted: ending.exhausted,
             outage: self.known_outage(ending, &row).await?,
             at: ending.at,
-            schedule_at: self.schedule_time.get().copied().unwrap_or(ending.at),
-            zone: &self.host_zone(),
+            schedule_at: self.base.held_schedule_time().unwrap_or(ending.at),
+            zone: &self.base.host_zone(),
         };
         let decision = aftermath::decide(&row, &terms, &ended);
         let notices = decision.notices.iter().map(|notice| Write::Notice {
@@ -221,7 +224,7 @@ impl Inner {
     /// The slot that a run answers to, and whether it began long after it. An event is its own slot.
     fn slot_of(&self, run: &RunRow) -> (Option<Timestamp>, bool) {
         let event = (run.cause == EVENT).then_some(run.admitted_at);
-        let begun = self.schedule_time.get().copied();
+        let begun = self.base.held_schedule_time();
         let begun = begun.unwrap_or(run.admitted_at);
         let late = run
             .slot
@@ -288,7 +291,7 @@ impl Inner {
         let Some(folder) = &self.options.sessions else {
             return;
         };
-        let zone = self.host_zone();
+        let zone = self.base.host_zone();
         let error = finished.error.as_ref();
         let place = session_log::Place {
             folder,

@@ -230,7 +230,7 @@ impl Engine {
         match check.id.as_str() {
             FAILING | PRIVATE => Ok(true),
             // `deft tick --now` settles slots ahead of the clock on purpose.
-            CLOCK => Ok(self.inner.schedule_time.get().is_some()),
+            CLOCK => Ok(self.inner.base.held_schedule_time().is_some()),
             SERVERS => self.inner.is_known(&Outage::Server(subject), now).await,
             MODELS => self.inner.is_known(&Outage::Model(subject), now).await,
             _ => Ok(false),

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 
+use deft_library::aftermath::is_folded;
 use deft_model::Outage;
 use deft_store::{SkillChange, Standing};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::aftermath::is_folded;
 use crate::engine::Inner;
 
 /// Where the store keeps the incidents that have not ended.

@@ -1,12 +1,12 @@
 //! What is given to a skill when a run is admitted: inputs of a workflow, flags of a command.
 
+use deft_library::Pinned;
+use deft_library::handler_tool;
 use deft_model::{Body, Object};
 use deft_workflow::check_inputs;
 
 use crate::Error;
-use crate::commands::handler_tool;
 use crate::engine::Inner;
-use crate::skills::Pinned;
 
 impl Inner {
     /// The inputs of a run, as they are recorded.
@@ -22,8 +22,8 @@ impl Inner {
         if !matches!(pinned.skill.body, Body::Manual { .. }) {
             return check_inputs(pinned.plan.inputs(), given).map_err(Error::Inputs);
         }
-        let snapshot = self.snapshot();
-        let commands = self.commands(&*snapshot);
+        let snapshot = self.library.snapshot();
+        let commands = self.library.commands(&*snapshot);
         let checked = commands.checked(&pinned.skill, given.clone());
         checked.map_err(Error::Flags)
     }

@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use deft_model::{Action, Body, Failure, Outage, Tier};
+use deft_outbox::{Kind, Notice};
 use deft_store::{ConversationFilter, NewNotice, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::tier;
-use crate::notice::{Kind, Notice};
 use crate::{Engine, Error};
 
 /// How often a server is asked.
@@ -126,7 +126,7 @@ impl Engine {
 
     /// Whether a skill could ask a model, or somebody chats.
     async fn needs_models(&self) -> Result<bool, Error> {
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.inner.library.snapshot();
         let thinks = snapshot.skills().any(|loaded| {
             let skill = &loaded.skill;
             let steps = match &skill.body {
@@ -245,7 +245,7 @@ impl Engine {
         let names = names(&server.models);
         tracing::info!(model = %names, "the server of a model answers again");
         if loss.told == LossAlert::Here {
-            let since = deft_schedule::day_and_time(loss.since, now, &self.inner.host_zone());
+            let since = deft_schedule::day_and_time(loss.since, now, &self.inner.base.host_zone());
             let title = format!("{names}: answering again");
             let text = format!("{title}, after no answer since {since}");
             let key = format!("model:{} found {}", server.address, loss.since);
@@ -282,7 +282,7 @@ impl Engine {
             at,
         };
         self.store().add_notice(new).await?;
-        self.inner.bells.messages.notify_waiters();
+        self.inner.base.bells().messages.notify_waiters();
         Ok(())
     }
 }

@@ -4,6 +4,9 @@
 //! people are told. A tool that may be on a server which could not be asked yet is waited for as long
 //! as the misfire window allows.
 
+use deft_library::Timed;
+use deft_library::aftermath;
+use deft_library::required;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome};
 use deft_schedule::LATE;
 use deft_store::{PassedSlots, SkillChange, SkillFilter, SkillRow, SlotStep, Standing, Timeline};
@@ -12,9 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::admit::new_run_id;
 use crate::engine::Inner;
-use crate::standing::required;
-use crate::timed::Timed;
-use crate::{Engine, Error, Ticked, aftermath};
+use crate::{Engine, Error, Ticked};
 
 /// The shortest time between two looks.
 const MOMENT: SignedDuration = SignedDuration::from_secs(1);
@@ -88,7 +89,7 @@ impl Engine {
             notice: None,
             at: now,
         };
-        step.notice = aftermath::lost(&row, &step, &self.inner.host_zone(), self.inner.now());
+        step.notice = aftermath::lost(&row, &step, &self.inner.base.host_zone(), self.inner.now());
         self.pass(vec![step], ticked).await
     }
 }
@@ -118,7 +119,7 @@ impl Inner {
 
     /// What a skill waited for.
     fn lacks(&self, row: &SkillRow) -> String {
-        let missing = self.missing(&required(row));
+        let missing = self.library.missing(&required(row));
         let names: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
         match names.as_slice() {
             [] if self.lacks_model(row) => "no model was configured at its time".to_owned(),

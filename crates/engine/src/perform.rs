@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deft_compute::{Error as ComputeError, Job, Kind, Session};
+use deft_library::Pinned;
 use deft_model::{Authority, Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
@@ -22,7 +23,6 @@ use crate::ask::Question;
 use crate::cache;
 use crate::engine::Inner;
 use crate::secrets::RunSecrets;
-use crate::skills::Pinned;
 
 /// How much of a failure's message stays when it is too long.
 const MOST_WORDS: usize = 2000;
@@ -338,7 +338,7 @@ impl Performer {
 
     /// Pins the skill that a step runs, and checks what is given to it.
     async fn load(&self, skill: &str, args: &Object) -> Result<(Pinned, Object), Failure> {
-        let pinned = self.engine.find(skill).await.map_err(|error| {
+        let pinned = self.engine.library.find(skill).await.map_err(|error| {
             let mut failure = Failure::new(FailureClass::NotFound, error.to_string());
             failure.hint = error.hint();
             failure

@@ -9,6 +9,7 @@ mod calendar;
 use std::sync::Arc;
 
 use deft_compute::{Job, Kind};
+use deft_library::Pinned;
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_skillfile::Check;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
@@ -18,7 +19,6 @@ use serde_json::Value;
 
 use crate::agent::{Brief, failed};
 use crate::engine::Inner;
-use crate::skills::Pinned;
 
 /// The tool behind the check of mail that the seeds name.
 const MAIL: &str = "gmail_get_new_emails";
@@ -74,7 +74,7 @@ impl Inner {
     /// run waits as it would for a tool: asking a model for nothing is what the check is there for.
     pub(crate) async fn check_again(&self, brief: &Brief) -> Result<Option<String>, Failure> {
         let (run, step) = (&brief.run, &brief.step);
-        let pinned = self.pinned(&step.skill, &step.revision).await;
+        let pinned = self.library.pinned(&step.skill, &step.revision).await;
         let pinned = pinned.map_err(|error| failed(&error))?;
         let slot = run.slot.unwrap_or(run.admitted_at);
         let found = self.nothing_to_do(&pinned, slot).await;

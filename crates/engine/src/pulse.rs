@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
+use deft_library::Timed;
 use deft_store::{RunFilter, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::engine::Inner;
-use crate::timed::Timed;
 use crate::{Engine, Error};
 
 /// Clocks may disagree so much without anybody caring.
@@ -55,7 +55,7 @@ impl Engine {
             trigger: Some("cron".to_owned()),
             ..SkillFilter::default()
         };
-        let zone = self.inner.host_zone();
+        let zone = self.inner.base.host_zone();
         let mut ahead = Vec::new();
         for row in self.store().skills(timed).await? {
             let timing = row.text.timing.as_deref().and_then(Timed::read);

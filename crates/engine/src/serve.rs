@@ -8,12 +8,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use deft_outbox::Channel;
 use deft_store::SkillRow;
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::courier::Channel;
 use crate::drive::WAITS_FOR_TOOL;
 use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Engine, Error, Pool};
@@ -91,7 +91,7 @@ impl Engine {
 
     /// Rings the bell: there may be something to do.
     pub fn ring(&self) {
-        self.inner.stir();
+        self.inner.base.bells().ring_all();
     }
 
     async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
@@ -101,7 +101,7 @@ impl Engine {
         let clock = &inner.parts.clock;
         let mut pulse = Pulse::new(inner.now(), clock.lived());
         loop {
-            let bell = inner.bells.schedules.notified();
+            let bell = inner.base.bells().schedules.notified();
             let now = inner.now();
             let jump = pulse.beat(now, clock.lived());
             let ticked = self.tick(now, pool).await?;
@@ -153,7 +153,7 @@ impl Engine {
             return;
         };
         let ready = |row: SkillRow| async move {
-            if let Ok(pinned) = self.inner.pin_row(&row).await {
+            if let Ok(pinned) = self.inner.library.pin_row(&row).await {
                 drop(self.inner.keep(&pinned).await);
             }
         };
@@ -164,7 +164,7 @@ impl Engine {
     async fn drive_due(&self, pool: &Pool) -> Result<(), Error> {
         let inner = &self.inner;
         loop {
-            let bell = inner.bells.runs.notified();
+            let bell = inner.base.bells().runs.notified();
             let Some(place) = pool.place().await else {
                 return Ok(());
             };
@@ -178,7 +178,7 @@ impl Engine {
                         tracing::error!(%run, %error, "a run was not driven");
                     }
                     drop(place);
-                    engine.inner.bells.runs.notify_waiters();
+                    engine.inner.base.bells().runs.notify_waiters();
                 });
                 continue;
             }
@@ -198,7 +198,7 @@ impl Engine {
     async fn follow_tools(&self) -> Result<(), Error> {
         let mut changes = self.router().changes();
         loop {
-            let models = self.inner.bells.models.notified();
+            let models = self.inner.base.bells().models.notified();
             self.enable_ready(self.inner.now()).await?;
             let woken = self.store().wake(WAITS_FOR_TOOL, self.inner.now()).await?;
             if woken > 0 {
@@ -207,7 +207,7 @@ impl Engine {
                     "tools or models have changed: runs that waited go on"
                 );
             }
-            self.inner.stir();
+            self.inner.base.bells().ring_all();
             tokio::select! {
                 tools = changes.changed() => {
                     if tools.is_err() {
@@ -239,7 +239,7 @@ impl Engine {
             let version = self.store().version().await?;
             if version != seen {
                 seen = version;
-                self.inner.stir();
+                self.inner.base.bells().ring_all();
             }
         }
     }
@@ -249,7 +249,7 @@ impl Engine {
             let freed = self.recover().await?;
             if !freed.is_empty() {
                 tracing::info!(runs = freed.len(), "runs of others who are gone go on here");
-                self.inner.stir();
+                self.inner.base.bells().ring_all();
             }
             tokio::time::sleep(RECOVER).await;
         }
@@ -276,7 +276,12 @@ impl Work {
             let ended = match self {
                 Self::Schedules(pool) => engine.watch_schedules(pool).await,
                 Self::Runs(pool) => engine.drive_due(pool).await,
-                Self::Messages(channel) => engine.carry(channel, &CancellationToken::new()).await,
+                Self::Messages(channel) => {
+                    engine
+                        .outbox()
+                        .carry(channel, &CancellationToken::new())
+                        .await
+                }
                 Self::Tools => engine.follow_tools().await,
                 Self::Glances => engine.glance().await,
                 Self::Orphans => engine.recover_orphans().await,

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use deft_base::hex_digest;
 use deft_store::Grant;
 use deft_tools::ToolInfo;
 use deft_workflow::ToolMark;
@@ -16,7 +17,6 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::Error;
-use crate::ask::hex;
 use crate::engine::Inner;
 
 type BySkill = HashMap<String, Vec<Grant>>;
@@ -68,7 +68,7 @@ pub(crate) fn mark(info: &ToolInfo) -> ToolMark {
     });
     ToolMark {
         tool: info.full_name(),
-        digest: hex(described.to_string().as_bytes()),
+        digest: hex_digest(described.to_string().as_bytes()),
     }
 }
 

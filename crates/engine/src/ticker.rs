@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use deft_library::Timed;
+use deft_library::aftermath;
 use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
 use deft_schedule::{Due, LATE, due, pace};
 use deft_store::{PassedSlots, SkillRow, SlotStep};
@@ -21,8 +23,7 @@ use tokio::time::Instant;
 use crate::admit::{Begun, new_run_id};
 use crate::engine::Inner;
 use crate::pool::Late;
-use crate::timed::Timed;
-use crate::{Admission, Attention, Engine, Error, Fire, Pool, aftermath};
+use crate::{Admission, Attention, Engine, Error, Fire, Pool};
 
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
@@ -182,7 +183,7 @@ impl Engine {
     /// People may be told something with these.
     fn ring_for(&self, steps: &[SlotStep]) {
         if steps.iter().any(|step| step.notice.is_some()) {
-            self.inner.bells.messages.notify_waiters();
+            self.inner.base.bells().messages.notify_waiters();
         }
     }
 
@@ -224,10 +225,10 @@ impl Engine {
                 }
             }
             drop(place);
-            engine.inner.bells.runs.notify_waiters();
+            engine.inner.base.bells().runs.notify_waiters();
             if late.is_some() {
                 drop(late);
-                engine.inner.bells.schedules.notify_waiters();
+                engine.inner.base.bells().schedules.notify_waiters();
             }
         }));
         answer
@@ -241,7 +242,7 @@ impl Engine {
         drive: bool,
     ) -> Result<Started, Error> {
         let slot = coming.slot.unwrap_or(coming.step.from);
-        let pinned = match self.inner.pin_row(row).await {
+        let pinned = match self.inner.library.pin_row(row).await {
             Ok(pinned) => pinned,
             Err(error) => return self.refuse(row, coming, &error).await,
         };
@@ -311,6 +312,7 @@ impl Engine {
         if let Started::Stored(Fired::Passed(_)) = &started {
             let run = run.map_or_else(String::new, |run| run.to_string());
             self.inner
+                .library
                 .count_failure(row, (&run, slot), &failure)
                 .await?;
         }
@@ -333,7 +335,7 @@ impl Engine {
             outcome,
             error: serde_json::to_string(why).unwrap_or_default(),
         });
-        step.notice = aftermath::lost(row, &step, &self.inner.host_zone(), self.inner.now());
+        step.notice = aftermath::lost(row, &step, &self.inner.base.host_zone(), self.inner.now());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
         self.ring_for(std::slice::from_ref(&step));
         Ok(Started::Stored(match counted.first() {
@@ -420,7 +422,7 @@ fn count(n: usize) -> u32 {
 impl Inner {
     fn decide(&self, rows: Vec<SkillRow>, now: Timestamp) -> Decided {
         let mut decided = Decided::default();
-        let zone = self.host_zone();
+        let zone = self.base.host_zone();
         for row in rows {
             match coming(&row, now, &zone) {
                 Some(coming) if coming.slot.is_some() => {

@@ -1,12 +1,12 @@
 //! What can be known of the tools of a skill before it runs.
 
 use deft_agent::{Address, Machine as Agent};
+use deft_library::Pinned;
 use deft_model::{Action, Failure, FailureClass, OnError, Outage};
 use deft_tools::Found;
 use deft_workflow::Path;
 
 use crate::engine::Inner;
-use crate::skills::Pinned;
 
 impl Inner {
     /// Learns what the tools of a skill are like, before a step is begun that depends on it.

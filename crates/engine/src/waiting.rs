@@ -2,18 +2,18 @@
 //!
 //! A run that waits in silence is as good as lost to whoever trusts it overnight.
 
+use deft_library::Pinned;
+use deft_library::aftermath;
 use deft_model::{Action, Failure, RunStatus, Tier};
+use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
 use deft_tools::{Found, Health, ServerState};
 use jiff::Timestamp;
 
-use crate::aftermath;
 use crate::ask::Question;
 use crate::drive::WAITS_FOR_TOOL;
 use crate::engine::Inner;
-use crate::notice::{Kind, Notice};
 use crate::reply::question_key;
-use crate::skills::Pinned;
 use crate::{Engine, Error};
 
 /// The message about a question. It is the same one however often the run parks with it.
@@ -55,7 +55,7 @@ impl Engine {
                 continue;
             };
             // A revision that cannot be read is reported when the run is driven.
-            let pinned = self.inner.pinned(&run.skill, &run.revision).await;
+            let pinned = self.inner.library.pinned(&run.skill, &run.revision).await;
             if pinned.is_ok_and(|pinned| self.inner.has_needs(&pinned, &servers)) {
                 // Runs with the same reason are woken together.
                 woken += self.store().wake(reason, self.inner.now()).await?;
@@ -156,7 +156,7 @@ impl Inner {
 
     fn until_words(&self, until: Option<Timestamp>, at: Timestamp) -> String {
         let ends = until.map_or(String::new(), |until| {
-            let until = deft_schedule::spoken(until, at, &self.host_zone());
+            let until = deft_schedule::spoken(until, at, &self.base.host_zone());
             format!(", and gives up {until}")
         });
         format!("it continues when that is available{ends}")

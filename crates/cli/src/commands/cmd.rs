@@ -179,7 +179,10 @@ impl Shell<'_> {
         self.interrupted.set(driven.interrupted);
         let shown = app.block_on(app.engine.show(&driven.row));
         let shown = shown.map_err(|error| app::failure(&error))?;
-        let result = app.engine.command_result(skill, &shown["outputs"]);
+        let result = app
+            .engine
+            .library()
+            .command_result(skill, &shown["outputs"]);
         app.close_unless(driven.ends);
         Ok(as_result(&shown, driven.row.outcome, result))
     }

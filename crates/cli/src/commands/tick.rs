@@ -64,7 +64,7 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
         engine.hold_schedule_time(at);
     }
     let failed = |error: deft_engine::Error| app::failure(&error);
-    engine.sync_files().await.map_err(failed)?;
+    engine.library().sync_files().await.map_err(failed)?;
     // Tools are known after their servers were asked; waiting skills may be among the due ones.
     engine.router().listed().await;
     engine.recover().await.map_err(failed)?;

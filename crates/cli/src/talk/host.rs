@@ -251,7 +251,7 @@ impl Talk for Host {
                 approval: None,
                 always: false,
             };
-            let left = self.engine.tell(key, &notice).await;
+            let left = self.engine.outbox().post(key, &notice).await;
             left.map(drop).map_err(|error| failure(&error))
         })
     }

@@ -58,7 +58,7 @@ impl Engine {
     ) -> Result<Preview, Failure> {
         let inner = &self.inner;
         let voice = inner.voice(agent)?;
-        let known = self.all_skills().await;
+        let known = self.library().all_skills().await;
         let snapshot = &known.all;
         let classified = known.playbooks(message);
         let budget = inner.options.agent.history_tokens;
@@ -66,7 +66,7 @@ impl Engine {
         let (reference, history) = history.await.map_err(|error| failed(&error))?;
         // A server that has not been asked yet may have what is needed.
         drop(inner.parts.router.listed().await);
-        let entries = known.entries(&voice.agent, &inner.commands(&known.all));
+        let entries = known.entries(&voice.agent, &inner.library.commands(&known.all));
         let occasion = Occasion {
             message,
             playbooks: &classified,

@@ -7,7 +7,8 @@ use deft_model::{RunStatus, Skill};
 use deft_schedule::show;
 use deft_store::{RunFilter, RunRow};
 
-use super::say::{CHAT_SKILL, conversation_of};
+use super::say::conversation_of;
+use crate::CHAT_SKILL;
 use crate::engine::Inner;
 
 /// How many runs a chat is told of.
@@ -22,12 +23,12 @@ const LONGEST_REASON: usize = 200;
 impl Inner {
     /// What fired a skill, when and with what.
     pub(super) fn fired(&self, run: &RunRow, skill: &Skill) -> String {
-        let zone = self.host_zone();
+        let zone = self.base.host_zone();
         let mut lines = vec![format!("skill: {}", skill.name)];
         if run.skill != skill.id.as_str() {
             lines.push(format!("as a part of: {}", run.skill));
         }
-        let timing = deft_skillfile::schedule(skill, &self.moment());
+        let timing = deft_skillfile::schedule(skill, &self.base.moment());
         let by = match (run.slot, timing) {
             (None, _) => run.cause.clone(),
             (Some(_), None) => "its schedule".to_owned(),
@@ -71,13 +72,16 @@ impl Inner {
 
     /// How a run stands, in a line.
     async fn stands(&self, run: &RunRow) -> String {
-        let pinned = self.pinned(&run.skill, &run.revision).await;
+        let pinned = self.library.pinned(&run.skill, &run.revision).await;
         let name = pinned.map_or_else(|_| run.skill.clone(), |it| it.skill.name.clone());
         let what = match run.skill.as_str() {
             CHAT_SKILL => "an earlier message of this conversation".to_owned(),
             _ => format!("`{name}`"),
         };
-        let since = show(run.started_at.unwrap_or(run.admitted_at), &self.host_zone());
+        let since = show(
+            run.started_at.unwrap_or(run.admitted_at),
+            &self.base.host_zone(),
+        );
         let how = match (run.status, &run.waiting_for) {
             (RunStatus::Queued, _) => format!("is queued since {since}"),
             (RunStatus::Waiting, Some(reason)) => {

@@ -10,6 +10,7 @@ use deft_agent::{Consent, Dispatch, Facts, Offer, Resolved, Setup, Shelved, Want
 use deft_command::{
     CommandResult, Line, Problem, ProblemKind, Routed, cast_by_schema, route, split,
 };
+use deft_library::{Command, CommandSkills, handler, handler_tool, is_read_only};
 use deft_model::{CallArgs, Effects, Object, Skill, ToolSpec};
 use deft_registry::discovery::Topic;
 use deft_registry::{Loaded, Snapshot, discovery};
@@ -18,7 +19,6 @@ use serde_json::{Value, json};
 use super::offers;
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use crate::authority::{Verdict, absent};
-use crate::commands::{Command, CommandSkills, handler, handler_tool, is_read_only};
 use crate::engine::Inner;
 
 pub(crate) struct AgentFacts<'a> {
@@ -31,7 +31,7 @@ impl<'a> AgentFacts<'a> {
     pub(crate) fn new(engine: &'a Inner, calls_elsewhere: usize) -> Self {
         Self {
             engine,
-            snapshot: engine.snapshot(),
+            snapshot: engine.library.snapshot(),
             calls_elsewhere,
         }
     }
@@ -87,7 +87,7 @@ impl<'a> AgentFacts<'a> {
                 Some(first) if let Some(offer) = offered(setup, &first.text) => {
                     self.tool_line(setup, offer, &line)
                 }
-                _ => self.commanded(setup, self.engine.commands(self).line(&line), false),
+                _ => self.commanded(setup, self.engine.library.commands(self).line(&line), false),
             },
             (Some(Err(problem)), _) => refused(&[problem]),
             (None, _) => Resolved::Mistaken("the command is empty".to_owned()),
@@ -123,7 +123,11 @@ impl<'a> AgentFacts<'a> {
                 refusal
             }
             USE_SKILL => {
-                let resolved = self.engine.commands(self).json(&Value::Object(args));
+                let resolved = self
+                    .engine
+                    .library
+                    .commands(self)
+                    .json(&Value::Object(args));
                 self.commanded(setup, resolved, offer.approve)
             }
             SKILL_RUN => self.skill_run(setup, offer, args),
@@ -149,7 +153,7 @@ impl<'a> AgentFacts<'a> {
         let name = args.get("skill").and_then(Value::as_str);
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
         let resolved = name.map(|name| {
-            let commands = self.engine.commands(self);
+            let commands = self.engine.library.commands(self);
             commands.named(name, inputs.unwrap_or_default())
         });
         match resolved {
@@ -213,7 +217,7 @@ impl<'a> AgentFacts<'a> {
             let same = handler_tool(skill).is_some_and(|own| full(&own) == called);
             same && in_scope(skill.id.as_str()) && !is_read_only(skill, router)
         };
-        let snapshot = self.engine.snapshot();
+        let snapshot = self.engine.library.snapshot();
         let behind = snapshot.skills().find(|loaded| is_behind(&loaded.skill))?;
         let id = &behind.skill.id;
         Some(Resolved::Refused(format!(
@@ -273,7 +277,7 @@ impl<'a> AgentFacts<'a> {
 
 impl CommandSkills for AgentFacts<'_> {
     fn find(&self, name: &str) -> Option<Arc<Loaded>> {
-        self.engine.named_skill(name)
+        self.engine.library.named_skill(name)
     }
 
     fn names(&self) -> Vec<String> {

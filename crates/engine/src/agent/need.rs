@@ -7,11 +7,11 @@
 //! Not here: what an agent may use (`chat.rs`), how tools are described (`offers.rs`).
 
 use deft_agent::{CATALOG_TOOL, Classified, prompt};
+use deft_library::Entries;
 use deft_model::Message;
 use deft_registry::Snapshot;
 use deft_tools::ToolInfo;
 
-use super::known::Entries;
 use super::offers::{is_called, on_the_wire};
 use super::reach::Occasion;
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};

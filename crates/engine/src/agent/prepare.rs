@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, Shelved};
+use deft_base::hex_digest;
 use deft_command::fill_page;
+use deft_library::denied;
 use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId, Skill};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
@@ -15,7 +17,6 @@ use super::say::conversation_of;
 use super::tools::{BY_AGENT, SKILL_RUN, USE_SKILL};
 use super::voice::Voice;
 use super::{Brief, Came, offers};
-use crate::authority::denied;
 use crate::engine::Inner;
 use crate::perform::Performer;
 use crate::{Engine, Error};
@@ -93,11 +94,11 @@ impl Engine {
     async fn skill_setup(&self, brief: &Brief) -> Result<Setup, Failure> {
         let inner = &self.inner;
         let (skill, revision) = (&brief.step.skill, &brief.step.revision);
-        let pinned = inner.pinned(skill, revision).await;
+        let pinned = inner.library.pinned(skill, revision).await;
         let pinned = pinned.map_err(|error| failed(&error))?;
         let policy = &pinned.skill.policy;
         let voice = inner.fired_voice(&policy.agent_id)?;
-        let snapshot = inner.snapshot();
+        let snapshot = inner.library.snapshot();
         let mut reach = inner.exact_reach(&voice, brief, &snapshot)?;
         let run = &brief.run;
         let may_schedule = inner.may_schedule(&voice, brief).await;
@@ -166,7 +167,7 @@ impl Inner {
         let run = &brief.run;
         let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
         let start = run.started_at.unwrap_or(run.admitted_at);
-        let start = start.to_zoned(self.host_zone());
+        let start = start.to_zoned(self.base.host_zone());
         fill_page(text, &start, &inputs).into_owned()
     }
 
@@ -253,7 +254,7 @@ impl Inner {
     }
 
     pub(super) fn time_in_words(&self) -> String {
-        let now = self.now().to_zoned(self.host_zone());
+        let now = self.now().to_zoned(self.base.host_zone());
         now.strftime("%A, %Y-%m-%d %H:%M %:z (%Q)").to_string()
     }
 
@@ -264,7 +265,7 @@ impl Inner {
         path: &Path,
         title: &str,
     ) -> Result<deft_agent::ConversationRef, Error> {
-        let mark = crate::ask::hex(format!("{}\n{path}", run.id).as_bytes());
+        let mark = hex_digest(format!("{}\n{path}", run.id).as_bytes());
         let new = NewConversation {
             id: format!("conv_{}", &mark[..24]),
             agent: run.agent_id.clone(),

@@ -4,12 +4,12 @@
 //! tools of a fired skill (`prepare.rs`).
 
 use deft_agent::{Classified, Mode, Offer};
+use deft_library::Entries;
 use deft_model::{Agent, Message, Skill, fits};
 use deft_registry::{Snapshot, discovery};
 use deft_tools::ToolInfo;
 
 use super::chat::FOR_COMMANDS;
-use super::known::Entries;
 use super::prepare::Reach;
 use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use super::voice::Voice;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use deft_base::hex_digest;
 use deft_model::{
     Action, Body, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
     Step, Trigger, Workflow,
@@ -12,10 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::history::{asked, text_of};
-use crate::{Admission, Attention, Engine, Error, Fire};
-
-/// The skill that all chats are runs of.
-pub const CHAT_SKILL: &str = "chat";
+use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire};
 
 /// The input that says where the answer goes.
 const ANSWER_TO: &str = "answer_to";
@@ -88,7 +86,7 @@ impl Engine {
         let Some(agent) = self.inner.agent_definition(agent) else {
             return Vec::new();
         };
-        let known = self.all_skills().await;
+        let known = self.library().all_skills().await;
         let skills = known.all.skills().map(|loaded| &loaded.skill);
         skills
             .filter(|skill| deft_registry::discovery::may_use(&agent, skill))
@@ -140,7 +138,7 @@ impl Engine {
         let new = NewConversation {
             // The same message belongs to the same conversation, however often it is said.
             id: match &say.key {
-                Some(key) => format!("conv_{}", &crate::ask::hex(key.as_bytes())[..24]),
+                Some(key) => format!("conv_{}", &hex_digest(key.as_bytes())[..24]),
                 None => format!("conv_{}", Uuid::now_v7().simple()),
             },
             agent: agent.clone(),

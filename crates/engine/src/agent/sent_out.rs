@@ -33,7 +33,7 @@ impl Inner {
             }
             _ => (parent.model.clone(), parent.mode),
         };
-        let snapshot = self.snapshot();
+        let snapshot = self.library.snapshot();
         let mut tools: Vec<Offer> = Vec::new();
         let mut skills = Vec::new();
         let mut entries = Vec::new();

@@ -5,6 +5,9 @@ use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
 use deft_command::{CommandResult, Problem};
+use deft_library::Pinned;
+use deft_library::denied;
+use deft_library::{Command, handler};
 use deft_model::{
     Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, Skill, ToolSpec,
 };
@@ -13,11 +16,9 @@ use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
-use crate::authority::{denied, inside};
-use crate::commands::{Command, handler};
+use crate::authority::inside;
 use crate::engine::Inner;
 use crate::own_tools::failure;
-use crate::skills::Pinned;
 use crate::{Admission, Engine, Fire};
 
 /// Runs a skill and gives its outputs (S3.25).
@@ -117,7 +118,7 @@ async fn call(
             engine.skill_run(text("skill"), inputs, &context).await
         }
         SKILL => {
-            let skills = engine.all_skills().await;
+            let skills = engine.library().all_skills().await;
             Ok(Value::String(load_skill(&skills.all, text("skill_name"))))
         }
         GET_SKILL => engine.page(text("topic")).await,
@@ -132,8 +133,8 @@ async fn call(
 impl Engine {
     /// A text about skills, with what is known of the tools behind them.
     async fn page(&self, topic: &str) -> Result<Value, Failure> {
-        let skills = self.all_skills().await;
-        let commands = self.inner.commands(&skills.all);
+        let skills = self.library().all_skills().await;
+        let commands = self.inner.library.commands(&skills.all);
         let unavailable = |skill: &Skill| commands.unavailable(skill, false);
         let page = get_skill_with(&skills.all, &Topic::parse(topic), &unavailable);
         page.map(Value::String).map_err(|unknown| {
@@ -147,8 +148,8 @@ impl Engine {
     }
 
     async fn use_skill(&self, call: &Value, context: &Context) -> Result<Value, Failure> {
-        let skills = self.all_skills().await;
-        let resolved = self.inner.commands(&skills.all).json(call);
+        let skills = self.library().all_skills().await;
+        let resolved = self.inner.library.commands(&skills.all).json(call);
         match resolved.map_err(|problems| invalid(&problems))? {
             Command::Page { topic } => self.page(&topic).await,
             Command::Template(result) => Ok(json!(result)),
@@ -167,9 +168,13 @@ impl Engine {
         inputs: Object,
         context: &Context,
     ) -> Result<Value, Failure> {
-        let skills = self.all_skills().await;
+        let skills = self.library().all_skills().await;
         let resolved = match skills.all.find(name) {
-            Some(_) => self.inner.commands(&skills.all).named(name, inputs.clone()),
+            Some(_) => self
+                .inner
+                .library
+                .commands(&skills.all)
+                .named(name, inputs.clone()),
             // What the store knows by its number.
             None => return self.run_for_agent(name, inputs, context).await,
         };
@@ -191,7 +196,7 @@ impl Engine {
         inputs: Object,
         context: &Context,
     ) -> Result<Value, Failure> {
-        let found = self.inner.find(skill).await;
+        let found = self.inner.library.find(skill).await;
         let found = found.map_err(|error| failure(&error))?;
         let authority = match &context.authority {
             Some(by) => Some(Arc::new(rights_inside(by, &found)?)),
@@ -222,7 +227,7 @@ impl Engine {
         let value = outcome(&row)?;
         let worked = row.outcome == Some(Outcome::Success);
         Ok(if worked && handler(&found.skill).is_some() {
-            json!(self.command_result(&found.skill, &value))
+            json!(self.library().command_result(&found.skill, &value))
         } else {
             value
         })

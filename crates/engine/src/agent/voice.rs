@@ -123,7 +123,7 @@ impl Inner {
 
     /// An agent by its name, as its file defines it, or the one that is always there.
     pub(crate) fn agent_definition(&self, id: &str) -> Option<Agent> {
-        let snapshot = self.snapshot();
+        let snapshot = self.library.snapshot();
         snapshot.agent(id).map(|loaded| loaded.agent.clone())
     }
 
@@ -132,7 +132,7 @@ impl Inner {
         if let Some(broken) = self.broken_agent(id) {
             return Error::Agent(broken);
         }
-        let snapshot = self.snapshot();
+        let snapshot = self.library.snapshot();
         let names = snapshot.agents().map(|loaded| loaded.agent.id.as_str());
         Error::UnknownAgent {
             name: id.to_owned(),
@@ -143,7 +143,7 @@ impl Inner {
     /// What is wrong with the file of an agent, if it is broken.
     fn broken_agent(&self, id: &str) -> Option<Failure> {
         let file = std::path::Path::new(id).join("AGENT.md");
-        let snapshot = self.snapshot();
+        let snapshot = self.library.snapshot();
         let mut files = snapshot.files().iter();
         let report = files.find(|report| {
             matches!(report.state, State::Broken { .. }) && report.path.ends_with(&file)

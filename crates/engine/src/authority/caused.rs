@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use deft_library::grants::StepOperation;
+use deft_library::{is_only_off, is_record};
 use deft_model::{Authority, Body, Handler, Object, Skill, fits};
 use deft_records::{merge, normalise, target};
 use deft_skillfile::Check;
@@ -15,11 +17,10 @@ use deft_tools::ToolInfo;
 use deft_workflow::{Operation, Path, Plan, PlannedCall};
 use serde_json::Value;
 
+use super::Verdict;
 use super::changed::{DELETE, UPDATE, target_name};
-use super::{Verdict, is_only_off};
-use crate::agent::{SCHEDULING, SKILL_RUN, USE_SKILL, is_record};
+use crate::agent::{SCHEDULING, SKILL_RUN, USE_SKILL};
 use crate::engine::Inner;
-use crate::grants::Place;
 
 /// As much of arguments as fits into a question.
 const MOST_SHOWN: usize = 200;
@@ -109,7 +110,7 @@ impl Inner {
     ) -> Result<Caused, String> {
         let name = args.get("skill").and_then(Value::as_str);
         // An unknown name runs nothing.
-        let Some(loaded) = name.and_then(|name| self.named_skill(name)) else {
+        let Some(loaded) = name.and_then(|name| self.library.named_skill(name)) else {
             return Ok(Caused::default());
         };
         let skill = &loaded.skill;
@@ -122,7 +123,7 @@ impl Inner {
         }
         let mut caused = Caused::default();
         let mut planned = Vec::new();
-        if let Ok(pinned) = self.plans.pin(&loaded) {
+        if let Ok(pinned) = self.library.pin_loaded(&loaded) {
             let inside = inside(&authority.agreed_for(&pinned.revision), skill);
             let mut seen = HashSet::from([id.to_owned()]);
             // What a person agreed to for good is not asked about again.
@@ -194,17 +195,17 @@ impl Inner {
             "queue_task" => deft_records::job(args).ok()?,
             UPDATE => {
                 let (_, changes) = target(args);
-                let known = self.named_skill(&target_name(args)?)?;
+                let known = self.library.named_skill(&target_name(args)?)?;
                 if !is_record(&known) {
                     return Some(self.changed_file_skill(&known.skill, &changes));
                 }
                 let existing = deft_skillfile::render::record(&known.skill);
                 let existing = existing.as_ref().and_then(Value::as_object)?;
-                merge(existing, &changes, &self.moment()).record
+                merge(existing, &changes, &self.base.moment()).record
             }
-            _ => normalise(args, &self.moment()).record,
+            _ => normalise(args, &self.base.moment()).record,
         };
-        self.read_record(&Value::Object(record).to_string())
+        self.library.read_record(&Value::Object(record).to_string())
     }
 
     /// The calls of a skill that need a person's yes; an error names one that may not be made.
@@ -324,10 +325,10 @@ impl Inner {
             if !seen.insert(name.to_owned()) {
                 continue;
             }
-            let Some(loaded) = self.named_skill(name) else {
+            let Some(loaded) = self.library.named_skill(name) else {
                 continue;
             };
-            if let Ok(pinned) = self.plans.pin(&loaded) {
+            if let Ok(pinned) = self.library.pin_loaded(&loaded) {
                 let inside = inside(authority, &loaded.skill);
                 self.planned(&inside, &pinned.plan, &|_| false, seen, depth, found)?;
             }
@@ -347,7 +348,7 @@ fn is_granted(grants: &[Grant], skill: &str, revision: &str, call: &PlannedCall<
         args: Some(args.clone()),
         remember: None,
     };
-    let place = Place {
+    let place = StepOperation {
         skill,
         revision,
         path: &Path::from_text(step.to_owned()),

@@ -11,7 +11,6 @@
 mod caused;
 mod changed;
 mod paths;
-mod stored;
 
 use deft_agent::{Consent, Covers};
 use deft_model::{Authority, Failure, FailureClass, Object};
@@ -23,10 +22,7 @@ use crate::engine::Inner;
 use crate::standing_grants::mark;
 
 pub(crate) use caused::inside;
-pub(crate) use changed::refuse_change;
-pub(crate) use stored::{
-    after_change, is_only_off, read_record_text, with_authority, write_record_text,
-};
+use deft_library::denied;
 
 /// How deep calls may be nested in the arguments of other calls.
 const MOST_NESTED: u32 = 8;
@@ -227,9 +223,4 @@ pub(crate) fn absent(tool: &str) -> Failure {
             "`deft tools list` shows the tools of all servers, `deft doctor` which servers answer",
         )
         .blocked()
-}
-
-pub(crate) fn denied(why: String) -> Failure {
-    Failure::new(FailureClass::Invalid, why)
-        .hint("a person can store or run the skill, or give the agent the tool")
 }

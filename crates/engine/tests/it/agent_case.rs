@@ -139,7 +139,12 @@ impl Case {
         };
         scene.write_skills(&self.0);
         for record in list(&self.0["records"]) {
-            let stored = scene.world.engine.store_skill(&read(record)).await;
+            let stored = scene
+                .world
+                .engine
+                .library()
+                .store_skill(&read(record))
+                .await;
             stored.unwrap_or_else(|error| panic!("{error}: {:?}", error.hint()));
         }
         scene

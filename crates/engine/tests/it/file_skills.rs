@@ -100,7 +100,7 @@ async fn a_file_shows_every_column_before_and_after_it_is_stored() {
     both(&files, async |t: Times| {
         for stored in [false, true] {
             if stored {
-                t.world.engine.sync_files().await.unwrap();
+                t.world.engine.library().sync_files().await.unwrap();
             }
             let shown = get(&t.world, "Morning Briefing").await;
             assert_eq!(
@@ -147,7 +147,7 @@ async fn a_file_is_rescheduled_and_keeps_its_steps() {
             columns(&changed, &["trigger_config", "tier", "dialect", "origin"]),
             json!([{"schedule": "30 13 * * *", "timezone": "UTC"}, "workflow", "workflow", "file"])
         );
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.row("flow").await.timeline.next_at, Some(at("13:30")));
         t.tick("13:30").await;
         assert_eq!(t.world.called(), ["echo", "put"]);
@@ -173,7 +173,7 @@ async fn a_file_is_rescheduled_and_keeps_its_steps() {
 async fn the_last_writer_of_a_field_decides() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         let when = async || {
-            t.world.engine.sync_files().await.unwrap();
+            t.world.engine.library().sync_files().await.unwrap();
             let shown = get(&t.world, "flow").await;
             columns(&shown, &["description", "trigger_config"])
         };
@@ -247,7 +247,7 @@ async fn instructions_and_switches_of_a_file_are_changed() {
                 columns(&off, &["enabled", "disabled_reason"]),
                 json!([false, "user"])
             );
-            world.engine.sync_files().await.unwrap();
+            world.engine.library().sync_files().await.unwrap();
             assert_eq!(t.standing("morning-briefing").await, "off (user)");
             let on = update(world, "MORNING briefing", json!({"enabled": true})).await;
             assert_eq!(
@@ -290,11 +290,11 @@ async fn a_deleted_file_skill_is_gone_for_assistants_and_a_person_brings_it_back
             let listed = call(world, "memory_list_skills", json!({})).await.unwrap();
             assert_eq!(listed["count"], 0);
             assert_eq!(t.standing("flow").await, "off (deleted)", "{stored}");
-            world.engine.sync_files().await.unwrap();
+            world.engine.library().sync_files().await.unwrap();
         }
         assert_eq!(t.tick("27 07:00").await.fired, []);
         assert!(world.home.path().join("skills/flow.yaml").exists());
-        let back = world.engine.enable("flow").await.unwrap();
+        let back = world.engine.library().enable("flow").await.unwrap();
         assert_eq!(
             (back.standing.disabled, back.timeline.next_at),
             (None, Some(at("28 06:00")))
@@ -316,7 +316,7 @@ async fn a_default_waits_for_its_tools_and_never_for_a_person() {
     let world = World::with(Arc::new(Memory::new()), &files, |options: &mut Options| {
         options.waiting_defaults = vec!["morning-briefing".to_owned(), "flow".to_owned()];
     });
-    world.engine.sync_files().await.unwrap();
+    world.engine.library().sync_files().await.unwrap();
     let standing = async |skill: &str| {
         let row = world.store.skill(skill).await.unwrap().unwrap();
         row.standing.disabled.map(|why| why.to_string())
@@ -335,7 +335,7 @@ async fn a_default_waits_for_its_tools_and_never_for_a_person() {
             ("flow.yaml", edited.as_str()),
         ],
     );
-    world.engine.sync_files().await.unwrap();
+    world.engine.library().sync_files().await.unwrap();
     assert_eq!(standing("flow").await.as_deref(), Some("missing_tools"));
     let enabled = world.engine.enable_ready(at("13:00")).await.unwrap();
     assert_eq!(enabled, ["flow"], "the other one has no model");
@@ -347,8 +347,8 @@ async fn a_change_by_another_process_counts_at_the_next_run() {
     let store: Arc<dyn Store> = Arc::new(Memory::new());
     let here = over(Arc::clone(&store), &[("flow.yaml", FLOW)]);
     let there = over(Arc::clone(&store), &[("flow.yaml", FLOW)]);
-    here.world.engine.sync_files().await.unwrap();
-    there.world.engine.sync_files().await.unwrap();
+    here.world.engine.library().sync_files().await.unwrap();
+    there.world.engine.library().sync_files().await.unwrap();
     update(&there.world, "flow", json!({"schedule": "30 13 * * *"})).await;
     here.tick("13:30").await;
     assert_eq!(here.world.called(), ["echo", "put"]);
@@ -359,7 +359,7 @@ async fn a_change_by_another_process_counts_at_the_next_run() {
         .await
         .unwrap_err();
     assert!(gone.contains("was deleted by an assistant"), "{gone}");
-    there.world.engine.enable("flow").await.unwrap();
+    there.world.engine.library().enable("flow").await.unwrap();
     assert_eq!(get(&here.world, "flow").await["enabled"], true);
 }
 
@@ -367,7 +367,12 @@ async fn a_change_by_another_process_counts_at_the_next_run() {
 async fn unknown_names_are_told_with_a_near_one() {
     let world = World::new(&[("flow.yaml", FLOW)]);
     let target = Target::Name("flwo".to_owned());
-    let unknown = world.engine.delete_skill(&target).await.unwrap_err();
+    let unknown = world
+        .engine
+        .library()
+        .delete_skill(&target)
+        .await
+        .unwrap_err();
     assert_eq!(unknown.hint().as_deref(), Some("did you mean `flow`?"));
 }
 

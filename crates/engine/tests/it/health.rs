@@ -177,7 +177,7 @@ async fn what_people_know_is_not_reported_again() {
         );
         t.add(record("Desk", json!({"interval_minutes": 30}), "desk"))
             .await;
-        t.world.engine.disable("mail").await.unwrap();
+        t.world.engine.library().disable("mail").await.unwrap();
         t.tick("27 01:30").await;
         assert_eq!(t.notices().await.len(), 2, "{:#?}", t.notices().await);
     })

@@ -193,7 +193,7 @@ async fn a_record_that_needs_a_model_is_reason_to_ask() {
     beside.engine.check_models().await.unwrap();
     assert_eq!(server.http_requests().len(), 1);
     // What is switched off needs none.
-    world.engine.disable("thinks").await.unwrap();
+    world.engine.library().disable("thinks").await.unwrap();
     let later = world.clock.now() + SignedDuration::from_mins(5);
     world.clock.set(later);
     world.engine.check_models().await.unwrap();

@@ -60,7 +60,7 @@ impl Files {
             changed,
             removed,
             clashes,
-        } = self.world.engine.sync_files().await.unwrap();
+        } = self.world.engine.library().sync_files().await.unwrap();
         let counts = [added, changed, removed, clashes].map(|names| names.len());
         (counts, self.store.commits() - before)
     }

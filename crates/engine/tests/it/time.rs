@@ -159,7 +159,7 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
         );
         // Tools that are there are no reason to switch it on (X1); a person is.
         assert!(t.world.engine.enable_ready(at("15:00")).await.unwrap().is_empty());
-        let row = t.world.engine.enable("bad").await.unwrap();
+        let row = t.world.engine.library().enable("bad").await.unwrap();
         assert_eq!(standing(&row), "on, next 15:01");
     })
     .await;
@@ -264,7 +264,7 @@ async fn what_is_switched_off_does_not_fire() {
         t.add(record("Off", json!({"interval_minutes": 10}), "act"))
             .await;
         t.world.clock.set(at("13:05"));
-        let row = t.world.engine.disable("off").await.unwrap();
+        let row = t.world.engine.library().disable("off").await.unwrap();
         assert_eq!(standing(&row), "off (user)");
         assert_eq!(t.tick("13:30").await, deft_engine::Ticked::default());
         assert_eq!(t.world.store.next_due().await.unwrap(), None);
@@ -273,11 +273,11 @@ async fn what_is_switched_off_does_not_fire() {
         assert_eq!(row.outcome, Some(Outcome::Success));
         // Switched on, its grid begins anew.
         t.world.clock.set(at("13:33"));
-        let row = t.world.engine.enable("off").await.unwrap();
+        let row = t.world.engine.library().enable("off").await.unwrap();
         assert_eq!(standing(&row), "on, next 13:43");
         // Once more is no change of phase.
         t.world.clock.set(at("13:40"));
-        let row = t.world.engine.enable("Off").await.unwrap();
+        let row = t.world.engine.library().enable("Off").await.unwrap();
         assert_eq!(standing(&row), "on, next 13:43");
     })
     .await;
@@ -316,7 +316,7 @@ async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
         t.add(record("Once", json!({"at": "2026-01-26T13:30:00Z"}), "act"))
             .await;
         t.tick("13:30").await;
-        let refused = t.world.engine.enable("once").await.unwrap_err();
+        let refused = t.world.engine.library().enable("once").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
             "skill `once` cannot be enabled: its only time has passed"

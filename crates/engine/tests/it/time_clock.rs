@@ -156,8 +156,8 @@ async fn slots_that_have_a_row_are_passed_by() {
         t.tick("14:00").await;
         t.tick("15:00").await;
         t.world.clock.set(at("13:30"));
-        t.world.engine.disable("cron").await.unwrap();
-        t.world.engine.enable("cron").await.unwrap();
+        t.world.engine.library().disable("cron").await.unwrap();
+        t.world.engine.library().enable("cron").await.unwrap();
         assert_eq!(t.standing("cron").await, "on, next 14:00");
         assert_eq!(t.tick("14:00").await, deft_engine::Ticked::default());
         assert_eq!(t.standing("cron").await, "on, next 15:00");
@@ -321,8 +321,8 @@ async fn skills_that_were_settled_ahead_are_named() {
             until: at("28 15:00"),
         };
         assert_eq!(check.ahead, [ahead]);
-        engine.disable("cron").await.unwrap();
-        engine.enable("cron").await.unwrap();
+        engine.library().disable("cron").await.unwrap();
+        engine.library().enable("cron").await.unwrap();
         assert_eq!(engine.check_clock().await.unwrap().ahead, []);
         assert_eq!(t.standing("cron").await, "on, next 16:00");
     })

@@ -106,7 +106,7 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
     for store in [Arc::new(Memory::new()) as _, file(&folder)] {
         let text = reminder("");
         let t = Times::over(store, &[("reminder.yaml", text.as_str())]);
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("reminder").await, "off (missing_tools)");
         let ticked = t.tick("13:30").await;
         assert_eq!(ticked, deft_engine::Ticked::default());
@@ -144,7 +144,7 @@ async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
     ] {
         let skills = [("reminder.yaml", text.as_str())];
         let t = Times::over(Arc::new(Memory::new()), &skills);
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         t.install_tool("later", || Ok(()));
         t.tick(time).await;
         if time < "13:30" {
@@ -161,7 +161,7 @@ async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
 async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
     let text = reminder("");
     let t = Times::over(Arc::new(Memory::new()), &[("reminder.yaml", text.as_str())]);
-    t.world.engine.sync_files().await.unwrap();
+    t.world.engine.library().sync_files().await.unwrap();
     let now = t.world.clock.now();
     let ticked = t.world.engine.tick(now, &t.pool).await.unwrap();
     assert_eq!(ticked.look_again, Some(at("13:31:31")));
@@ -239,6 +239,7 @@ async fn an_outage_of_ten_skills_is_one_message() {
             for n in 0..10 {
                 t.world
                     .engine
+                    .library()
                     .disable(&format!("{tool}-{n}"))
                     .await
                     .unwrap();

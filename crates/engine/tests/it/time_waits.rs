@@ -157,7 +157,7 @@ async fn a_question_is_told_and_a_cancelled_one_shot_is_done() {
     let folder = tempfile::tempdir().unwrap();
     for store in [Arc::new(Memory::new()) as _, file(&folder)] {
         let t = Times::over(store, &[("asks.yaml", asks)]);
-        t.world.engine.sync_files().await.unwrap();
+        t.world.engine.library().sync_files().await.unwrap();
         t.tick("13:30").await;
         let run = t.runs("asks").await.remove(0);
         assert_eq!(run.status, RunStatus::Waiting);
@@ -314,45 +314,66 @@ async fn skills_in_files_come_change_go_and_come_back() {
             let files: Vec<(&str, &str)> = text.iter().map(|text| ("timed.yaml", *text)).collect();
             *t.world.folder.0.lock().unwrap() = load(&t.world.home, &files);
         };
-        assert_eq!(engine.sync_files().await.unwrap().added, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().added,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 13:30");
-        let again = engine.sync_files().await.unwrap();
+        let again = engine.library().sync_files().await.unwrap();
         assert_eq!(again, deft_engine::Synced::default());
         t.tick("13:30").await;
         assert_eq!(t.world.called(), ["act"]);
         // New content, same timing: the slot stays where it is.
         change(Some(&TIMED.replace("tool: act", "tool: put")));
-        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().changed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 14:30");
         // Another timing: it counts from now.
         change(Some(&TIMED.replace("30 *", "45 *")));
-        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().changed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 13:45");
         change(None);
-        assert_eq!(engine.sync_files().await.unwrap().removed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().removed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "off (file_removed)");
-        assert_eq!(engine.sync_files().await.unwrap().removed.len(), 0);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().removed.len(),
+            0
+        );
         assert_eq!(t.tick("13:45").await, deft_engine::Ticked::default());
-        let refused = engine.enable("timed").await.unwrap_err();
+        let refused = engine.library().enable("timed").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
             "skill `timed` cannot be enabled: its file is gone"
         );
         change(Some(TIMED));
-        assert_eq!(engine.sync_files().await.unwrap().changed, ["timed"]);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().changed,
+            ["timed"]
+        );
         assert_eq!(t.standing("timed").await, "on, next 14:30");
         // The wish of a person outlives the file.
-        engine.disable("timed").await.unwrap();
+        engine.library().disable("timed").await.unwrap();
         change(None);
-        assert_eq!(engine.sync_files().await.unwrap().removed.len(), 0);
+        assert_eq!(
+            engine.library().sync_files().await.unwrap().removed.len(),
+            0
+        );
         assert_eq!(t.standing("timed").await, "off (user)");
         change(Some(TIMED));
-        engine.sync_files().await.unwrap();
+        engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("timed").await, "off (user)");
         change(Some(
             &TIMED.replace("45 *", "50 *").replace("Fires", "Acts"),
         ));
-        engine.sync_files().await.unwrap();
+        engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("timed").await, "off (user)");
     }
 }
@@ -362,7 +383,7 @@ async fn a_file_and_a_record_of_one_name_are_a_clash() {
     let t = Times::over(Arc::new(Memory::new()), &[("timed.yaml", TIMED)]);
     t.add(record("Timed", json!({"interval_minutes": 10}), "echo"))
         .await;
-    let synced = t.world.engine.sync_files().await.unwrap();
+    let synced = t.world.engine.library().sync_files().await.unwrap();
     assert_eq!(synced.clashes, ["timed"]);
     // The slots of the record are runs of the record.
     t.tick("13:10").await;

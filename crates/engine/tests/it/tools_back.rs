@@ -58,7 +58,7 @@ async fn a_daemon_asks_silent_servers_again() {
     };
     let router = t.world.engine.router().clone();
     assert_eq!(router.listed().await, []);
-    t.world.engine.sync_files().await.unwrap();
+    t.world.engine.library().sync_files().await.unwrap();
     router
         .call(Call::new("unlock", Object::new()))
         .await

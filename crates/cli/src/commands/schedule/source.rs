@@ -70,7 +70,7 @@ impl Source {
         let snapshot = library.load_kept(global, roots);
         let rows = if roots.roots.is_empty() {
             let app = App::to_read(global)?;
-            let rows = app.block_on(app.engine.list_skills(SkillFilter::default()));
+            let rows = app.block_on(app.engine.library().list_skills(SkillFilter::default()));
             rows.map_err(|error| app::failure(&error))?
         } else {
             Vec::new()

@@ -27,7 +27,7 @@ pub(crate) fn join(snapshot: Snapshot, global: &Global, roots: &Roots) -> Done<S
 
 /// The same with a home that is open already.
 pub(crate) fn join_with(snapshot: Snapshot, app: &App) -> Done<Snapshot> {
-    let records = app.block_on(app.engine.record_skills());
+    let records = app.block_on(app.engine.library().record_skills());
     let records = records.map_err(|error| app::failure(&error))?;
     Ok(snapshot.joined(records))
 }
@@ -51,7 +51,11 @@ impl Stored {
         }
         let app = App::to_read(global)?;
         app.block_on(async {
-            let rows = app.engine.list_skills(SkillFilter::default()).await;
+            let rows = app
+                .engine
+                .library()
+                .list_skills(SkillFilter::default())
+                .await;
             let rows = rows.map_err(|error| app::failure(&error))?;
             let mut records = Vec::new();
             for row in rows

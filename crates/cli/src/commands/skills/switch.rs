@@ -18,7 +18,7 @@ use super::stored::missing;
 
 pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
     let app = App::standing(global)?;
-    let row = app.block_on(app.engine.enable(name));
+    let row = app.block_on(app.engine.library().enable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;
     let missing = missing(&row, app.engine.router());
@@ -35,7 +35,7 @@ pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
 
 pub(crate) fn disable(name: &str, global: &Global, output: &Output) -> Done {
     let app = App::standing(global)?;
-    let row = app.block_on(app.engine.disable(name));
+    let row = app.block_on(app.engine.library().disable(name));
     let row = row.map_err(|error| app::failure(&error))?;
     say(&app, &row, output)?;
     app.close();
@@ -45,7 +45,7 @@ pub(crate) fn disable(name: &str, global: &Global, output: &Output) -> Done {
 /// Lets the file of a skill count again where tools changed or deleted the skill.
 pub(crate) fn restore(name: &str, global: &Global, output: &Output) -> Done {
     let app = App::standing(global)?;
-    let row = app.block_on(app.engine.restore_file(name));
+    let row = app.block_on(app.engine.library().restore_file(name));
     let row = row.map_err(|error| app::failure(&error))?;
     let Some(row) = row else {
         let message = format!("no assistant has changed the file skill `{name}`");
@@ -107,7 +107,7 @@ pub(crate) fn delete(name: &str, global: &Global, output: &Output) -> Done {
     }
     let app = App::without_skills(global)?;
     let target = Target::Name(name.to_owned());
-    let row = app.block_on(app.engine.delete_skill(&target));
+    let row = app.block_on(app.engine.library().delete_skill(&target));
     let row = row.map_err(|error| app::failure(&error))?;
     app.close();
     said(&row.text.skill, &format!("record {}", row.id), output)

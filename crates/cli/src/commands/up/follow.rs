@@ -72,7 +72,7 @@ fn follow_files(
             }
             // What came meanwhile is looked at together.
             while changes.try_recv().is_ok() {}
-            match runtime.block_on(engine.sync_files()) {
+            match runtime.block_on(engine.library().sync_files()) {
                 Ok(synced) => tracing::debug!(?synced, "schedules follow the files"),
                 Err(error) => tracing::error!(%error, "schedules do not follow the files"),
             }

@@ -77,6 +77,7 @@ async fn serve(
     let signals = Signals::listen()?;
     let pool = Pool::new(app::max_running(&home.config));
     engine
+        .library()
         .sync_files()
         .await
         .map_err(|error| app::failure(&error))?;

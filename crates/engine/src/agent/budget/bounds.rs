@@ -109,7 +109,7 @@ impl Inner {
             }
             // A step that was tried again may have entered another revision.
             around.retain(|known| known.path.as_ref().is_none_or(|path| !same(path, &at)));
-            if let Ok(pinned) = self.pinned(&run.skill, &revision).await {
+            if let Ok(pinned) = self.library.pinned(&run.skill, &revision).await {
                 around.push(Around {
                     skill: pinned.skill.id.to_string(),
                     revision,
@@ -124,7 +124,11 @@ impl Inner {
     pub(super) async fn skill_bounds(&self, payers: &[Payer]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         for (nth, payer) in payers.iter().enumerate() {
-            let pinned = self.pinned(&payer.skill, &payer.revision).await.ok();
+            let pinned = self
+                .library
+                .pinned(&payer.skill, &payer.revision)
+                .await
+                .ok();
             let policy = pinned.as_ref().map(|pinned| &pinned.skill.policy);
             let budget = policy.and_then(|policy| policy.budget.as_ref());
             let zone = policy.and_then(|policy| policy.timezone.as_deref());
@@ -182,7 +186,7 @@ impl Inner {
         let now = self.now();
         let zoned = zone.and_then(|zone| now.in_tz(zone).ok());
         zoned
-            .unwrap_or_else(|| now.to_zoned(self.host_zone()))
+            .unwrap_or_else(|| now.to_zoned(self.base.host_zone()))
             .date()
     }
 }

@@ -4,6 +4,7 @@
 //! Skills are paused elsewhere (`aftermath.rs`), and only people let those go on.
 
 use deft_model::{Failure, FailureClass};
+use deft_outbox::{Kind, Notice};
 use deft_store::{Error, Limit, NewNotice};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,6 @@ use super::Spending;
 use super::bounds::Bound;
 use crate::Engine;
 use crate::engine::Inner;
-use crate::notice::{Kind, Notice};
 
 /// How far back the usual consumption of an agent is looked up.
 const USUAL: SignedDuration = SignedDuration::from_hours(24);
@@ -200,7 +200,7 @@ impl Inner {
         if let Err(error) = added.await {
             tracing::warn!(%agent, %error, "nobody could be told that the agent is paused");
         }
-        self.bells.messages.notify_waiters();
+        self.base.bells().messages.notify_waiters();
     }
 
     /// The reason first: a pause without one could only be lifted by a person.
@@ -222,7 +222,7 @@ impl Engine {
             .keep_setting(&resumed_key(agent), &now.to_string());
         noted.await?;
         self.store().hold(&pause_key(agent), false, now).await?;
-        self.inner.stir();
+        self.inner.base.bells().ring_all();
         Ok(paused)
     }
 

@@ -1,13 +1,13 @@
 //! Slots that would only be in vain: the budget of the day is spent, and the skill wants to be
 //! skipped then.
 
+use deft_library::Pinned;
 use deft_model::{BudgetPeriod, Exhausted, Failure, FailureClass, Outcome, Usd};
 use deft_store::{RunFilter, SpentFilter};
 
 use super::bounds::micros;
 use super::dollars;
 use crate::engine::Inner;
-use crate::skills::Pinned;
 
 impl Inner {
     /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
@@ -55,7 +55,7 @@ impl Inner {
         let last = self.parts.store.runs(filter).await.ok()?.pop()?;
         let zone = pinned.skill.policy.timezone.as_deref();
         let zoned = zone.and_then(|zone| last.admitted_at.in_tz(zone).ok());
-        let zoned = zoned.unwrap_or_else(|| last.admitted_at.to_zoned(self.host_zone()));
+        let zoned = zoned.unwrap_or_else(|| last.admitted_at.to_zoned(self.base.host_zone()));
         if zoned.date() != day || last.revision != pinned.revision {
             return None;
         }

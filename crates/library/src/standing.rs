@@ -1,64 +1,27 @@
 //! Which skills fire: switched on and off by people, by files that come and go, and by tools that
 //! appear (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
 
-use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill, Tier};
+use deft_base::Error;
+use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
 use deft_registry::Loaded;
 use deft_schedule::LATE;
 use deft_store::{
-    NewSkill, Put, RunRow, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Standing,
-    Timeline,
+    NewSkill, Put, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
 };
 use deft_tools::Found;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
-use crate::aftermath::{self, Ended, KnownOutage, Terms};
-use crate::engine::Inner;
+use crate::Library;
+use crate::aftermath::{self, KnownOutage, RunEnd, Terms};
 use crate::lookup::Named;
-use crate::sync::TOGETHER;
 use crate::timed::Timed;
-use crate::{Engine, Error};
 
-impl Engine {
-    /// Lets skills fire that waited for tools, if all of them are there. For an agent that includes
-    /// a model: without one it could only wait, and it must not begin to cost unseen.
-    pub async fn enable_ready(&self, now: Timestamp) -> Result<Vec<String>, Error> {
-        let waiting = SkillFilter {
-            disabled: Some(DisabledReason::MissingTools),
-            ..SkillFilter::default()
-        };
-        let mut ready = self.store().skills(waiting).await?;
-        ready.retain(|row| self.inner.is_ready(row));
-        let mut enabled = Vec::new();
-        for some in ready.chunks(TOGETHER) {
-            let on = some.iter().map(|row| {
-                let change = self.inner.switched_on(row, now);
-                (row.id, row.version, change)
-            });
-            let changed = self.store().change_skills(on.collect()).await?;
-            for row in changed.into_iter().flatten() {
-                tracing::info!(skill = %row.text.skill, "what it needs is there: it is enabled");
-                enabled.push(row.text.skill);
-            }
-        }
-        Ok(enabled)
-    }
-
-    /// Whether a skill waits for tools.
-    pub(crate) async fn has_skills_without_tools(&self) -> Result<bool, Error> {
-        let waiting = SkillFilter {
-            disabled: Some(DisabledReason::MissingTools),
-            limit: Some(1),
-            ..SkillFilter::default()
-        };
-        Ok(!self.store().skills(waiting).await?.is_empty())
-    }
-
+impl Library {
     /// Lets a skill fire. Its failures are forgiven.
     pub async fn enable(&self, name: &str) -> Result<SkillRow, Error> {
         loop {
             let row = self.row_of(name).await?;
-            let now = self.inner.now();
+            let now = self.base.now();
             if self.is_lost(&row) {
                 return Err(Error::NotEnabled {
                     skill: row.text.skill,
@@ -67,7 +30,7 @@ impl Engine {
             }
             let timed = row.text.timing.as_deref().and_then(Timed::read);
             let over = timed.as_ref().is_some_and(|timed| {
-                timed.is_one_shot() && self.inner.timeline(timed, now).next_at.is_none()
+                timed.is_one_shot() && self.timeline(timed, now).next_at.is_none()
             });
             if over {
                 return Err(Error::NotEnabled {
@@ -80,10 +43,10 @@ impl Engine {
                     Err(Error::Store(deft_store::Error::Changed { .. })) => None,
                     stored => Some(stored?),
                 },
-                None => self.inner.switch_on(&row, now).await?,
+                None => self.switch_on(&row, now).await?,
             };
             if let Some(row) = on {
-                self.inner.stir();
+                self.base.bells().ring_all();
                 return Ok(row);
             }
         }
@@ -94,13 +57,13 @@ impl Engine {
         let row = self.store().skill(file.id.as_str()).await?;
         Ok(match row.filter(|row| !is_gone(row)) {
             Some(row) => row.standing.disabled,
-            None => self.inner.first_standing_of(file),
+            None => self.first_standing_of(file),
         })
     }
 
     /// Whether the file of a skill is not there.
     fn is_lost(&self, row: &SkillRow) -> bool {
-        let snapshot = self.inner.parts.skills.snapshot();
+        let snapshot = self.files.snapshot();
         row.text.origin == SkillOrigin::File && snapshot.find(&row.text.skill).is_none()
     }
 
@@ -108,11 +71,8 @@ impl Engine {
     pub async fn disable(&self, name: &str) -> Result<SkillRow, Error> {
         loop {
             let row = self.row_of(name).await?;
-            let now = self.inner.now();
-            let switched = self
-                .inner
-                .switch_off(&row, DisabledReason::User, now)
-                .await?;
+            let now = self.base.now();
+            let switched = self.switch_off(&row, DisabledReason::User, now).await?;
             if let Some(row) = switched {
                 return Ok(row);
             }
@@ -121,15 +81,15 @@ impl Engine {
 
     /// The row of a skill; a file skill without one gets it here.
     pub(crate) async fn row_of(&self, name: &str) -> Result<SkillRow, Error> {
-        if let Some(row) = self.inner.find_row(name).await? {
+        if let Some(row) = self.find_row(name).await? {
             return Ok(row);
         }
-        let loaded = match self.inner.look_up(name).await? {
+        let loaded = match self.look_up(name).await? {
             Named::Record(row) | Named::File(_, Some(row)) | Named::Gone(row) => return Ok(row),
             Named::File(loaded, None) => loaded,
         };
         let key = loaded.skill.id.to_string();
-        let new = self.inner.new_file(&loaded, self.inner.now());
+        let new = self.new_file(&loaded, self.base.now());
         match self.store().put_skills(vec![new]).await?.pop() {
             Some(Put::Stored(row) | Put::Refused(Some(row))) => Ok(*row),
             _ => Err(Error::UnknownSkill {
@@ -171,26 +131,23 @@ pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) 
 }
 
 /// The tools that a skill requires.
-pub(crate) fn required(row: &SkillRow) -> Vec<String> {
+pub fn required(row: &SkillRow) -> Vec<String> {
     serde_json::from_str(&row.text.required_tools).unwrap_or_default()
 }
 
-pub(crate) fn is_gone(row: &SkillRow) -> bool {
+/// Whether the file of a skill is not there any more.
+pub fn is_gone(row: &SkillRow) -> bool {
     row.standing.disabled == Some(DisabledReason::FileRemoved)
 }
 
-impl Inner {
-    pub(crate) fn host_zone(&self) -> TimeZone {
-        TimeZone::get(&self.options.zone).unwrap_or(TimeZone::UTC)
-    }
-
+impl Library {
     pub(crate) fn timeline(&self, timed: &Timed, now: Timestamp) -> Timeline {
-        timed.enabled(now, &self.host_zone())
+        timed.enabled(now, &self.base.host_zone())
     }
 
     /// Tools of a list that are not known to be there.
-    pub(crate) fn missing(&self, tools: &[String]) -> Vec<String> {
-        let there = |tool: &&String| !matches!(self.parts.router.find(tool), Found::Tool(_));
+    pub fn missing(&self, tools: &[String]) -> Vec<String> {
+        let there = |tool: &&String| !matches!(self.router.find(tool), Found::Tool(_));
         tools.iter().filter(there).cloned().collect()
     }
 
@@ -202,7 +159,7 @@ impl Inner {
         origin: SkillOrigin,
         revision: String,
     ) -> SkillText {
-        let timed = Timed::of(skill, &self.moment());
+        let timed = Timed::of(skill, &self.base.moment());
         SkillText {
             skill: key,
             agent_id: skill.policy.agent_id.clone(),
@@ -244,7 +201,7 @@ impl Inner {
     }
 
     /// The row of a file skill that the store does not know yet.
-    pub(crate) fn new_file(&self, loaded: &Loaded, now: Timestamp) -> NewSkill {
+    pub fn new_file(&self, loaded: &Loaded, now: Timestamp) -> NewSkill {
         let key = loaded.skill.id.to_string();
         let revision = loaded.revision.to_string();
         let text = self.text(&loaded.skill, key, SkillOrigin::File, revision);
@@ -253,8 +210,8 @@ impl Inner {
 
     /// Why a file skill that the store does not know yet does not fire.
     pub(crate) fn first_standing_of(&self, file: &Skill) -> Option<DisabledReason> {
-        let timing = Timed::of(file, &self.moment()).and_then(|timed| timed.text());
-        self.first_standing(file, timing.as_deref(), self.now())
+        let timing = Timed::of(file, &self.base.moment()).and_then(|timed| timed.text());
+        self.first_standing(file, timing.as_deref(), self.base.now())
     }
 
     /// Why a new skill does not fire: `enabled: false` waits for tools that are missing (S0.8), as the
@@ -266,7 +223,7 @@ impl Inner {
         now: Timestamp,
     ) -> Option<DisabledReason> {
         if !skill.policy.enabled {
-            let default = self.options.waiting_defaults.iter();
+            let default = self.settings.waiting_defaults.iter();
             let mut default = default.filter(|id| **id == *skill.id.as_str());
             let waits = default.next().is_some() || !self.missing(&skill.required_tools).is_empty();
             return Some(if waits {
@@ -336,19 +293,8 @@ impl Inner {
         new
     }
 
-    /// Whether the tools of a skill are there, and for an agent also its model.
-    fn is_ready(&self, row: &SkillRow) -> bool {
-        !self.lacks_model(row) && self.missing(&required(row)).is_empty()
-    }
-
-    /// Whether a model would run a skill, and there is none.
-    pub(crate) fn lacks_model(&self, row: &SkillRow) -> bool {
-        let thinks = row.text.tier == Tier::Agent.to_string();
-        thinks && !self.has_model(&row.text.agent_id)
-    }
-
     /// What changes when a skill is switched on.
-    pub(crate) fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
+    pub fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
         let timed = row.text.timing.as_deref().and_then(Timed::read);
         let timeline = timed.map(|timed| match timed.awaited(row) {
             // Its time may have passed while it waited; then the misfire rule decides.
@@ -379,7 +325,7 @@ impl Inner {
         now: Timestamp,
     ) -> Result<Option<SkillRow>, Error> {
         let change = self.switched_on(row, now);
-        let store = &self.parts.store;
+        let store = self.store();
         Ok(store.change_skill(row.id, row.version, change).await?)
     }
 
@@ -390,12 +336,12 @@ impl Inner {
         now: Timestamp,
     ) -> Result<Option<SkillRow>, Error> {
         let change = switched_off(row, why, now);
-        let store = &self.parts.store;
+        let store = self.store();
         Ok(store.change_skill(row.id, row.version, change).await?)
     }
 
     /// A slot that could not even become a run counts like a run that failed.
-    pub(crate) async fn count_failure(
+    pub async fn count_failure(
         &self,
         row: &SkillRow,
         (run, slot): (&str, Timestamp),
@@ -408,13 +354,13 @@ impl Inner {
 
     /// A run that was cancelled before anybody drove it means something to its skill all the same:
     /// one that was to fire once is done.
-    pub(crate) async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
+    pub async fn count_cancelled(&self, run: &RunRow) -> Result<(), Error> {
         let Some(slot) = run.slot else {
             return Ok(());
         };
         let by = run.cancel_by.as_deref().unwrap_or("somebody");
         let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
-        while let Some(row) = self.parts.store.skill(&run.skill).await? {
+        while let Some(row) = self.store().skill(&run.skill).await? {
             let id = run.id.as_str();
             if self
                 .count_end(&row, (id, slot), Outcome::Cancelled, &failure)
@@ -439,31 +385,31 @@ impl Inner {
         let terms = Terms {
             policy: &policy,
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
-            notify_minutes: self.options.notify_minutes,
+            notify_minutes: self.settings.notify_minutes,
         };
-        let ended = Ended {
+        let ended = RunEnd {
             run,
             slot: Some(slot),
-            late: self.schedule_now().duration_since(slot) > LATE,
+            late: self.base.schedule_now().duration_since(slot) > LATE,
             outcome,
             failure: Some(failure),
             summary: failure.message.clone(),
             exhausted: None,
             told: false,
             outage: KnownOutage::No,
-            at: self.now(),
-            schedule_at: self.schedule_now(),
-            zone: &self.host_zone(),
+            at: self.base.now(),
+            schedule_at: self.base.schedule_now(),
+            zone: &self.base.host_zone(),
         };
         let decision = aftermath::decide(row, &terms, &ended);
-        let store = &self.parts.store;
+        let store = self.store();
         let changed = store.change_skill(row.id, row.version, decision.change);
         if changed.await?.is_none() {
             return Ok(false);
         }
         for notice in decision.notices {
             let key = format!("{run} {}", notice.kind.word());
-            self.leave(key, &notice).await?;
+            self.outbox.post(key, &notice).await?;
         }
         Ok(true)
     }

@@ -8,26 +8,28 @@
 //!
 //! Not here: who is asked and what becomes of an answer (`ask.rs`).
 
+use deft_base::{Error, hex_digest};
 use deft_model::{Object, fits};
 use deft_store::Grant;
 use deft_workflow::{Operation, Path};
 use serde_json::Value;
 
-use crate::Error;
-use crate::ask::{hex, operation_digest};
-
 /// An operation of a step of a skill.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
-    pub(crate) skill: &'a str,
-    pub(crate) revision: &'a str,
-    pub(crate) path: &'a Path,
-    pub(crate) operation: &'a Operation,
+pub struct StepOperation<'a> {
+    /// The skill.
+    pub skill: &'a str,
+    /// Its revision.
+    pub revision: &'a str,
+    /// The step.
+    pub path: &'a Path,
+    /// The operation.
+    pub operation: &'a Operation,
 }
 
 /// Which arguments a permission covers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Allowed {
+pub enum AllowedArguments {
     /// Those of the operation.
     Exactly,
     /// Others where the pattern says so.
@@ -36,7 +38,7 @@ pub(crate) enum Allowed {
     Anything,
 }
 
-impl Allowed {
+impl AllowedArguments {
     fn from_stored(pattern: Option<&str>) -> Option<Self> {
         let Some(pattern) = pattern else {
             return Some(Self::Exactly);
@@ -60,16 +62,16 @@ impl Allowed {
 /// The pattern of a permission for all arguments.
 const ANYTHING: &str = "*";
 
-impl Place<'_> {
+impl StepOperation<'_> {
     /// The digest of everything but the arguments that may differ.
-    fn digest_without(&self, allowed: &Allowed) -> String {
+    fn digest_without(&self, allowed: &AllowedArguments) -> String {
         let mut operation = self.operation.clone();
         match (allowed, &mut operation.args) {
-            (Allowed::Like(pattern), Some(Value::Object(args))) => {
+            (AllowedArguments::Like(pattern), Some(Value::Object(args))) => {
                 args.retain(|name, _| !pattern.contains_key(name));
             }
-            (Allowed::Anything, args) => *args = None,
-            (Allowed::Exactly | Allowed::Like(_), _) => {}
+            (AllowedArguments::Anything, args) => *args = None,
+            (AllowedArguments::Exactly | AllowedArguments::Like(_), _) => {}
         }
         operation_digest(self.skill, self.revision, self.path, &operation)
     }
@@ -79,17 +81,17 @@ impl Place<'_> {
     }
 
     /// Whether a permission covers it.
-    pub(crate) fn is_covered(&self, grant: &Grant) -> bool {
+    pub fn is_covered(&self, grant: &Grant) -> bool {
         if grant.revision != self.revision || grant.skill != self.skill {
             return false;
         }
         // What cannot be read covers nothing.
-        let Some(allowed) = Allowed::from_stored(grant.pattern.as_deref()) else {
+        let Some(allowed) = AllowedArguments::from_stored(grant.pattern.as_deref()) else {
             return false;
         };
         let fits = match &allowed {
-            Allowed::Exactly | Allowed::Anything => true,
-            Allowed::Like(pattern) => pattern.iter().all(|(name, allowed)| {
+            AllowedArguments::Exactly | AllowedArguments::Anything => true,
+            AllowedArguments::Like(pattern) => pattern.iter().all(|(name, allowed)| {
                 let given = self.args().and_then(|args| args.get(name));
                 given.is_some_and(|given| value_fits(allowed, given))
             }),
@@ -98,11 +100,11 @@ impl Place<'_> {
     }
 
     /// What a permission for it is called, and what it is bound to.
-    pub(crate) fn bound(&self, allowed: &Allowed) -> (String, String, Option<String>) {
+    pub fn bound(&self, allowed: &AllowedArguments) -> (String, String, Option<String>) {
         let digest = self.digest_without(allowed);
         let pattern = allowed.to_stored();
         let name = match &pattern {
-            Some(pattern) => hex(format!("{digest}\n{pattern}").as_bytes()),
+            Some(pattern) => hex_digest(format!("{digest}\n{pattern}").as_bytes()),
             None => digest.clone(),
         };
         (format!("grant_{}", &name[..12]), digest, pattern)
@@ -110,7 +112,7 @@ impl Place<'_> {
 
     /// A pattern must be about arguments that the operation has, and fit them: anything else is a
     /// mistake that would allow nothing, or something that nobody has looked at.
-    pub(crate) fn check(&self, pattern: &Object) -> Result<(), Error> {
+    pub fn check(&self, pattern: &Object) -> Result<(), Error> {
         for (name, allowed) in pattern {
             let given = self.args().and_then(|args| args.get(name));
             let why = match given {
@@ -220,6 +222,23 @@ fn climbs(path: &str) -> bool {
 fn is_word(text: &str) -> bool {
     let apart = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';');
     !text.contains(apart)
+}
+
+/// Names an operation: what a standing grant is bound to. The same step of the same revision with
+/// the same arguments; items of a loop and attempts share it.
+pub fn operation_digest(skill: &str, revision: &str, path: &Path, operation: &Operation) -> String {
+    let operation = Operation {
+        remember: None,
+        ..operation.clone()
+    };
+    let operation = serde_json::to_string(&operation).unwrap_or_default();
+    let step: Vec<&str> = path
+        .as_str()
+        .split('/')
+        .map(|part| part.split(['[', '~']).next().unwrap_or(part))
+        .collect();
+    let text = format!("{skill}\n{revision}\n{}\n{operation}", step.join("/"));
+    hex_digest(text.as_bytes())
 }
 
 #[cfg(test)]

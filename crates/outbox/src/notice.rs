@@ -34,7 +34,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(outcome: Outcome) -> Self {
+    /// The kind of a message about the end of a run.
+    pub fn from_outcome(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Blocked => Self::Blocked,
             Outcome::Interrupted => Self::Interrupted,
@@ -88,7 +89,8 @@ pub struct Notice {
 }
 
 impl Notice {
-    pub(crate) fn body(&self) -> String {
+    /// The text that the store keeps.
+    pub fn body(&self) -> String {
         // Texts in a struct always serialize; the fallback keeps the promise without a panic.
         serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }

@@ -15,8 +15,8 @@ use deft_registry::Loaded;
 use deft_skillfile::{Document, Moment, parse_record, render};
 use serde_json::{Value, json};
 
-use crate::authority::{read_record_text, with_authority, write_record_text};
-use crate::lookup::record_revision;
+use crate::rights::{read_record_text, with_authority, write_record_text};
+use crate::skills::record_revision;
 
 /// Whether the skill fires is a column of its row.
 const ENABLED: &str = "enabled";
@@ -29,7 +29,7 @@ const TIMING: [&str; 3] = ["trigger_type", "trigger_config", "timezone"];
 
 /// The changes of tools to one file skill.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Overlay {
+pub struct Overlay {
     /// New values of fields; null removes a field.
     changes: Object,
     /// What the file said about these fields when they were changed.
@@ -116,7 +116,7 @@ impl Overlay {
     }
 
     /// The fields of a file skill after a further change. `enabled` is how it stands now.
-    pub(crate) fn merged(
+    pub fn merged(
         &self,
         file: &Skill,
         changes: &Object,
@@ -129,7 +129,7 @@ impl Overlay {
     }
 
     /// The changes that lead from a file to these fields.
-    pub(crate) fn leading_to(&self, file: &Skill, wanted: &Object, moment: &Moment) -> Self {
+    pub fn leading_to(&self, file: &Skill, wanted: &Object, moment: &Moment) -> Self {
         let said = fields(file);
         // What deft completes by itself is no change.
         let plain = merge(&said, &Object::new(), moment).record;
@@ -151,7 +151,7 @@ impl Overlay {
     }
 
     /// The skill of a file with these changes.
-    pub(crate) fn apply(&self, file: &Skill, moment: &Moment) -> Skill {
+    pub fn apply(&self, file: &Skill, moment: &Moment) -> Skill {
         let said = fields(file);
         let changed: Vec<&String> = self.in_force(&said).map(|(key, _)| key).collect();
         let skill = if changed.is_empty() {
@@ -222,7 +222,7 @@ fn combined(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
 
 /// A skill in the fields of a record. Steps that no record can hold are not among them; what the skill
 /// is for stands in their place.
-pub(crate) fn fields(skill: &Skill) -> Object {
+pub fn fields(skill: &Skill) -> Object {
     let told = || {
         let prose = match skill.description.trim() {
             "" => &skill.name,

@@ -6,14 +6,15 @@
 //! the row of a skill shows that another process has changed it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use deft_base::Error;
 use deft_model::SkillId;
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
+use parking_lot::{Mutex, MutexGuard};
 
-use crate::Error;
-use crate::engine::Inner;
+use crate::Library;
 use crate::overlay::Overlay;
 
 /// The overlays as they were last read.
@@ -30,14 +31,14 @@ struct State {
 
 impl Overlays {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
-impl Inner {
+impl Library {
     /// The skills of files as they count now; deleted ones are left out.
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        let files = self.parts.skills.snapshot();
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        let files = self.files.snapshot();
         let mut state = self.overlays.lock();
         if state.texts.is_empty() {
             return files;
@@ -47,14 +48,19 @@ impl Inner {
         {
             return Arc::clone(made);
         }
-        let made = Arc::new(changed(&files, &state.texts, &self.moment(), Deleted::Hide));
+        let made = Arc::new(changed(
+            &files,
+            &state.texts,
+            &self.base.moment(),
+            Deleted::Hide,
+        ));
         state.made = Some((files, Arc::clone(&made)));
         made
     }
 
     /// Reads the overlays again.
-    pub(crate) async fn read_overlays(&self) -> Result<(), Error> {
-        let texts = self.parts.store.changed_files().await?;
+    pub async fn read_overlays(&self) -> Result<(), Error> {
+        let texts = self.store().changed_files().await?;
         let texts: BTreeMap<String, String> = texts.into_iter().collect();
         let mut state = self.overlays.lock();
         if state.texts != texts {

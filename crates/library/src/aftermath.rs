@@ -6,12 +6,11 @@
 use std::collections::BTreeSet;
 
 use deft_model::{DisabledReason, Exhausted, Failure, FailureClass, Outcome, Policy};
+use deft_outbox::{Kind, Notice};
 use deft_schedule::{LATE, day_and_time};
 use deft_store::{NewNotice, SkillChange, SkillRow, SlotStep, Standing, Timeline};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-
-use crate::notice::{Kind, Notice};
 
 /// Alerts of one incident are folded for so long.
 const FOLD: SignedDuration = SignedDuration::from_hours(24);
@@ -20,34 +19,37 @@ const FOLD: SignedDuration = SignedDuration::from_hours(24);
 const NOTHING: &str = "nothing to report";
 
 /// A run that is over, as far as its skill is concerned.
-pub(crate) struct Ended<'a> {
+pub struct RunEnd<'a> {
     /// The run.
-    pub(crate) run: &'a str,
+    pub run: &'a str,
     /// The slot that brought it, or the instant of the event; what people start by hand has none, and
     /// counts to no streak.
-    pub(crate) slot: Option<Timestamp>,
+    pub slot: Option<Timestamp>,
     /// It began long after its slot.
-    pub(crate) late: bool,
-    pub(crate) outcome: Outcome,
-    pub(crate) failure: Option<&'a Failure>,
+    pub late: bool,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed, if it did.
+    pub failure: Option<&'a Failure>,
     /// What came of it, in a sentence.
-    pub(crate) summary: String,
+    pub summary: String,
     /// Whether the run itself has told people something.
-    pub(crate) told: bool,
+    pub told: bool,
     /// What the skill wants when its budget is spent, if that is how the run ended.
-    pub(crate) exhausted: Option<Exhausted>,
+    pub exhausted: Option<Exhausted>,
     /// What people know of the outage that the skill was affected by.
-    pub(crate) outage: KnownOutage,
-    pub(crate) at: Timestamp,
+    pub outage: KnownOutage,
+    /// When it ended.
+    pub at: Timestamp,
     /// The same instant as schedules see it, which is another one where somebody tries them out.
-    pub(crate) schedule_at: Timestamp,
+    pub schedule_at: Timestamp,
     /// The zone in which people are told times.
-    pub(crate) zone: &'a TimeZone,
+    pub zone: &'a TimeZone,
 }
 
 /// What people know of an outage that affects several skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum KnownOutage {
+pub enum KnownOutage {
     /// Nothing: there is none, or this run is the first to meet it.
     #[default]
     No,
@@ -57,29 +59,33 @@ pub(crate) enum KnownOutage {
     Over(BTreeSet<String>),
 }
 
-impl Ended<'_> {
+impl RunEnd<'_> {
     fn by_slot(&self) -> bool {
         self.slot.is_some()
     }
 }
 
 /// What a skill says about itself.
-pub(crate) struct Terms<'a> {
-    pub(crate) policy: &'a Policy,
+pub struct Terms<'a> {
+    /// The policy of the skill.
+    pub policy: &'a Policy,
     /// It fires once.
-    pub(crate) one_shot: bool,
+    pub one_shot: bool,
     /// The least time between two messages, where the skill says nothing.
-    pub(crate) notify_minutes: u32,
+    pub notify_minutes: u32,
 }
 
 /// What changes, and what people are told.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Decision {
-    pub(crate) change: SkillChange,
-    pub(crate) notices: Vec<Notice>,
+pub struct Decision {
+    /// The change of the row of the skill.
+    pub change: SkillChange,
+    /// Messages to people.
+    pub notices: Vec<Notice>,
 }
 
-pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> Decision {
+/// Decides what the end of a run means for its skill.
+pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &RunEnd<'_>) -> Decision {
     let mut decision = Decision {
         change: SkillChange {
             standing: match ended.outcome {
@@ -108,7 +114,7 @@ pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> De
         }
         Outcome::Error if ended.by_slot() => failed(&mut decision, row, terms, ended),
         Outcome::Blocked | Outcome::Interrupted if ended.by_slot() => {
-            alert(&mut decision, row, ended, Kind::of(ended.outcome));
+            alert(&mut decision, row, ended, Kind::from_outcome(ended.outcome));
             close_one_shot(&mut decision, terms, ended);
         }
         Outcome::Cancelled => close_one_shot(&mut decision, terms, ended),
@@ -122,7 +128,7 @@ pub(crate) fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> De
     decision
 }
 
-fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) {
+fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &RunEnd<'_>) {
     let standing = &mut decision.change.standing;
     standing.streak = 0;
     standing.backoff_until = None;
@@ -151,7 +157,7 @@ fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: 
 }
 
 /// What a late run says about itself: it began late, or it was to fire once and had to wait.
-fn lateness(terms: &Terms<'_>, ended: &Ended<'_>, waited: bool) -> String {
+fn lateness(terms: &Terms<'_>, ended: &RunEnd<'_>, waited: bool) -> String {
     let Some(slot) = ended.slot else {
         return String::new();
     };
@@ -174,7 +180,7 @@ fn also_affected(outage: &KnownOutage) -> String {
 }
 
 /// X7: wished for, not too soon after the last one, and not said already.
-fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> bool {
+fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &RunEnd<'_>) -> bool {
     let pause = match terms.policy.notify_interval_minutes {
         0 => terms.notify_minutes,
         minutes => minutes,
@@ -188,7 +194,7 @@ fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) -> bool {
     ended.by_slot() && terms.policy.notify_on_completion && !soon && !ended.told && !silent
 }
 
-fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Ended<'_>) {
+fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &RunEnd<'_>) {
     let streak = row.standing.streak.saturating_add(1);
     decision.change.standing.streak = streak;
     let Some(rest) = deft_schedule::backoff(streak) else {
@@ -213,7 +219,7 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &En
 
 /// Backoff counts from the slot, so that the slot at its end is not lost to the time that the run
 /// took (S0.65). A slot that came late is no measure of when to try again: that counts from now.
-fn backoff_from(ended: &Ended<'_>) -> Timestamp {
+fn backoff_from(ended: &RunEnd<'_>) -> Timestamp {
     match ended.slot {
         Some(slot) if !ended.late => slot,
         Some(_) | None => ended.schedule_at,
@@ -221,7 +227,7 @@ fn backoff_from(ended: &Ended<'_>) -> Timestamp {
 }
 
 /// The fifth failure in a row: a person has to look at it.
-fn give_up(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, streak: u32) {
+fn give_up(decision: &mut Decision, row: &SkillRow, ended: &RunEnd<'_>, streak: u32) {
     let standing = &mut decision.change.standing;
     standing.disabled = Some(DisabledReason::Failures);
     standing.backoff_until = None;
@@ -238,7 +244,7 @@ fn give_up(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, streak: u
 }
 
 /// Its budget is spent: it rests until a person lets it go on.
-fn pause(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>) {
+fn pause(decision: &mut Decision, row: &SkillRow, ended: &RunEnd<'_>) {
     let standing = &mut decision.change.standing;
     standing.disabled = Some(DisabledReason::Budget);
     standing.alerted_at = Some(ended.at);
@@ -252,18 +258,18 @@ fn pause(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>) {
         .push(notice(row, ended, Kind::Paused, text));
 }
 
-fn is_budget(ended: &Ended<'_>) -> bool {
+fn is_budget(ended: &RunEnd<'_>) -> bool {
     let class = ended.failure.map(|failure| failure.class);
     class == Some(FailureClass::Budget)
 }
 
 /// Whether people know of an incident already.
-pub(crate) fn is_folded(alerted_at: Option<Timestamp>, now: Timestamp) -> bool {
+pub fn is_folded(alerted_at: Option<Timestamp>, now: Timestamp) -> bool {
     alerted_at.is_some_and(|last| now.duration_since(last) < FOLD)
 }
 
 /// One message per incident: what follows within a day is the same incident.
-fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind) {
+fn alert(decision: &mut Decision, row: &SkillRow, ended: &RunEnd<'_>, kind: Kind) {
     if is_folded(row.standing.alerted_at, ended.at) {
         return;
     }
@@ -287,12 +293,7 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &Ended<'_>, kind: Kind)
 /// and whoever waits for it would never know.
 ///
 /// `now` is the clock's, by which messages are sent; the step may be decided at another time.
-pub(crate) fn lost(
-    row: &SkillRow,
-    step: &SlotStep,
-    zone: &TimeZone,
-    now: Timestamp,
-) -> Option<NewNotice> {
+pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) -> Option<NewNotice> {
     let lost = step.passed.last().filter(|_| step.last)?;
     let what = match lost.outcome {
         Outcome::Missed => "was missed",
@@ -325,14 +326,14 @@ pub(crate) fn lost(
     })
 }
 
-fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &Ended<'_>) {
+fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &RunEnd<'_>) {
     if terms.one_shot && ended.by_slot() {
         decision.change.standing.disabled = Some(DisabledReason::OneShotDone);
         decision.change.timeline = Some(Timeline::default());
     }
 }
 
-fn notice(row: &SkillRow, ended: &Ended<'_>, kind: Kind, text: String) -> Notice {
+fn notice(row: &SkillRow, ended: &RunEnd<'_>, kind: Kind, text: String) -> Notice {
     Notice {
         kind,
         title: row.text.name.clone(),

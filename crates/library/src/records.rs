@@ -6,29 +6,30 @@
 
 use std::path::Path;
 
+use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object, SkillId};
 use deft_records::{
     Checked, Normalised, Problem, Refusal, Target, ToolState, check, describe_stored, merge,
     normalise,
 };
 use deft_registry::Loaded;
-use deft_store::{NewSkill, Put, RunRow, SkillFilter, SkillOrigin, SkillRow};
+use deft_store::{NewSkill, Put, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::Found;
 use serde_json::Value;
 
-use crate::authority::{
+use crate::lookup::{Named, record_key};
+use crate::rights::{
     after_change, is_only_off, read_record_text, with_authority, write_record_text,
 };
-use crate::engine::Inner;
-use crate::lookup::{Named, record_key, record_revision};
+use crate::skills::record_revision;
 use crate::standing::Replaced;
-use crate::{Engine, Error};
+use crate::{CHAT_SKILL, JOB_SKILL, Library};
 
 /// The field of a record that says when it fires.
 pub(crate) const TIMING: &str = "trigger_config";
 
 /// Names of skills that exist only in the engine: a record with one of them would pass for it.
-const RESERVED: [&str; 2] = [crate::CHAT_SKILL, crate::JOB_SKILL];
+const RESERVED: [&str; 2] = [CHAT_SKILL, JOB_SKILL];
 
 /// A record that was stored or changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,28 +46,28 @@ pub struct Stored {
     pub missing_tools: Vec<String>,
 }
 
-impl Engine {
+impl Library {
     /// Stores a new skill of a person.
     pub async fn store_skill(&self, args: &Object) -> Result<Stored, Error> {
         self.store_skill_as(args, None).await
     }
 
     /// Stores a new skill with the rights of the agent that stores it.
-    pub(crate) async fn store_skill_as(
+    pub async fn store_skill_as(
         &self,
         args: &Object,
         by: Option<&Authority>,
     ) -> Result<Stored, Error> {
-        let normalised = normalise(args, &self.inner.moment());
-        let mut checked = self.inner.check(&normalised).await?;
+        let normalised = normalise(args, &self.base.moment());
+        let mut checked = self.check(&normalised).await?;
         checked.skill = with_authority(checked.skill, by.map(Authority::not_agreed));
-        let mut new = self.inner.new_record(&checked, None, self.inner.now());
+        let mut new = self.new_record(&checked, None, self.base.now());
         let free = self.free_name(&checked.skill.name, &new.text.skill).await?;
         let takes_over = free.is_some();
         new.replaces = free.map(|row| (row.id, row.version));
         let stored = self.put(normalised, checked, new, by).await?;
         if takes_over {
-            self.inner.read_overlays().await?;
+            self.read_overlays().await?;
         }
         Ok(stored)
     }
@@ -77,21 +78,21 @@ impl Engine {
     }
 
     /// Changes a skill with the rights of the agent that does.
-    pub(crate) async fn update_skill_as(
+    pub async fn update_skill_as(
         &self,
         target: &Target,
         args: &Object,
         by: Option<&Authority>,
     ) -> Result<Stored, Error> {
         loop {
-            let changed = match self.inner.look_up_target(target).await? {
+            let changed = match self.look_up_target(target).await? {
                 Named::Record(row) => self.update_record(&row, args, by).await,
                 Named::File(loaded, row) => {
-                    let files = self.inner.parts.skills.snapshot();
+                    let files = self.files.snapshot();
                     let file = files.skill(loaded.skill.id.as_str()).unwrap_or(&loaded);
                     self.update_file(file, row.as_ref(), args, by).await
                 }
-                Named::Gone(row) => Err(self.inner.unknown(&row.text.skill)),
+                Named::Gone(row) => Err(self.unknown(&row.text.skill)),
             };
             match changed {
                 // Another caller changed it at the same time: that is what is to be changed now.
@@ -113,39 +114,20 @@ impl Engine {
         let off = row.standing.disabled;
         let fires = matches!(off, None | Some(DisabledReason::Failures));
         existing.insert("enabled".to_owned(), fires.into());
-        let mut normalised = merge(&existing, args, &self.inner.moment());
+        let mut normalised = merge(&existing, args, &self.base.moment());
         let new_time = normalised.record.get(TIMING) != existing.get(TIMING);
         if off == Some(DisabledReason::OneShotDone) && new_time {
             // Unless something else is said, a new time wakes it.
             existing.insert("enabled".to_owned(), true.into());
-            normalised = merge(&existing, args, &self.inner.moment());
+            normalised = merge(&existing, args, &self.base.moment());
         }
-        let mut checked = self.inner.check(&normalised).await?;
+        let mut checked = self.check(&normalised).await?;
         let before = self.stored_by(row).await?;
         let authority = after_change(before.as_ref(), by, args);
         checked.skill = with_authority(checked.skill, authority);
-        let mut new = self.inner.new_record(&checked, Some(row), self.inner.now());
+        let mut new = self.new_record(&checked, Some(row), self.base.now());
         stop_waiting(&mut new, args);
         self.put(normalised, checked, new, by).await
-    }
-
-    /// Stores many new skills in one transaction; the first that is refused refuses all.
-    pub async fn store_skills(&self, all: &[Object]) -> Result<Vec<SkillRow>, Error> {
-        let mut new = Vec::with_capacity(all.len());
-        let now = self.inner.now();
-        for args in all {
-            let normalised = normalise(args, &self.inner.moment());
-            let checked = self.inner.check(&normalised).await?;
-            new.push(self.inner.new_record(&checked, None, now));
-        }
-        let put = self.store().put_skills(new).await?;
-        self.inner.stir();
-        put.into_iter()
-            .map(|put| match put {
-                Put::Stored(row) => Ok(*row),
-                Put::Refused(found) => Err(taken(found.as_deref(), "")),
-            })
-            .collect()
     }
 
     async fn put(
@@ -155,7 +137,6 @@ impl Engine {
         new: NewSkill,
         by: Option<&Authority>,
     ) -> Result<Stored, Error> {
-        let inner = &self.inner;
         refuse_reserved(&checked.skill.name, &new.text.skill)?;
         let replaces = new.replaces;
         match self.store().put_skills(vec![new]).await?.pop() {
@@ -163,10 +144,14 @@ impl Engine {
                 if let Some(by) = by {
                     self.grant_stored(&row, &checked.skill, &by.agreed).await?;
                 }
-                inner.stir();
+                self.base.bells().ring_all();
                 Ok(Stored {
-                    words: describe_stored(&checked.skill, &inner.moment(), row.timeline.next_at),
-                    normalised: inner.notes(&checked, normalised.applied),
+                    words: describe_stored(
+                        &checked.skill,
+                        &self.base.moment(),
+                        row.timeline.next_at,
+                    ),
+                    normalised: self.notes(&checked, normalised.applied),
                     row: *row,
                     record: checked.record,
                     missing_tools: checked.missing_tools,
@@ -221,7 +206,7 @@ impl Engine {
     /// A record as a skill that was loaded.
     pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<Loaded> {
         let content = self.store().skill_content(row.id).await.ok()??;
-        let pinned = self.inner.pin_row(row).await.ok()?;
+        let pinned = self.pin_row(row).await.ok()?;
         Some(Loaded {
             skill: (*pinned.skill).clone(),
             revision: record_revision(&content),
@@ -233,29 +218,6 @@ impl Engine {
     /// Stored skills, by name.
     pub async fn list_skills(&self, filter: SkillFilter) -> Result<Vec<SkillRow>, Error> {
         Ok(self.store().skills(filter).await?)
-    }
-
-    /// Queues a background job of a person, as `queue_task` takes it.
-    pub async fn queue_task(&self, args: &Object) -> Result<RunRow, Error> {
-        self.queue_task_as(args, None).await
-    }
-
-    /// Queues a background job with the rights of the agent that queues it.
-    pub(crate) async fn queue_task_as(
-        &self,
-        args: &Object,
-        by: Option<&Authority>,
-    ) -> Result<RunRow, Error> {
-        let record = deft_records::job(args).map_err(Error::Refused)?;
-        let normalised = Normalised {
-            record,
-            applied: Vec::new(),
-        };
-        let checked = self.inner.check(&normalised).await?;
-        let skill = with_authority(checked.skill, by.cloned());
-        let run = self.queue_job(skill, "job").await?;
-        self.inner.stir();
-        Ok(run)
     }
 }
 
@@ -320,7 +282,7 @@ pub(crate) fn taken(found: Option<&SkillRow>, name: &str) -> Error {
     }
 }
 
-impl Inner {
+impl Library {
     /// Planned calls that would be refused when they fire: with arguments that the tool does not take
     /// after they are prepared like those of the call, or a chat that deft may not use.
     fn wrong_arguments(&self, record: &Object) -> Vec<Problem> {
@@ -328,7 +290,7 @@ impl Inner {
         let steps = plan.into_iter().flatten().enumerate();
         let wrong = |(at, step): (usize, &Value)| {
             let tool = step["toolName"].as_str()?;
-            let router = &self.parts.router;
+            let router = &self.router;
             let checked = match known_arguments(step) {
                 (all, true) => router.mended(tool, all).map(drop),
                 (some, false) => router.check_chats(tool, some),
@@ -347,22 +309,22 @@ impl Inner {
     /// What was mended on the way, and a doubt about the zone of its times.
     pub(crate) fn notes(&self, checked: &Checked, mut applied: Vec<String>) -> Vec<String> {
         if reads_host_zone(checked, &applied) {
-            applied.extend(self.options.zone_doubt.clone());
+            applied.extend(self.settings.zone_doubt.clone());
         }
         applied
     }
 
     /// Holds a record against the tools that there are.
-    pub(crate) async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
-        let moment = self.moment();
-        let known = |name: &str| match self.parts.router.find(name) {
+    pub async fn check(&self, normalised: &Normalised) -> Result<Checked, Error> {
+        let moment = self.base.moment();
+        let known = |name: &str| match self.router.find(name) {
             Found::Tool(_) | Found::Ambiguous(_) => ToolState::Known,
             Found::Unknown { .. } => ToolState::Unknown,
             Found::Missing { nearest } => ToolState::Missing { near: nearest },
         };
         // Servers that were never asked are asked before anything is said to be missing.
         if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {
-            drop(self.parts.router.listed().await);
+            drop(self.router.listed().await);
         }
         let checked = check(&normalised.record, &moment, &known).map_err(Error::Refused)?;
         let problems = self.wrong_arguments(&checked.record);

@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use deft_model::{Authority, Body, Object, Skill};
+use deft_base::Error;
+use deft_model::{Authority, Body, Failure, FailureClass, Object, Skill};
 use deft_store::{Grant, SkillRow};
 use deft_workflow::{Operation, Path, Plan};
 use serde_json::{Value, json};
 
-use crate::engine::Inner;
-use crate::grants::{Allowed, Place};
-use crate::{Engine, Error};
+use crate::Library;
+use crate::grants::{AllowedArguments, StepOperation};
 
 /// The key of the rights in the text of a record. No field of a record is called like this.
 const AUTHORITY: &str = "deft/authority";
@@ -26,6 +26,9 @@ const BODY: [&str; 5] = [
     "preflight",
     "heal",
 ];
+
+/// Who gave a grant that was agreed to when a skill was stored, as the record says.
+pub const WHEN_STORED: &str = "the person who agreed when it was stored";
 
 /// The text of a record with the rights of the agent that stored it.
 pub(crate) fn write_record_text(record: &Object, authority: Option<&Authority>) -> String {
@@ -68,11 +71,11 @@ pub(crate) fn after_change(
 }
 
 /// Whether a change switches a skill off and does nothing else.
-pub(crate) fn is_only_off(changes: &Object) -> bool {
+pub fn is_only_off(changes: &Object) -> bool {
     changes.len() == 1 && changes.get("enabled") == Some(&Value::Bool(false))
 }
 
-impl Engine {
+impl Library {
     /// A person has agreed to tools of a record when it was stored: the very operations of this
     /// revision pass from now on.
     pub(crate) async fn grant_stored(
@@ -81,14 +84,14 @@ impl Engine {
         skill: &Skill,
         agreed: &[String],
     ) -> Result<(), Error> {
-        for grant in self.inner.stored_grants(row, skill, agreed) {
+        for grant in self.stored_grants(row, skill, agreed) {
             self.store().grant(grant).await?;
         }
         Ok(())
     }
 }
 
-impl Inner {
+impl Library {
     fn stored_grants(&self, row: &SkillRow, skill: &Skill, agreed: &[String]) -> Vec<Grant> {
         let Ok(plan) = Plan::compile(skill, &row.text.revision) else {
             return Vec::new();
@@ -110,7 +113,13 @@ impl Inner {
                 .filter(|tool| agreed.contains(tool))
             {
                 let args = Value::Object(Object::new());
-                grants.push(self.stored_grant(row, "agent", tool, args, &Allowed::Anything));
+                grants.push(self.stored_grant(
+                    row,
+                    "agent",
+                    tool,
+                    args,
+                    &AllowedArguments::Anything,
+                ));
             }
         }
         grants
@@ -122,7 +131,7 @@ impl Inner {
         step: &str,
         tool: &str,
         args: Value,
-        allowed: &Allowed,
+        allowed: &AllowedArguments,
     ) -> Grant {
         let operation = Operation {
             kind: "tool".to_owned(),
@@ -130,7 +139,7 @@ impl Inner {
             args: Some(args),
             remember: None,
         };
-        let place = Place {
+        let place = StepOperation {
             skill: &row.text.skill,
             revision: &row.text.revision,
             path: &Path::from_text(step.to_owned()),
@@ -144,16 +153,16 @@ impl Inner {
             operation: digest,
             pattern,
             describes: format!("{step}: `{tool}`, agreed to when the skill was stored"),
-            by: crate::ask::WHEN_STORED.to_owned(),
-            at: self.now(),
+            by: WHEN_STORED.to_owned(),
+            at: self.base.now(),
         }
     }
 }
 
 /// Arguments that are only known when the step runs may be anything; the others are as written.
-fn open_arguments(args: &Value) -> Allowed {
+fn open_arguments(args: &Value) -> AllowedArguments {
     let Value::Object(args) = args else {
-        return Allowed::Exactly;
+        return AllowedArguments::Exactly;
     };
     let open: Object = args
         .iter()
@@ -161,16 +170,49 @@ fn open_arguments(args: &Value) -> Allowed {
         .map(|(name, _)| (name.clone(), json!("*")))
         .collect();
     if open.is_empty() {
-        Allowed::Exactly
+        AllowedArguments::Exactly
     } else {
-        Allowed::Like(open)
+        AllowedArguments::Like(open)
     }
 }
 
 /// The rights of a skill, set where it was read from the store.
-pub(crate) fn with_authority(mut skill: Skill, authority: Option<Authority>) -> Skill {
+pub fn with_authority(mut skill: Skill, authority: Option<Authority>) -> Skill {
     if authority.is_some() {
         Arc::make_mut(&mut skill.policy).authority = authority.map(Arc::new);
     }
     skill
+}
+
+/// Refuses what an agent may not do to a skill of a file, also where the call could not be judged before:
+/// change or delete one that it may not name, or change one that gets secrets.
+pub(crate) fn refuse_change(
+    by: Option<&Authority>,
+    file: &Skill,
+    changes: Option<&Object>,
+) -> Result<(), Failure> {
+    let Some(by) = by else {
+        return Ok(());
+    };
+    if let Some(why) = not_named(by, file) {
+        return Err(denied(why));
+    }
+    let writes = changes.is_some_and(|changes| !is_only_off(changes));
+    if writes && !file.policy.secrets.is_empty() {
+        let why = format!("`{}` gets secrets, so only a person changes it", file.id);
+        return Err(denied(why));
+    }
+    Ok(())
+}
+
+/// Why an agent may not name a skill; none if it may.
+pub fn not_named(authority: &Authority, skill: &Skill) -> Option<String> {
+    let (id, agent) = (skill.id.as_str(), &authority.agent);
+    (!authority.may_run(id)).then(|| format!("`{id}` is not one of the skills of agent `{agent}`"))
+}
+
+/// A call that an agent may not make.
+pub fn denied(why: String) -> Failure {
+    Failure::new(FailureClass::Invalid, why)
+        .hint("a person can store or run the skill, or give the agent the tool")
 }

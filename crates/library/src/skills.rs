@@ -5,17 +5,19 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use deft_model::{Authority, Dialect, Skill, SkillId, nearest_name};
+use deft_base::Error;
+use deft_model::{Authority, Dialect, Digest, Revision, Skill, SkillId, nearest_name};
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
 use deft_workflow::Plan;
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
-use crate::Error;
-use crate::authority::with_authority;
+use crate::rights::with_authority;
 
 /// Where skills are found.
 pub trait Skills: Send + Sync + 'static {
@@ -37,15 +39,18 @@ impl Skills for deft_registry::Registry {
 
 /// A skill that is pinned for a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Pinned {
-    pub(crate) skill: Arc<Skill>,
-    pub(crate) revision: String,
-    pub(crate) plan: Arc<Plan>,
+pub struct Pinned {
+    /// The skill.
+    pub skill: Arc<Skill>,
+    /// Its revision.
+    pub revision: String,
+    /// Its compiled plan.
+    pub plan: Arc<Plan>,
 }
 
 impl Pinned {
     /// Whether the store may have a row of the skill: only timed skills and records have one.
-    pub(crate) fn has_row(&self) -> bool {
+    pub fn has_row(&self) -> bool {
         self.skill.timing.is_some() || self.skill.dialect == Dialect::Record
     }
 }
@@ -98,8 +103,8 @@ impl Plans {
         Ok(pinned)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Pinned>> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Pinned>> {
+        self.ready.lock()
     }
 }
 
@@ -137,6 +142,11 @@ pub(crate) fn is_called(path: &Path, name: &str) -> bool {
     stem == Some(name) || folder == Some(name) || name.contains('.') && stem == action
 }
 
+/// The revision of a record: a hash over its text.
+pub(crate) fn record_revision(content: &str) -> Revision {
+    Revision::new(Digest::from_bytes(Sha256::digest(content).into()))
+}
+
 /// A skill as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Content {
@@ -163,7 +173,7 @@ struct Content {
 
 /// The text that is stored for a skill. A skill that no text can hold has none: an empty one would
 /// be the same for all of them.
-pub(crate) fn encode(skill: &Skill) -> Result<String, Error> {
+pub fn encode(skill: &Skill) -> Result<String, Error> {
     write(skill, &content(skill)?)
 }
 

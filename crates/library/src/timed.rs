@@ -36,7 +36,7 @@ pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Option<StoredSchedule
 /// The timing of a skill. Delays are instants here, and zones that were not given stay open: the
 /// host's may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Timed {
+pub struct Timed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cron: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub(crate) struct Timed {
     window_seconds: u64,
     /// There is a check before each run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) preflight: bool,
+    pub preflight: bool,
 }
 
 impl Timed {
@@ -78,7 +78,8 @@ impl Timed {
         })
     }
 
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    /// A stored timing; none if it cannot be read.
+    pub fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
@@ -87,7 +88,7 @@ impl Timed {
     }
 
     /// The schedule, with the grid of an interval where it started.
-    pub(crate) fn schedule(&self, anchor: Option<Timestamp>, host: &TimeZone) -> Option<Schedule> {
+    pub fn schedule(&self, anchor: Option<Timestamp>, host: &TimeZone) -> Option<Schedule> {
         if let Some(cron) = &self.cron {
             let zone = match &self.zone {
                 Some(name) => parse_zone(name).ok()?,
@@ -105,7 +106,7 @@ impl Timed {
     }
 
     /// What becomes of slots that could not run in time.
-    pub(crate) fn rule(&self) -> Rule {
+    pub fn rule(&self) -> Rule {
         let window = i64::try_from(self.window_seconds).unwrap_or(i64::MAX);
         Rule {
             misfire: self.misfire,
@@ -114,18 +115,18 @@ impl Timed {
     }
 
     /// Whether it fires once and then never again.
-    pub(crate) fn is_one_shot(&self) -> bool {
+    pub fn is_one_shot(&self) -> bool {
         self.cron.is_none() && self.every_minutes.is_none() && self.event.is_none()
     }
 
     /// The event that fires it.
-    pub(crate) fn event(&self) -> Option<SkillEvent> {
+    pub fn event(&self) -> Option<SkillEvent> {
         self.event
     }
 
     /// The only slot of a skill that waits for tools, if that was still to come when the skill was
     /// stored.
-    pub(crate) fn awaited(&self, row: &SkillRow) -> Option<Timestamp> {
+    pub fn awaited(&self, row: &SkillRow) -> Option<Timestamp> {
         let waits = row.standing.disabled == Some(DisabledReason::MissingTools);
         let at = self.at.filter(|_| self.is_one_shot() && waits)?;
         (at >= row.created_at).then_some(at)

@@ -1,4 +1,5 @@
-//! Why a fire did not become a run, or a run could not be driven.
+//! Why the engine did not do what it was asked: one error type for its crates, so that codes and hints
+//! are in one place.
 
 use deft_command::Problem;
 use deft_model::ProblemCode;

@@ -5,18 +5,17 @@
 
 use std::sync::Arc;
 
-use deft_model::{Digest, DisabledReason, Revision, Skill, SkillId};
+use deft_base::Error;
+use deft_model::{DisabledReason, Skill, SkillId};
 use deft_records::Target;
 use deft_registry::Loaded;
 use deft_skillfile::{Document, parse_record, slug};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
-use crate::authority::{read_record_text, with_authority};
-use crate::engine::Inner;
-use crate::skills::{Pinned, decode, encode, unknown_skill};
-use crate::{Error, Fire};
+use crate::Library;
+use crate::rights::{read_record_text, with_authority};
+use crate::skills::{Pinned, decode, encode, record_revision, unknown_skill};
 
 /// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
 /// agent's (X6: names are unique per agent).
@@ -31,13 +30,8 @@ pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
 /// Who owns a skill that does not say.
 const USUAL_AGENT: &str = "thinker";
 
-/// The revision of a record: a hash over its text.
-pub(crate) fn record_revision(content: &str) -> Revision {
-    Revision::new(Digest::from_bytes(Sha256::digest(content).into()))
-}
-
 /// What a name means.
-pub(crate) enum Named {
+pub enum Named {
     /// A record, by its row.
     Record(SkillRow),
     /// A skill of a file as tools have changed it, and its row if it has one.
@@ -46,9 +40,9 @@ pub(crate) enum Named {
     Gone(SkillRow),
 }
 
-impl Inner {
+impl Library {
     /// The skill that a name means now, made ready to run.
-    pub(crate) async fn find(&self, name: &str) -> Result<Pinned, Error> {
+    pub async fn find(&self, name: &str) -> Result<Pinned, Error> {
         match self.look_up(name).await? {
             Named::Record(row) => self.pin_row(&row).await,
             Named::File(loaded, _) => self.plans.pin(&loaded),
@@ -56,24 +50,35 @@ impl Inner {
         }
     }
 
-    /// The skill of a fire, which has its id from here on: a person may have written its name.
-    pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<Pinned, Error> {
-        let pinned = match &fire.content {
-            Some(skill) => self.ad_hoc(skill)?,
-            None => {
-                let pinned = self.find(&fire.skill).await?;
-                fire.skill = pinned.skill.id.to_string();
-                pinned
-            }
+    /// The skill as the run pinned it: from memory, from the files, or from the store.
+    pub async fn pinned(&self, skill: &str, revision: &str) -> Result<Pinned, Error> {
+        if let Some(pinned) = self.plans.get(revision) {
+            return Ok(pinned);
+        }
+        let snapshot = self.snapshot();
+        if let Ok(pinned) = self.plans.find(&snapshot, skill)
+            && pinned.revision == revision
+        {
+            return Ok(pinned);
+        }
+        let lost = || Error::RevisionLost {
+            skill: skill.to_owned(),
+            revision: revision.to_owned(),
         };
-        self.warm(&pinned);
-        Ok(pinned)
+        let content = self.store().revision(revision).await?.ok_or_else(lost)?;
+        let skill = decode(&content, &self.base.moment()).ok_or_else(lost)?;
+        self.plans.add(Arc::new(skill), revision.to_owned())
+    }
+
+    /// A loaded skill, made ready to run.
+    pub fn pin_loaded(&self, loaded: &Loaded) -> Result<Pinned, Error> {
+        self.plans.pin(loaded)
     }
 
     /// What a name means: the id, number or name of a record or of a file skill. A record takes the
     /// place of a file with the same id.
     pub(crate) async fn look_up(&self, name: &str) -> Result<Named, Error> {
-        let store = &self.parts.store;
+        let store = self.store();
         let file = self.snapshot().find(name).map(Arc::clone);
         let row = match (store.skill(name).await?, &file) {
             (Some(row), _) => Some(row),
@@ -93,10 +98,10 @@ impl Inner {
     }
 
     /// The same for what a call of a tool names.
-    pub(crate) async fn look_up_target(&self, target: &Target) -> Result<Named, Error> {
+    pub async fn look_up_target(&self, target: &Target) -> Result<Named, Error> {
         match target {
             Target::Name(name) => self.look_up(name).await,
-            Target::Id(id) => match self.parts.store.skill_by_id(*id).await? {
+            Target::Id(id) => match self.store().skill_by_id(*id).await? {
                 Some(row) => self.look_up(&row.text.skill).await,
                 None => self.look_up(&id.to_string()).await,
             },
@@ -130,13 +135,13 @@ impl Inner {
 
     /// A skill that no file and no record holds: its content is its name. What is run is what was
     /// stored of it, here as in any other process.
-    pub(crate) fn ad_hoc(&self, skill: &Skill) -> Result<Pinned, Error> {
+    pub fn ad_hoc(&self, skill: &Skill) -> Result<Pinned, Error> {
         let content = encode(skill)?;
         let revision = record_revision(&content).to_string();
         if let Some(pinned) = self.plans.get(&revision) {
             return Ok(pinned);
         }
-        let stored = decode(&content, &self.moment()).ok_or_else(|| Error::Unstorable {
+        let stored = decode(&content, &self.base.moment()).ok_or_else(|| Error::Unstorable {
             skill: skill.id.to_string(),
             dialect: skill.dialect.to_string(),
         })?;
@@ -145,7 +150,7 @@ impl Inner {
 
     /// The row of a skill by its name, its number, its name in prose, or words that make its name.
     pub(crate) async fn find_row(&self, name: &str) -> Result<Option<SkillRow>, Error> {
-        let store = &self.parts.store;
+        let store = self.store();
         if let Some(row) = store.skill(name).await? {
             return Ok(Some(row));
         }
@@ -167,7 +172,7 @@ impl Inner {
     }
 
     /// A stored skill, made ready to run.
-    pub(crate) async fn pin_row(&self, row: &SkillRow) -> Result<Pinned, Error> {
+    pub async fn pin_row(&self, row: &SkillRow) -> Result<Pinned, Error> {
         if let Some(pinned) = self.plans.get(&row.text.revision) {
             return Ok(pinned);
         }
@@ -180,7 +185,7 @@ impl Inner {
             skill: row.text.skill.clone(),
             revision: row.text.revision.clone(),
         };
-        let content = self.parts.store.skill_content(row.id).await?;
+        let content = self.store().skill_content(row.id).await?;
         let content = content.ok_or_else(lost)?;
         let mut skill = self.read_record(&content).ok_or_else(lost)?;
         skill.id = SkillId::new(row.text.skill.clone());
@@ -188,9 +193,9 @@ impl Inner {
     }
 
     /// A record as a skill; none if it is not one, which its checks at creation rule out.
-    pub(crate) fn read_record(&self, content: &str) -> Option<Skill> {
+    pub fn read_record(&self, content: &str) -> Option<Skill> {
         let (record, authority) = read_record_text(content)?;
-        match parse_record(&Value::Object(record), &self.moment()).document? {
+        match parse_record(&Value::Object(record), &self.base.moment()).document? {
             Document::Skill(skill) => Some(with_authority(*skill, authority)),
             Document::Domain(_) | Document::Agent(_) => None,
         }

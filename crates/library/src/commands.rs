@@ -24,7 +24,7 @@ use deft_workflow::read_input;
 use jiff::Zoned;
 use serde_json::{Value, json};
 
-use crate::engine::Inner;
+use crate::Library;
 
 /// Which skills there are, as a door sees them.
 pub trait CommandSkills {
@@ -174,7 +174,7 @@ impl<'a> Commands<'a> {
 
     /// What is given to a skill, checked: the flags of a page with their defaults and dates, cast by
     /// the schema of the tool; the inputs of a workflow by their types.
-    pub(crate) fn checked(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
+    pub fn checked(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
         let Body::Manual { text, .. } = &skill.body else {
             return checked_inputs(inputs_of(skill), given);
         };
@@ -341,7 +341,7 @@ pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
 }
 
 /// The tool that carries a command out, if one does.
-pub(crate) fn handler_tool(skill: &Skill) -> Option<String> {
+pub fn handler_tool(skill: &Skill) -> Option<String> {
     match handler(skill)? {
         Handler::Tool(tool) | Handler::BuiltIn(tool) => Some(tool),
         Handler::Skill(_) => None,
@@ -349,7 +349,7 @@ pub(crate) fn handler_tool(skill: &Skill) -> Option<String> {
 }
 
 /// What carries a command out; none for a skill that is not a command.
-pub(crate) fn handler(skill: &Skill) -> Option<Handler> {
+pub fn handler(skill: &Skill) -> Option<Handler> {
     match &skill.body {
         Body::Manual { handler, .. } => handler.as_deref().map(Handler::from_text),
         _ => None,
@@ -357,7 +357,7 @@ pub(crate) fn handler(skill: &Skill) -> Option<Handler> {
 }
 
 /// Whether a skill only reads: as it says, as its tool says, else by its name (S2.58).
-pub(crate) fn is_read_only(skill: &Skill, router: &Router) -> bool {
+pub fn is_read_only(skill: &Skill, router: &Router) -> bool {
     let said = skill.policy.effects.or_else(|| {
         let tool = handler_tool(skill)?;
         router.effects(&tool)
@@ -368,15 +368,15 @@ pub(crate) fn is_read_only(skill: &Skill, router: &Router) -> bool {
     )
 }
 
-impl Inner {
+impl Library {
     /// Resolves commands for these skills with the tools there are.
-    pub(crate) fn commands<'a>(&'a self, skills: &'a dyn CommandSkills) -> Commands<'a> {
-        let start = self.now().to_zoned(self.host_zone());
-        Commands::new(skills, Some(&self.parts.router), start)
+    pub fn commands<'a>(&'a self, skills: &'a dyn CommandSkills) -> Commands<'a> {
+        let start = self.base.now().to_zoned(self.base.host_zone());
+        Commands::new(skills, Some(&self.router), start)
     }
 }
 
-impl crate::Engine {
+impl Library {
     /// What a command gave, as the result of its handler (S2.46). A handler that does not say what
     /// it changed, and may have changed something, is named as the side effect.
     pub fn command_result(&self, skill: &Skill, output: &Value) -> CommandResult {
@@ -384,7 +384,7 @@ impl crate::Engine {
         let Some(handler) = handler(skill) else {
             return result;
         };
-        if result.side_effects.is_empty() && !is_read_only(skill, self.router()) {
+        if result.side_effects.is_empty() && !is_read_only(skill, &self.router) {
             let name = match &handler {
                 Handler::Tool(name) | Handler::Skill(name) | Handler::BuiltIn(name) => name,
             };

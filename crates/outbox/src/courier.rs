@@ -8,17 +8,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{Digest, Failure, FailureClass, RunId};
+use deft_base::hex_digest;
+use deft_base::{Base, Error};
+use deft_model::{Failure, FailureClass, RunId};
 use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jiff::{SignedDuration, Timestamp};
-use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Inner;
-use crate::notice::Notice;
-use crate::{Engine, Error};
+use crate::Notice;
 
 /// What a channel answers: a receipt, or why it could not and when to try again.
 pub type Delivered = Result<String, Undelivered>;
@@ -110,7 +109,31 @@ const LADDER: [SignedDuration; 8] = [
 const LOOK_AGAIN: [SignedDuration; 2] =
     [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
 
-impl Engine {
+/// Messages that wait in the store to be sent.
+#[derive(Clone)]
+pub struct Outbox {
+    base: Base,
+}
+
+impl Outbox {
+    /// The outbox of a store.
+    pub fn new(base: Base) -> Self {
+        Self { base }
+    }
+
+    /// Adds a message that belongs to no run; false if one with the same key was added before.
+    pub async fn post(&self, key: impl Into<String>, notice: &Notice) -> Result<bool, Error> {
+        let new = NewNotice {
+            key: key.into(),
+            skill: notice.skill.clone(),
+            body: notice.body(),
+            at: self.base.now(),
+        };
+        let added = self.base.store().add_notice(new).await?;
+        self.base.bells().messages.notify_waiters();
+        Ok(added)
+    }
+
     /// Tries to send every message that is due. Says how many arrived.
     pub async fn deliver(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
         let mut arrived = 0;
@@ -135,21 +158,20 @@ impl Engine {
         channel: &Arc<dyn Channel>,
         stop: &CancellationToken,
     ) -> Result<(), Error> {
-        let inner = &self.inner;
         let mut lines = Lines::default();
         let mut tries = FuturesUnordered::new();
         loop {
-            let bell = inner.bells.messages.notified();
+            let bell = self.base.bells().messages.notified();
             let room = TOGETHER.saturating_sub(lines.under_way());
             let mut next = None;
             if room > 0 {
                 lines.add(self.due(room).await?);
-                next = self.store().next_notice().await?;
+                next = self.base.store().next_notice().await?;
             }
             let begun = lines.begin().into_iter();
             tries.extend(begun.map(|line| self.send(line, channel)));
             let sleep = match next {
-                Some(at) => inner.parts.clock.sleep_until(at),
+                Some(at) => self.base.clock().sleep_until(at),
                 None => Box::pin(std::future::pending()),
             };
             tokio::select! {
@@ -170,9 +192,9 @@ impl Engine {
 
     /// Takes messages that are due, so that nobody else sends them meanwhile.
     async fn due(&self, most: u32) -> Result<Vec<NoticeRow>, Error> {
-        let now = self.inner.now();
+        let now = self.base.now();
         let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
-        Ok(self.store().take_notices(now, until, most).await?)
+        Ok(self.base.store().take_notices(now, until, most).await?)
     }
 
     /// Sends messages to one place, one after the other. Says where, and how many arrived.
@@ -192,12 +214,12 @@ impl Engine {
     ) -> Result<usize, Error> {
         let (mut arrived, mut silent_until) = (0, None);
         for row in rows {
-            let now = self.inner.now();
+            let now = self.base.now();
             if let Some(at) = silent_until.or_else(|| too_late(row, now)) {
                 // It was not tried, and is tried when its turn has come.
                 let error = "earlier messages to the same place took too long".to_owned();
                 let end = NoticeEnd::Later { at, error };
-                self.store().end_notice(row.id, end, now).await?;
+                self.base.store().end_notice(row.id, end, now).await?;
                 continue;
             }
             match self.try_to_send(row, channel).await? {
@@ -217,7 +239,7 @@ impl Engine {
         let key = key_of(row);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
-                let parcel = Parcel::new(&notice, &key, row, &**self.store());
+                let parcel = Parcel::new(&notice, &key, row, &**self.base.store());
                 let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }
@@ -226,7 +248,7 @@ impl Engine {
                 retry_after: None,
             }),
         };
-        let now = self.inner.now();
+        let now = self.base.now();
         let asked = delivered.as_ref().err().and_then(|it| it.retry_after);
         let end = match delivered {
             Ok(receipt) => NoticeEnd::Sent { receipt },
@@ -243,7 +265,7 @@ impl Engine {
         if let NoticeEnd::Dead { error } = &end {
             tracing::error!(notice = row.id, skill = row.skill, %error, "a message was given up");
         }
-        self.store().end_notice(row.id, end, now).await?;
+        self.base.store().end_notice(row.id, end, now).await?;
         Ok(tried)
     }
 }
@@ -331,7 +353,7 @@ fn key_of(row: &NoticeRow) -> String {
     let run = row.run.as_ref().map_or("", RunId::as_str);
     let at = row.at.as_nanosecond();
     let whole = format!("{}\n{run}\n{}\n{at}\n{}", row.id, row.key, row.body);
-    let digest = Digest::from_bytes(Sha256::digest(whole).into()).to_string();
+    let digest = hex_digest(whole.as_bytes());
     format!("notice-{}", digest.get(..32).unwrap_or(&digest))
 }
 
@@ -368,27 +390,5 @@ fn after_failure(row: &NoticeRow, undelivered: &Undelivered, now: Timestamp) -> 
     NoticeEnd::Again {
         at: now.saturating_add(wait).unwrap_or(Timestamp::MAX),
         error,
-    }
-}
-
-impl Inner {
-    /// Leaves a message that belongs to no run.
-    pub(crate) async fn leave(&self, key: String, notice: &Notice) -> Result<bool, Error> {
-        let new = NewNotice {
-            key,
-            skill: notice.skill.clone(),
-            body: notice.body(),
-            at: self.now(),
-        };
-        let added = self.parts.store.add_notice(new).await?;
-        self.bells.messages.notify_waiters();
-        Ok(added)
-    }
-}
-
-impl Engine {
-    /// Leaves a message for people; the same key is told once.
-    pub async fn tell(&self, key: &str, notice: &Notice) -> Result<bool, Error> {
-        self.inner.leave(key.to_owned(), notice).await
     }
 }

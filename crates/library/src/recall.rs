@@ -8,15 +8,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use deft_base::Error;
 use deft_model::{Revision, SkillId};
 use deft_registry::{Loaded, Snapshot, State};
 use deft_skillfile::Moment;
 use deft_store::{GoodFile, SkillFilter, SkillOrigin, SkillRow, Store};
 
+use crate::Library;
 use crate::skills::{decode, encode_file, is_called, path_of};
 use crate::standing::is_gone;
 use crate::sync::TOGETHER;
-use crate::{Engine, Error};
 
 /// The last good state of skills whose file is broken in this snapshot.
 pub async fn last_good(
@@ -116,11 +117,11 @@ async fn recall(
     }))
 }
 
-impl Engine {
+impl Library {
     /// Stores what every skill file holds now, as far as that is new, and forgets files that are
     /// gone. Costs one look at the store where nothing has changed.
     pub async fn keep_good_files(&self) -> Result<(), Error> {
-        let snapshot = self.inner.parts.skills.snapshot();
+        let snapshot = self.files.snapshot();
         let known = self.store().good_files().await?;
         let known: HashMap<&str, &str> = known
             .iter()

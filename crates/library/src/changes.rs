@@ -5,19 +5,20 @@
 
 use std::sync::Arc;
 
+use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object};
 use deft_records::{Normalised, Problem, Refusal, Target, describe_stored};
 use deft_registry::Loaded;
 use deft_store::{NewSkill, Put, SkillOrigin, SkillRow, Standing, Timeline};
 
-use crate::authority::{after_change, refuse_change};
+use crate::Library;
 use crate::lookup::Named;
 use crate::overlay::{Overlay, only_in_file};
 use crate::records::{Stored, TIMING, stop_waiting, taken};
+use crate::rights::{after_change, refuse_change};
 use crate::standing::{Replaced, is_gone};
-use crate::{Engine, Error};
 
-impl Engine {
+impl Library {
     /// Changes a file skill with the rights of the agent that does; none if a person does.
     pub(crate) async fn update_file(
         &self,
@@ -26,38 +27,37 @@ impl Engine {
         args: &Object,
         by: Option<&Authority>,
     ) -> Result<Stored, Error> {
-        let inner = &self.inner;
-        let (moment, now) = (inner.moment(), inner.now());
+        let (moment, now) = (self.base.moment(), self.base.now());
         let before = self.overlay_of(row).await?;
         let normalised = self.merged(&before, file, row, args);
         if let Some(field) = only_in_file(&file.skill, &normalised.record) {
             return Err(held_by_file(field, file));
         }
-        let checked = inner.check(&normalised).await?;
+        let checked = self.check(&normalised).await?;
         let mut overlay = before.leading_to(&file.skill, &normalised.record, &moment);
         overlay.authority = after_change(before.authority.as_ref(), by, args);
         let changed = overlay.loaded(file, &moment);
         refuse_change(by, &changed.skill, Some(args)).map_err(Error::Agent)?;
         let key = file.skill.id.to_string();
         let revision = changed.revision.to_string();
-        let text = inner.text(&changed.skill, key, SkillOrigin::File, revision);
+        let text = self.text(&changed.skill, key, SkillOrigin::File, revision);
         // Whether it fires is said by its row, not by the overlay.
         let mut skill = changed.skill;
         Arc::make_mut(&mut skill.policy).enabled = checked.skill.policy.enabled;
         let content = overlay.text();
         let mut new = match row {
-            Some(row) => inner.replacing(&skill, text, content, row, now, Replaced::ByTool),
-            None => inner.new_skill(&skill, text, content, now),
+            Some(row) => self.replacing(&skill, text, content, row, now, Replaced::ByTool),
+            None => self.new_skill(&skill, text, content, now),
         };
         stop_waiting(&mut new, args);
         let row = self.put_file(new).await?;
         if let Some(by) = by {
             self.grant_stored(&row, &skill, &by.agreed).await?;
         }
-        inner.stir();
+        self.base.bells().ring_all();
         Ok(Stored {
             words: describe_stored(&skill, &moment, row.timeline.next_at),
-            normalised: inner.notes(&checked, normalised.applied),
+            normalised: self.notes(&checked, normalised.applied),
             row,
             record: checked.record,
             missing_tools: checked.missing_tools,
@@ -72,11 +72,10 @@ impl Engine {
         row: Option<&SkillRow>,
         args: &Object,
     ) -> Normalised {
-        let inner = &self.inner;
-        let moment = inner.moment();
+        let moment = self.base.moment();
         let off = match row.filter(|row| !is_gone(row)) {
             Some(row) => row.standing.disabled,
-            None => inner.first_standing_of(&file.skill),
+            None => self.first_standing_of(&file.skill),
         };
         // What failed gets a new chance with its new content.
         let fires = matches!(off, None | Some(DisabledReason::Failures));
@@ -96,14 +95,14 @@ impl Engine {
     }
 
     /// The same with the rights of the agent that does.
-    pub(crate) async fn delete_skill_as(
+    pub async fn delete_skill_as(
         &self,
         target: &Target,
         by: Option<&Authority>,
     ) -> Result<SkillRow, Error> {
         loop {
-            let files = self.inner.parts.skills.snapshot();
-            let (key, row) = match self.inner.look_up_target(target).await? {
+            let files = self.files.snapshot();
+            let (key, row) = match self.look_up_target(target).await? {
                 Named::Record(row) | Named::Gone(row) => (row.text.skill.clone(), Some(row)),
                 Named::File(loaded, row) => {
                     refuse_change(by, &loaded.skill, None).map_err(Error::Agent)?;
@@ -117,7 +116,7 @@ impl Engine {
                     Ok(removed.unwrap_or(row))
                 }
                 // Its file went meanwhile.
-                (None, None) => Err(self.inner.unknown(&key)),
+                (None, None) => Err(self.unknown(&key)),
             };
             match deleted {
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
@@ -138,7 +137,7 @@ impl Engine {
             Some(row) => row.standing.disabled,
             // Names are unique for each agent, and the files are the usual one's.
             None if key.contains('/') => return Ok(None),
-            None => match self.inner.parts.skills.snapshot().find(key) {
+            None => match self.files.snapshot().find(key) {
                 Some(file) => self.standing_of(&file.skill).await?,
                 None => return Ok(None),
             },
@@ -166,15 +165,14 @@ impl Engine {
     /// Deletes a file skill for assistants. The file stays, and a person can bring the skill back. `row`
     /// is that of the skill, or that of a record that has its name.
     async fn delete_file(&self, file: &Loaded, row: Option<&SkillRow>) -> Result<SkillRow, Error> {
-        let inner = &self.inner;
         let own = row.filter(|row| row.text.origin == SkillOrigin::File);
         let mut overlay = self.overlay_of(own).await?;
         overlay.deleted = true;
-        let changed = overlay.loaded(file, &inner.moment());
+        let changed = overlay.loaded(file, &self.base.moment());
         let key = file.skill.id.to_string();
         let revision = changed.revision.to_string();
         let new = NewSkill {
-            text: inner.text(&changed.skill, key, SkillOrigin::File, revision),
+            text: self.text(&changed.skill, key, SkillOrigin::File, revision),
             content: overlay.text(),
             standing: Standing {
                 disabled: Some(DisabledReason::Deleted),
@@ -182,7 +180,7 @@ impl Engine {
             },
             timeline: Timeline::default(),
             replaces: row.map(|row| (row.id, row.version)),
-            at: inner.now(),
+            at: self.base.now(),
         };
         self.put_file(new).await
     }
@@ -192,22 +190,21 @@ impl Engine {
     pub async fn restore_file(&self, name: &str) -> Result<Option<SkillRow>, Error> {
         loop {
             let row = self.row_of(name).await?;
-            let files = self.inner.parts.skills.snapshot();
+            let files = self.files.snapshot();
             let file = files.skill(&row.text.skill);
             let overlay = self.overlay_of(Some(&row)).await?;
             let (Some(file), true) = (file, overlay != Overlay::default()) else {
                 return Ok(None);
             };
-            let inner = &self.inner;
             let revision = file.revision.to_string();
             let key = row.text.skill.clone();
-            let text = inner.text(&file.skill, key, SkillOrigin::File, revision);
-            let now = inner.now();
-            let new = inner.replacing(&file.skill, text, None, &row, now, Replaced::ByFile);
+            let text = self.text(&file.skill, key, SkillOrigin::File, revision);
+            let now = self.base.now();
+            let new = self.replacing(&file.skill, text, None, &row, now, Replaced::ByFile);
             match self.put_file(new).await {
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 stored => {
-                    self.inner.stir();
+                    self.base.bells().ring_all();
                     return stored.map(Some);
                 }
             }
@@ -217,20 +214,19 @@ impl Engine {
     /// A row that a person switches on, if tools had deleted its skill or an agent had switched it on
     /// before: the skill is the person's again.
     pub(crate) async fn taken_back(&self, row: &SkillRow) -> Result<Option<NewSkill>, Error> {
-        let inner = &self.inner;
         let overlay = self.overlay_of(Some(row)).await?;
         let back = overlay.taken_back();
-        let files = inner.parts.skills.snapshot();
+        let files = self.files.snapshot();
         let (Some(file), true) = (files.skill(&row.text.skill), back != overlay) else {
             return Ok(None);
         };
-        let loaded = back.loaded(file, &inner.moment());
+        let loaded = back.loaded(file, &self.base.moment());
         let revision = loaded.revision.to_string();
         let key = row.text.skill.clone();
-        let now = inner.now();
-        let change = inner.switched_on(row, now);
+        let now = self.base.now();
+        let change = self.switched_on(row, now);
         Ok(Some(NewSkill {
-            text: inner.text(&loaded.skill, key, SkillOrigin::File, revision),
+            text: self.text(&loaded.skill, key, SkillOrigin::File, revision),
             content: back.text(),
             standing: change.standing,
             timeline: change.timeline.unwrap_or(row.timeline),
@@ -252,7 +248,7 @@ impl Engine {
     pub(crate) async fn put_file(&self, new: NewSkill) -> Result<SkillRow, Error> {
         let id = new.replaces.map_or(0, |(id, _)| id);
         let put = self.store().put_skills(vec![new]).await?.pop();
-        self.inner.read_overlays().await?;
+        self.read_overlays().await?;
         match put {
             Some(Put::Stored(row)) => Ok(*row),
             // Another caller was quicker: its row is the one to change now.

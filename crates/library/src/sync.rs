@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use deft_base::Error;
 use deft_model::DisabledReason;
 use deft_registry::{Snapshot, State};
 use deft_store::{Put, SkillFilter, SkillOrigin, SkillRow};
 use jiff::Timestamp;
 
+use crate::Library;
 use crate::standing::{is_gone, may_fire, switched_off};
-use crate::{Engine, Error};
 
 /// So many skills are stored in one transaction: enough that thousands of files cost few syncs of the
 /// disk, and few enough that others who write wait only for a moment.
@@ -32,7 +33,7 @@ pub struct Synced {
     pub clashes: Vec<String>,
 }
 
-impl Engine {
+impl Library {
     /// Lets the store know which file skills are timed, and which are no more.
     pub async fn sync_files(&self) -> Result<Synced, Error> {
         loop {
@@ -44,10 +45,9 @@ impl Engine {
 
     /// One look at the files; none if a skill was changed at the same time.
     async fn sync_once(&self) -> Result<Option<Synced>, Error> {
-        let inner = &self.inner;
-        let now = inner.now();
-        inner.read_overlays().await?;
-        let snapshot = inner.snapshot();
+        let now = self.base.now();
+        self.read_overlays().await?;
+        let snapshot = self.snapshot();
         let mut synced = Synced::default();
         let mut puts = Vec::new();
         let mut fresh = Vec::new();
@@ -73,12 +73,12 @@ impl Engine {
                 Some(row) if row.text.revision == revision && !is_gone(&row) => {}
                 Some(row) => {
                     fresh.push(Arc::clone(loaded));
-                    puts.push(inner.changed_file(&loaded.skill, &revision, &row, now));
+                    puts.push(self.changed_file(&loaded.skill, &revision, &row, now));
                     synced.changed.push(key);
                 }
                 None => {
                     fresh.push(Arc::clone(loaded));
-                    puts.push(inner.new_file(loaded, now));
+                    puts.push(self.new_file(loaded, now));
                     synced.added.push(key);
                 }
             }
@@ -97,7 +97,7 @@ impl Engine {
             }
         }
         synced.removed = self.switch_off_removed(known, &snapshot, now).await?;
-        inner.stir();
+        self.base.bells().ring_all();
         Ok(Some(synced))
     }
 

@@ -1,36 +1,37 @@
-//! What agents know of skills: those of files and those that are stored (S0.16), the playbooks among
-//! them ready to be matched, and what stands of them in prompts.
+//! All skills at once, as agents see them: those of files and records (S0.16), the playbooks among them
+//! ready to be matched, and their entries in prompts.
 //!
-//! All of it is made once for a set of skills and kept as long as that stays the same.
+//! A set is made once and kept until the files or the records change.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use deft_agent::{Classified, Classifier, MatchLimits, Playbook};
 use deft_model::{Agent, PromptEntry, Skill, SkillId};
 use deft_registry::{Loaded, Snapshot, discovery};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
+use parking_lot::Mutex;
 
-use crate::Engine;
-use crate::commands::Commands;
+use crate::Commands;
+use crate::Library;
 
 /// How many records are shown with the skills of files.
 const MOST_RECORDS: u32 = 500;
 
-/// Where it is kept.
+/// The set that was made last.
 #[derive(Default)]
-pub(crate) struct Known {
-    now: Mutex<Option<Arc<Skills>>>,
+pub(crate) struct SkillSetCache {
+    newest: Mutex<Option<Arc<SkillSet>>>,
 }
 
-/// A set of skills.
-pub(crate) struct Skills {
+/// All skills, as agents see them.
+pub struct SkillSet {
     files: Arc<Snapshot>,
     records: Vec<Record>,
     /// Skills of files that the store knows.
     rows: HashMap<String, FileRow>,
     /// All of them.
-    pub(crate) all: Snapshot,
+    pub all: Snapshot,
     classifier: Option<Classifier>,
     entries: Mutex<HashMap<String, (Usable, Arc<Entries>)>>,
 }
@@ -60,20 +61,24 @@ struct Record {
 }
 
 /// What an agent may use, as its prompt shows it.
-pub(crate) struct Entries {
-    pub(crate) domains: Vec<PromptEntry>,
-    pub(crate) commands: Vec<PromptEntry>,
-    pub(crate) skills: Vec<PromptEntry>,
-    pub(crate) workflows: Vec<PromptEntry>,
+pub struct Entries {
+    /// Domains.
+    pub domains: Vec<PromptEntry>,
+    /// Commands.
+    pub commands: Vec<PromptEntry>,
+    /// Skills with instructions.
+    pub skills: Vec<PromptEntry>,
+    /// Workflows.
+    pub workflows: Vec<PromptEntry>,
 }
 
-impl Engine {
+impl Library {
     /// The skills that there are now.
-    pub(crate) async fn all_skills(&self) -> Arc<Skills> {
-        if let Err(error) = self.inner.read_overlays().await {
+    pub async fn all_skills(&self) -> Arc<SkillSet> {
+        if let Err(error) = self.read_overlays().await {
             tracing::warn!(%error, "changes to skills of files could not be read");
         }
-        let files = self.inner.snapshot();
+        let files = self.snapshot();
         let filter = SkillFilter {
             origin: Some(SkillOrigin::Record),
             limit: Some(MOST_RECORDS),
@@ -82,7 +87,7 @@ impl Engine {
         let rows = self.list_skills(filter).await.unwrap_or_default();
         let records: Vec<Record> = rows.iter().map(record).collect();
         let file_rows = self.rows_of_files().await;
-        if let Some(skills) = &*lock(&self.inner.known.now)
+        if let Some(skills) = &*self.all.newest.lock()
             && Arc::ptr_eq(&skills.files, &files)
             && skills.records == records
             && skills.rows == file_rows
@@ -100,8 +105,8 @@ impl Engine {
             }
             loaded.push(one);
         }
-        let skills = Arc::new(Skills::new(files, file_rows, records, loaded));
-        *lock(&self.inner.known.now) = Some(Arc::clone(&skills));
+        let skills = Arc::new(SkillSet::new(files, file_rows, records, loaded));
+        *self.all.newest.lock() = Some(Arc::clone(&skills));
         skills
     }
 
@@ -126,13 +131,13 @@ impl Engine {
     }
 }
 
-impl crate::engine::Inner {
+impl Library {
     /// The skill that a name or number means, as far as it was seen: files as they are now, records as
     /// they were when all skills were last looked at. A record takes the place of a file.
-    pub(crate) fn named_skill(&self, name: &str) -> Option<Arc<Loaded>> {
+    pub fn named_skill(&self, name: &str) -> Option<Arc<Loaded>> {
         let files = self.snapshot();
         let file = files.find(name);
-        let Some(known) = lock(&self.known.now).clone() else {
+        let Some(known) = self.all.newest.lock().clone() else {
             return file.cloned();
         };
         let key = file.map_or(name, |file| file.skill.id.as_str());
@@ -146,7 +151,7 @@ impl crate::engine::Inner {
 }
 
 /// Whether a loaded skill is a record of the store.
-pub(crate) fn is_record(loaded: &Loaded) -> bool {
+pub fn is_record(loaded: &Loaded) -> bool {
     loaded.path.as_os_str().is_empty()
 }
 
@@ -159,7 +164,7 @@ fn record(row: &SkillRow) -> Record {
     }
 }
 
-impl Skills {
+impl SkillSet {
     fn new(
         files: Arc<Snapshot>,
         rows: HashMap<String, FileRow>,
@@ -184,7 +189,7 @@ impl Skills {
     }
 
     /// The playbooks that a message calls for.
-    pub(crate) fn playbooks(&self, message: &str) -> Classified {
+    pub fn playbooks(&self, message: &str) -> Classified {
         let limits = MatchLimits::default();
         let classifier = self.classifier.as_ref();
         classifier
@@ -216,14 +221,14 @@ impl Skills {
 
     /// What an agent may use, without commands that cannot be run now. Pages are read for this, so
     /// it is kept.
-    pub(crate) fn entries(&self, agent: &Agent, commands: &Commands<'_>) -> Arc<Entries> {
+    pub fn entries(&self, agent: &Agent, commands: &Commands<'_>) -> Arc<Entries> {
         let all = self.all.skills().map(|loaded| &loaded.skill);
         let missing = all.filter(|skill| commands.unavailable(skill, false).is_some());
         let usable = Usable {
             agent: agent.clone(),
             unavailable: missing.map(|skill| skill.id.clone()).collect(),
         };
-        if let Some((known, entries)) = lock(&self.entries).get(&agent.id)
+        if let Some((known, entries)) = self.entries.lock().get(&agent.id)
             && *known == usable
         {
             return Arc::clone(entries);
@@ -241,7 +246,7 @@ impl Skills {
             workflows,
         });
         let kept = (usable, Arc::clone(&entries));
-        lock(&self.entries).insert(agent.id.clone(), kept);
+        self.entries.lock().insert(agent.id.clone(), kept);
         entries
     }
 }
@@ -265,8 +270,4 @@ fn as_they_stand(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot 
         (switched.skill.id.clone(), Some(switched))
     });
     files.edited(switched.collect())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,8 +11,7 @@ use deft_registry::Loaded;
 use deft_skillfile::{Diagnostic, Surroundings, check_against, skills_run_by};
 use deft_tools::{Router, ServerState};
 
-use crate::Engine;
-use crate::engine::Inner;
+use crate::Library;
 
 /// The most skills that are looked at for one that runs others.
 const MOST_SKILLS: usize = 200;
@@ -50,10 +49,10 @@ pub fn check_tools(skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
     check_against("", &skill, known)
 }
 
-impl Engine {
+impl Library {
     /// What is wrong with skills of files as far as it is about tools: those that the router knows of.
     pub fn check_tools(&self) -> Vec<(Arc<Loaded>, Vec<Diagnostic>)> {
-        let known = known_tools(self.router());
+        let known = known_tools(&self.router);
         let snapshot = self.snapshot();
         let checked = snapshot.skills().map(|loaded| {
             let found = check_tools(&loaded.skill, &known);
@@ -63,10 +62,10 @@ impl Engine {
     }
 }
 
-impl Inner {
+impl Library {
     /// What is wrong with a skill in its surroundings. It has no places, as no file is looked at.
-    pub(crate) async fn check_surroundings(&self, skill: &Skill) -> Vec<Diagnostic> {
-        let mut known = known_tools(&self.parts.router);
+    pub async fn check_surroundings(&self, skill: &Skill) -> Vec<Diagnostic> {
+        let mut known = known_tools(&self.router);
         let mut skills = BTreeMap::from([(skill.id.to_string(), skills_run_by(skill))]);
         let mut open = skills_run_by(skill);
         while let Some(name) = open.pop() {
