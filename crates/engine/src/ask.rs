@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
+use deft_agents::tool_grant;
 use deft_base::hex_digest;
 use deft_library::grants::{AllowedArguments, StepOperation};
 use deft_model::{Object, RunId};
@@ -12,7 +13,6 @@ use deft_workflow::{Action, Answer, OPTIONS, Operation, Path};
 use jiff::Timestamp;
 
 use crate::engine::Inner;
-use crate::standing_grants::tool_grant;
 use crate::{Engine, Error};
 
 /// A question to a person.
@@ -286,7 +286,7 @@ impl Inner {
         let kept = async {
             let grant = tool_grant(mark, by, self.now());
             self.parts.store.grant(grant).await?;
-            self.read_grants().await
+            self.agents.read_grants().await
         };
         // The call itself was agreed to; the next one is asked about again.
         if let Err(error) = kept.await {
@@ -344,7 +344,7 @@ impl Engine {
         };
         if let Some(grant) = grant {
             self.store().grant(grant).await?;
-            self.inner.read_grants().await?;
+            self.inner.agents.read_grants().await?;
         }
         Ok(Answered::Accepted(accepted))
     }

@@ -164,7 +164,7 @@ impl Engine {
                 .map_err(|diverged| replay(diverged.to_string()))?;
             recorded.push(stopped);
         }
-        let agents = Box::pin(crate::agent::agents_of(inner, &claimed.run, &events)).await?;
+        let agents = Box::pin(inner.agents.replay(&claimed.run, &events)).await?;
         inner.learn_offers(&agents).await;
         let blocked = blocked_waits(&events);
         let again = cut_off(&mut machine, now, &blocked, &mut recorded);

@@ -98,7 +98,7 @@ impl Facts for RouterFacts<'_> {
     }
 
     fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit {
-        self.0.permit(authority, tool, args)
+        self.0.agents.permit(authority, tool, args)
     }
 }
 
@@ -187,7 +187,7 @@ impl Driver {
     /// `begun` are actions whose intent is stored already.
     pub(crate) async fn drive(mut self, begun: Vec<Action>) -> Result<Driven, Error> {
         if self.machine.has_authority() {
-            self.engine.read_grants_again().await;
+            self.engine.agents.read_grants_again().await;
         }
         let result = self.turns(begun).await;
         // Whatever is still being done belongs to nobody any more.

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use deft_agents::Agents;
 use deft_base::Base;
 use deft_compute::Compute;
-use deft_library::Settings as LibrarySettings;
+use deft_library::{Incidents, Settings as LibrarySettings};
 use deft_llm::Models;
 use deft_model::{RunId, RunStatus};
 use deft_store::{CancelState, Lease, RunRow, Store};
@@ -18,7 +19,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::record::Published;
-use crate::{Attention, Budgets, Clock, Error, Library, Options, Outbox, Owner, Skills};
+use crate::{Attention, Clock, Error, Library, Options, Outbox, Owner, Skills};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -61,15 +62,11 @@ pub(crate) struct Inner {
     /// Leases of runs that are driven no more and could not be given back yet.
     abandoned: Mutex<Vec<Lease>>,
     live: broadcast::Sender<Arc<Published>>,
-    pub(crate) standing: crate::standing_grants::StandingGrants,
-    /// One look at the incidents at a time, so that of runs that fail together one tells people.
-    pub(crate) incident_turn: tokio::sync::Mutex<()>,
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) incidents: Incidents,
     /// The checks of the host, if it brought any.
     pub(crate) checks: OnceLock<Arc<dyn crate::health::Checks>>,
     pub(crate) loss: crate::loss::StoreLoss,
-    /// The models that there are now, and what they may cost.
-    models: Mutex<Models>,
-    budgets: Mutex<Arc<Budgets>>,
 }
 
 /// How a run that is driven here is stopped.
@@ -141,25 +138,32 @@ impl Engine {
         };
         let files = Arc::clone(&parts.skills);
         let library = Library::new(base.clone(), files, parts.router.clone(), settings);
+        let library = Arc::new(library);
+        let agents = Agents::new(
+            base.clone(),
+            Arc::clone(&library),
+            parts.router.clone(),
+            parts.models.clone(),
+            options.agent.clone(),
+            options.protected.clone(),
+        );
         let (live, _) = broadcast::channel(LIVE_EVENTS);
         Ok(Self {
             inner: Arc::new(Inner {
-                models: Mutex::new(parts.models.clone()),
-                budgets: Mutex::new(Arc::new(options.agent.budgets.clone())),
                 options,
                 parts,
                 rules: Arc::new(rules),
-                library: Arc::new(library),
-                outbox: Outbox::new(base.clone()),
-                base,
+                library,
                 owner,
                 kept: Mutex::default(),
                 driven: Mutex::default(),
                 watched: Mutex::default(),
                 abandoned: Mutex::default(),
                 live,
-                standing: crate::standing_grants::StandingGrants::default(),
-                incident_turn: tokio::sync::Mutex::default(),
+                agents: Arc::new(agents),
+                outbox: Outbox::new(base.clone()),
+                incidents: Incidents::new(base.clone()),
+                base,
                 checks: OnceLock::new(),
                 loss: crate::loss::StoreLoss::default(),
             }),
@@ -184,16 +188,9 @@ impl Engine {
             && owner.is_some_and(|owner| self.inner.owner.is_gone(owner))
     }
 
-    /// Takes other models from now on; what is being asked is still answered.
-    pub fn set_models(&self, models: Models) {
-        *lock(&self.inner.models) = models;
-        self.inner.base.bells().models.notify_waiters();
-    }
-
-    /// Takes other limits from now on. An agent that was paused by an old one goes on if the new one
-    /// allows it.
-    pub fn set_budgets(&self, budgets: Budgets) {
-        *lock(&self.inner.budgets) = Arc::new(budgets);
+    /// What agents are told, may do and may spend.
+    pub fn agents(&self) -> &Arc<Agents> {
+        &self.inner.agents
     }
 
     /// Where runs are kept.
@@ -288,14 +285,6 @@ impl Inner {
         self.now()
             .saturating_add(self.options.lease)
             .unwrap_or(Timestamp::MAX)
-    }
-
-    pub(crate) fn models(&self) -> Models {
-        lock(&self.models).clone()
-    }
-
-    pub(crate) fn budgets(&self) -> Arc<Budgets> {
-        Arc::clone(&lock(&self.budgets))
     }
 
     pub(crate) fn has_listeners(&self) -> bool {

@@ -244,7 +244,7 @@ impl Inner {
         let outage = failure(ending.finished).and_then(|failure| failure.outage.as_deref());
         match (ending.finished.outcome, outage) {
             (Outcome::Success, _) if alerted.is_some() => {
-                let ended = self.end_incidents(&row.text.skill, at).await?;
+                let ended = self.incidents.end_for(&row.text.skill, at).await?;
                 Ok(match ended {
                     None => KnownOutage::No,
                     Some(ended) if ended.told_elsewhere => KnownOutage::Told,
@@ -255,7 +255,7 @@ impl Inner {
                 if unattended && !aftermath::is_folded(alerted, at) =>
             {
                 let (skill, run) = (&row.text.skill, run.id.as_str());
-                let known = self.join_incident(outage, skill, run, at).await?;
+                let known = self.incidents.join(outage, skill, run, at).await?;
                 Ok(if known {
                     KnownOutage::Told
                 } else {

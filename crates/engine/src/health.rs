@@ -159,7 +159,7 @@ impl Engine {
         // Runs that meet a server which was told of tell nothing more.
         for server in changes.new.into_iter().filter_map(|it| it.server) {
             let outage = Outage::Server(server);
-            self.inner.report_incident(&outage, now).await?;
+            self.inner.incidents.report(&outage, now).await?;
         }
         let report = Report {
             next_at: next_on_grid(last.next_at, every, planned),
@@ -214,7 +214,7 @@ impl Engine {
             let open = match problem.server.clone() {
                 Some(server) => {
                     let outage = Outage::Server(server);
-                    self.inner.end_reported(&outage, now).await?
+                    self.inner.incidents.end_reported(&outage, now).await?
                 }
                 None => true,
             };
@@ -231,8 +231,18 @@ impl Engine {
             FAILING | PRIVATE => Ok(true),
             // `deft tick --now` settles slots ahead of the clock on purpose.
             CLOCK => Ok(self.inner.base.held_schedule_time().is_some()),
-            SERVERS => self.inner.is_known(&Outage::Server(subject), now).await,
-            MODELS => self.inner.is_known(&Outage::Model(subject), now).await,
+            SERVERS => {
+                self.inner
+                    .incidents
+                    .is_known(&Outage::Server(subject), now)
+                    .await
+            }
+            MODELS => {
+                self.inner
+                    .incidents
+                    .is_known(&Outage::Model(subject), now)
+                    .await
+            }
             _ => Ok(false),
         }
     }

@@ -12,7 +12,6 @@
 mod admit;
 mod agent;
 mod ask;
-mod authority;
 mod cache;
 mod claim;
 mod drive;
@@ -20,7 +19,6 @@ mod engine;
 mod events;
 mod finish;
 mod health;
-mod incident;
 mod inputs;
 mod jobs;
 mod loss;
@@ -41,7 +39,6 @@ mod reply;
 mod secrets;
 mod serve;
 mod session_log;
-mod standing_grants;
 mod summary;
 mod ticker;
 mod tools_ahead;
@@ -49,11 +46,11 @@ mod view;
 mod waiting;
 
 pub use admit::{Admission, Fire, Parent};
-pub use agent::{
-    AGENT_TOOLS, AgentOptions, AgentPause, Budgets, DayBudget, Hear, MEMORY_TOOLS, Said, Say,
-    Stands, Unanswered,
-};
+pub use agent::{Hear, Said, Say, Stands, Unanswered};
 pub use ask::{Answered, Asker, Attention, Question, Responds, Response};
+pub use deft_agents::{
+    AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,
+};
 pub use deft_base::{Clock, Error, SystemClock};
 pub use deft_library::{
     CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, Skills, Stored,
@@ -73,6 +70,5 @@ pub use pulse::{Ahead, ClockCheck};
 pub use record::Published;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
-pub use standing_grants::allows_tool;
 pub use ticker::Ticked;
 pub use view::run_json;

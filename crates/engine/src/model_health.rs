@@ -100,14 +100,14 @@ impl Engine {
         let models = self.local_servers().into_iter();
         let models = models.flat_map(|server| server.models);
         let pings = models.map(|model| async move {
-            let answered = self.inner.models().ping(&model, PATIENCE).await;
+            let answered = self.inner.agents.models().ping(&model, PATIENCE).await;
             (model, answered)
         });
         futures_util::future::join_all(pings).await
     }
 
     fn local_servers(&self) -> Vec<ModelServer> {
-        let models = self.inner.models();
+        let models = self.inner.agents.models();
         let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for model in models.list().iter().filter(|model| model.is_local()) {
             let address = model
@@ -172,7 +172,7 @@ impl Engine {
         else {
             return Ok(());
         };
-        let answered = self.inner.models().ping(model, PATIENCE).await;
+        let answered = self.inner.agents.models().ping(model, PATIENCE).await;
         health.asked_at = Some(now);
         match answered {
             Ok(()) => {
@@ -223,7 +223,7 @@ impl Engine {
         let key = format!("model:{} lost {since}", server.address);
         let mut known = false;
         for outage in server.outages() {
-            known |= self.inner.watch_incident(&outage, &key, now).await?;
+            known |= self.inner.incidents.watch(&outage, &key, now).await?;
         }
         if known {
             return Ok(LossAlert::ByRun);
@@ -252,7 +252,7 @@ impl Engine {
             self.tell_health(key, title, text, now).await?;
         }
         for outage in server.outages() {
-            self.inner.end_watched(&outage, now).await?;
+            self.inner.incidents.end_watched(&outage, now).await?;
         }
         Ok(())
     }

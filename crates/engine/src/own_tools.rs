@@ -21,7 +21,7 @@ impl Engine {
     /// Puts deft's own tools into the router.
     pub fn register_tools(&self) {
         self.register_agent_tools();
-        self.register_memory_tools();
+        self.agents().register_memory_tools();
         for schema in tool_schemas() {
             let Some(effects) = effects(schema.name) else {
                 continue;
@@ -49,7 +49,7 @@ pub fn is_own_tool(name: &str) -> bool {
 /// Puts deft's own tools into a router that is only looked at.
 pub fn show_own_tools(router: &Router) {
     crate::agent::show_agent_tools(router);
-    crate::agent::show_memory_tools(router);
+    deft_agents::show_memory_tools(router);
     for schema in tool_schemas() {
         let Some(effects) = effects(schema.name) else {
             continue;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use deft_agents::Payer;
 use deft_compute::{Error as ComputeError, Job, Kind, Session};
 use deft_library::Pinned;
 use deft_model::{Authority, Failure, FailureClass, Object, RunId, scatter};
@@ -18,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Came, Payer};
+use crate::agent::Came;
 use crate::ask::Question;
 use crate::cache;
 use crate::engine::Inner;
@@ -165,6 +166,7 @@ impl Performer {
     ) -> Result<Value, Failure> {
         let authority = request.authority.as_deref();
         self.engine
+            .agents
             .decide_call(authority, tool, args, request.agreed)?;
         let call = ToolCall {
             key: request.key.clone(),
@@ -354,7 +356,7 @@ impl Performer {
         self.secrets.add(pinned.plan.secrets(), source)?;
         self.engine.learn_tools(&pinned).await;
         if pinned.skill.policy.authority.is_some() {
-            self.engine.read_grants_again().await;
+            self.engine.agents.read_grants_again().await;
         }
         self.engine
             .keep(&pinned)
@@ -373,6 +375,7 @@ impl Performer {
         let begun = Instant::now();
         let allowed = self
             .engine
+            .agents
             .refuse_unasked(authority.as_ref(), &heal.tool, &heal.args);
         if let Err(failure) = allowed {
             return Done::Healed {

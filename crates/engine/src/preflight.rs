@@ -8,6 +8,7 @@ mod calendar;
 
 use std::sync::Arc;
 
+use deft_agents::{Brief, failed};
 use deft_compute::{Job, Kind};
 use deft_library::Pinned;
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
@@ -17,7 +18,6 @@ use deft_tools::{Call, Found, Router};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agent::{Brief, failed};
 use crate::engine::Inner;
 
 /// The tool behind the check of mail that the seeds name.
@@ -131,7 +131,8 @@ impl Inner {
         args: Object,
         authority: Option<&Authority>,
     ) -> Result<Value, String> {
-        self.refuse_unasked(authority, tool, &args)
+        self.agents
+            .refuse_unasked(authority, tool, &args)
             .map_err(|failure| failure.message)?;
         if authority.is_some() && changes_deft(&self.parts.router, tool, &args) {
             return Err(format!(

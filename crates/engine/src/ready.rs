@@ -56,6 +56,6 @@ impl Inner {
     /// Whether a model would run a skill, and there is none.
     pub(crate) fn lacks_model(&self, row: &SkillRow) -> bool {
         let thinks = row.text.tier == Tier::Agent.to_string();
-        thinks && !self.has_model(&row.text.agent_id)
+        thinks && !self.agents.has_model(&row.text.agent_id)
     }
 }

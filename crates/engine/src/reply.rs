@@ -7,6 +7,7 @@
 //!
 //! Not here: how it is carried (`courier.rs`), and what it looks like where it arrives.
 
+use deft_agents::{answer_to, text_of};
 use deft_model::{Failure, RunId, RunStatus};
 use deft_outbox::{Kind, Notice};
 use deft_store::{NoticeFilter, RunRow, Write};
@@ -14,7 +15,6 @@ use deft_workflow::Finished;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agent::{answer_to, text_of};
 use crate::ask::Question;
 use crate::engine::Inner;
 use crate::{Engine, Error, finish};

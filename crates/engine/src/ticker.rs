@@ -258,7 +258,7 @@ impl Engine {
                 Err(why) => check_failed = Some(why),
             }
         }
-        if let Some(why) = self.inner.budget_spent(&pinned).await {
+        if let Some(why) = self.inner.agents.budget_spent(&pinned).await {
             let failure = Failure::new(FailureClass::Budget, why);
             return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
         }

@@ -69,7 +69,7 @@ impl Inner {
     /// Whether the tools of a skill are there, their servers answer, and its agent has a model.
     fn has_needs(&self, pinned: &Pinned, servers: &[Health]) -> bool {
         let skill = &pinned.skill;
-        if skill.tier() == Tier::Agent && !self.has_model(&skill.policy.agent_id) {
+        if skill.tier() == Tier::Agent && !self.agents.has_model(&skill.policy.agent_id) {
             return false;
         }
         let mut tools = pinned.plan.steps().flat_map(|step| match &step.action {
@@ -110,7 +110,7 @@ impl Inner {
         }
         let known = match missing.outage.as_deref() {
             Some(outage) => {
-                let known = self.join_incident(outage, &run.skill, run.id.as_str(), at);
+                let known = self.incidents.join(outage, &run.skill, run.id.as_str(), at);
                 known.await.unwrap_or(false)
             }
             None => false,

@@ -8,6 +8,7 @@ pub mod aftermath;
 mod changes;
 mod commands;
 pub mod grants;
+mod incident;
 mod known;
 mod lookup;
 mod overlay;
@@ -29,6 +30,7 @@ use deft_store::Store;
 use deft_tools::Router;
 
 pub use commands::{Command, CommandSkills, Commands, handler, handler_tool, is_read_only};
+pub use incident::{EndedIncident, Incidents};
 pub use known::{Entries, SkillSet, is_record};
 pub use lookup::Named;
 pub use overlay::{Overlay, fields};

@@ -192,7 +192,7 @@ impl Host {
         let agents: BTreeSet<String> = rows.iter().filter_map(name).collect();
         let mut paused = Vec::new();
         for agent in agents {
-            let pause = self.engine.agent_paused(&agent).await;
+            let pause = self.engine.agents().agent_paused(&agent).await;
             if let Some(pause) = pause.map_err(|error| failure(&error))? {
                 paused.push(Paused {
                     agent,
@@ -408,7 +408,7 @@ impl Talk for Host {
 
     fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool> {
         Box::pin(async move {
-            let resumed = self.engine.resume_agent(agent).await;
+            let resumed = self.engine.agents().resume_agent(agent).await;
             resumed.map_err(|error| failure(&error))
         })
     }

@@ -125,7 +125,7 @@ impl Seen {
                 call,
                 dispatch,
             } => {
-                let view = self.call(place(turn, call), super::tools::DISPATCH_AGENT);
+                let view = self.call(place(turn, call), deft_agents::DISPATCH_AGENT);
                 let mission = json!(dispatch.mission);
                 view.args = Object::from_iter([
                     ("agent_id".to_owned(), json!(dispatch.agent_id)),

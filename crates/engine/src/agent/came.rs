@@ -1,13 +1,13 @@
 //! What came of something that an agent asked for, and the event for it.
 
 use deft_agent::{Address, Event as AgentEvent, Machine as Agent, Reply, Setup, What};
+use deft_agents::Exhaustion;
 use deft_llm::Answer as ModelAnswer;
 use deft_model::{Failure, FailureClass};
 use deft_store::Write;
 use deft_workflow::Answer;
 use serde_json::Value;
 
-use super::Exhaustion;
 use crate::ask::{self, Question};
 
 /// A turn of an agent.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use deft_agents::{ALONE, ANSWER_TO, asked, conversation_of, text_of};
 use deft_base::hex_digest;
 use deft_model::{
     Action, Body, Dialect, Failure, Input, InputType, Object, OpenSpec, Policy, Skill, SkillId,
@@ -12,14 +13,7 @@ use deft_store::{ConversationFilter, NewConversation, RunRow, Write};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::history::{asked, text_of};
 use crate::{Admission, Attention, CHAT_SKILL, Engine, Error, Fire};
-
-/// The input that says where the answer goes.
-const ANSWER_TO: &str = "answer_to";
-
-/// The input that says that nobody reads along.
-const ALONE: &str = "alone";
 
 /// The longest title that a conversation gets from its first message.
 const TITLE: usize = 80;
@@ -83,7 +77,7 @@ impl Engine {
     /// Skills that an agent may use: ids and descriptions.
     pub async fn skills_of(&self, agent: Option<&str>) -> Vec<(String, String)> {
         let agent = agent.unwrap_or(&self.inner.options.agent.default);
-        let Some(agent) = self.inner.agent_definition(agent) else {
+        let Some(agent) = self.inner.agents.agent_definition(agent) else {
             return Vec::new();
         };
         let known = self.library().all_skills().await;
@@ -96,15 +90,14 @@ impl Engine {
 
     /// Why no model speaks for an agent, or for the usual one, if none does.
     pub fn check_model(&self, agent: Option<&str>) -> Result<(), Failure> {
-        let usual = &self.inner.options.agent.default;
-        self.inner.voice(agent.unwrap_or(usual)).map(drop)
+        self.inner.agents.check_model(agent)
     }
 
     /// Says why there is no agent of this name, if there is none.
     pub fn check_agent(&self, name: &str) -> Result<(), Error> {
-        match self.inner.agent_definition(name) {
+        match self.inner.agents.agent_definition(name) {
             Some(_) => Ok(()),
-            None => Err(self.inner.no_agent(name)),
+            None => Err(self.inner.agents.no_agent(name)),
         }
     }
 
@@ -131,8 +124,8 @@ impl Engine {
             });
         }
         let agent = say.agent.clone().unwrap_or_else(usual);
-        if self.inner.agent_definition(&agent).is_none() {
-            return Err(self.inner.no_agent(&agent));
+        if self.inner.agents.agent_definition(&agent).is_none() {
+            return Err(self.inner.agents.no_agent(&agent));
         }
         let title: String = say.text.trim().chars().take(TITLE).collect();
         let new = NewConversation {
@@ -157,7 +150,7 @@ impl Engine {
     /// The run that answers. The words of the person are stored with it, so that they are in their
     /// conversation from then on, whatever becomes of the answer.
     fn chat_fire(&self, say: &Say, place: &Place) -> Fire {
-        let max_steps = self.inner.agent_definition(&place.agent);
+        let max_steps = self.inner.agents.agent_definition(&place.agent);
         let max_steps = max_steps.and_then(|agent| agent.max_steps);
         let max_steps = max_steps.unwrap_or(self.inner.options.agent.max_steps);
         let mut inputs = Object::from_iter([
@@ -190,30 +183,6 @@ struct Place {
     agent: String,
     /// The conversation, if it begins with this.
     opens: Option<NewConversation>,
-}
-
-/// The conversation that a run belongs to, if it is a chat.
-pub(super) fn conversation_of(run: &RunRow) -> Option<String> {
-    if run.skill != CHAT_SKILL {
-        return None;
-    }
-    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
-    inputs["conversation"].as_str().map(str::to_owned)
-}
-
-/// Whether a chat has nobody who reads along.
-pub(super) fn is_alone(run: &RunRow) -> bool {
-    let inputs: Value = serde_json::from_str(&run.inputs).unwrap_or_default();
-    !inputs[ALONE].is_null()
-}
-
-/// Where the answer of a chat goes by way of the outbox, if anywhere.
-pub(crate) fn answer_to(run: &RunRow) -> Option<String> {
-    if run.skill != CHAT_SKILL {
-        return None;
-    }
-    let inputs: Value = serde_json::from_str(&run.inputs).ok()?;
-    inputs[ANSWER_TO].as_str().map(str::to_owned)
 }
 
 /// One agent step that is given the message.

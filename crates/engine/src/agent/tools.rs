@@ -4,6 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
+use deft_agents::{BY_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
 use deft_command::{CommandResult, Problem};
 use deft_library::Pinned;
 use deft_library::denied;
@@ -16,27 +17,9 @@ use deft_store::RunRow;
 use deft_tools::{Context, Definition, Router};
 use serde_json::{Value, json};
 
-use crate::authority::inside;
 use crate::engine::Inner;
 use crate::own_tools::failure;
 use crate::{Admission, Engine, Fire};
-
-/// Runs a skill and gives its outputs (S3.25).
-pub(crate) const SKILL_RUN: &str = "skill_run";
-/// Loads the text of a skill (S4.11).
-pub(crate) const SKILL: &str = "skill";
-/// Shows domains and pages (S2.24 to S2.27).
-pub(crate) const GET_SKILL: &str = "get_skill";
-/// The older way to run a command (S2.50).
-pub(crate) const USE_SKILL: &str = "use_skill";
-/// Sends an agent out (S2.59).
-pub(crate) const DISPATCH_AGENT: &str = "dispatch_agent";
-
-/// The names of all of them.
-pub const TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_AGENT];
-
-/// What fired a run that an agent asked for.
-pub(crate) const BY_AGENT: &str = "agent";
 
 fn definitions() -> Vec<Definition> {
     let text = |about: &str| json!({ "type": "string", "description": about });

@@ -3,11 +3,12 @@
 //!
 //! Not here: runs that are no chats, which whoever stays around goes on with (`recover.rs`).
 
+use deft_agents::conversation_of;
 use deft_model::{RunId, RunStatus};
 use deft_store::{RunFilter, RunRow};
 use serde_json::Value;
 
-use super::say::{Said, conversation_of};
+use super::say::Said;
 use crate::{Attention, CHAT_SKILL, Engine, Error};
 
 /// A message without an answer.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use deft_agents::answer_to;
 use deft_model::Failure;
 use deft_workflow::{Event, Machine, Path};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::Driver;
-use crate::agent::answer_to;
 use crate::perform::Done;
 use crate::waiting;
 

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent, What};
+use deft_agents::{AgentFacts, Brief};
 use deft_model::{Effects, Exhausted, Failure, FailureClass, Object, Tier};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path, ToolMark};
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use crate::CHAT_SKILL;
-use crate::agent::{AgentFacts, Brief, Came, Heard, Job, Span, answer_value};
+use crate::agent::{Came, Heard, Job, Span, answer_value};
 use crate::ask::{self, Question};
 use crate::perform::{Done, cancelled};
 
@@ -149,7 +150,7 @@ impl Driver {
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
         };
-        let facts = AgentFacts::new(&self.engine, calls_elsewhere);
+        let facts = AgentFacts::new(&self.engine.agents, calls_elsewhere);
         let events = thinking.machine.advance(&facts);
         let fresh = thinking.machine.take_actions();
         let finished = thinking.machine.finished().cloned();
@@ -209,7 +210,7 @@ impl Driver {
             Next::Retry { .. } | Next::Wait { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
-            let said = crate::agent::said(&thinking.machine, &self.run, failure, now);
+            let said = deft_agents::said(&thinking.machine, &self.run, failure, now);
             self.journal.write(said);
         }
     }
@@ -282,7 +283,7 @@ impl Driver {
         let now = self.engine.now();
         if matches!(event.what, What::Began(_)) && event.agent.is_root() {
             // Whoever looks at the conversation meanwhile sees what is worked on.
-            let begun = crate::agent::begun(&thinking.machine, now);
+            let begun = deft_agents::begun(&thinking.machine, now);
             self.journal.write(begun);
         }
         self.note_thought(now, path, event);
@@ -356,7 +357,9 @@ impl Driver {
             return None;
         }
         let setup = self.agents.get(path)?.machine.setup(agent)?;
-        self.engine.tool_to_remember(&setup.authority, tool, args)
+        self.engine
+            .agents
+            .tool_to_remember(&setup.authority, tool, args)
     }
 
     pub(super) fn perform_thought(&mut self, path: Path, thought: Thought) {

@@ -200,9 +200,15 @@ impl Case {
             "skills" => scene.write_skills(wish),
             "reload" => scene.write_skills(&Value::Null),
             "resume" => scene.resume(text).await,
-            "limits" => scene.world.engine.set_budgets(budgets(given)),
+            "limits" => scene.world.engine.agents().set_budgets(budgets(given)),
             "resume_agent" => {
-                let was = scene.world.engine.resume_agent(text).await.unwrap();
+                let was = scene
+                    .world
+                    .engine
+                    .agents()
+                    .resume_agent(text)
+                    .await
+                    .unwrap();
                 assert!(was, "{text} was not paused");
             }
             "cancel" => {

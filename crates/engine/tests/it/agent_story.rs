@@ -244,7 +244,13 @@ async fn stored(scene: &Scene, out: &mut String) {
         .filter_map(|scope| Some(scope.split_once('@')?.0))
         .collect();
     for agent in agents {
-        let pause = scene.world.engine.agent_paused(agent).await.unwrap();
+        let pause = scene
+            .world
+            .engine
+            .agents()
+            .agent_paused(agent)
+            .await
+            .unwrap();
         if let Some(AgentPause {
             why, lifts_itself, ..
         }) = pause

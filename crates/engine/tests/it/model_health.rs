@@ -206,7 +206,10 @@ async fn models_of_one_server_are_one_alert() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world = world(&store, &server, &[GREETS]);
     let models = ["small", "large"].map(|name| model(name, &server.url));
-    world.engine.set_models(Models::new(models.to_vec()));
+    world
+        .engine
+        .agents()
+        .set_models(Models::new(models.to_vec()));
     server.set_down(true);
     for _ in 0..4 {
         world.engine.check_models().await.unwrap();

@@ -73,7 +73,7 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
         assert_eq!(why, "tool: no model is configured");
         assert_eq!(t.standing("thinks").await, "on, next 14:00");
         let (models, asked) = thinker(|_, _| Ok(says("Done.")));
-        t.world.engine.set_models(models);
+        t.world.engine.agents().set_models(models);
         t.world.clock.set(at("13:35"));
         t.drain().await;
         assert_eq!(t.slots("thinks").await, ["13:30 success"]);
@@ -88,7 +88,7 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
 async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
     both(async |t: Times| {
         let (models, asked) = thinker(|_, _| Ok(says("Done.")));
-        t.world.engine.set_models(models);
+        t.world.engine.agents().set_models(models);
         let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
         let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result == 'fine'"}});
         t.add(with(thinks.clone(), check)).await;
@@ -243,7 +243,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
         assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
         assert_eq!(t.standing("thinks").await, "off (missing_tools)");
         let (models, _) = thinker(|_, _| Ok(says("Done.")));
-        t.world.engine.set_models(models);
+        t.world.engine.agents().set_models(models);
         assert_eq!(t.tick("13:06").await.enabled, ["thinks"]);
         assert_eq!(t.standing("thinks").await, "on, next 13:16");
     })

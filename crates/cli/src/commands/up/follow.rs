@@ -129,8 +129,8 @@ impl Follower {
     fn take(&self, config: Config) {
         self.channel.follow(&config);
         self.bot.send_replace(telegram::Settings::of(&config));
-        self.engine.set_models(app::models(&config));
-        self.engine.set_budgets(config.budgets());
+        self.engine.agents().set_models(app::models(&config));
+        self.engine.agents().set_budgets(config.budgets());
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
         tracing::info!(

@@ -4,46 +4,48 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_agent::{Address, ConversationRef, Event as AgentEvent, Machine as Agent, What};
+use deft_base::Error;
 use deft_model::{Failure, Message, RunId, estimate_tokens};
 use deft_store::{MessageRow, NewMessage, RunRow, Write};
 use deft_workflow::{Event, Path};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::say::conversation_of;
-use crate::Error;
-use crate::engine::Inner;
+use crate::Agents;
+use crate::chat_run::conversation_of;
 
 /// How many messages of a conversation are looked at.
 const MOST_MESSAGES: u32 = 400;
 
-/// The agents of a run, as its journal tells them.
-pub(crate) async fn agents_of(
-    engine: &Inner,
-    run: &RunRow,
-    events: &[(Timestamp, Event)],
-) -> Result<Vec<(Path, Agent)>, Error> {
-    let mut journals: Vec<(Path, Vec<AgentEvent>)> = Vec::new();
-    let mut places: HashMap<Path, usize> = HashMap::new();
-    for (_, event) in events {
-        if let Event::Agent { path, event } = event {
-            let place = *places.entry(path.clone()).or_insert_with(|| {
-                journals.push((path.clone(), Vec::new()));
-                journals.len() - 1
-            });
-            let mut event = (**event).clone();
-            engine.put_history_back(&mut event, &run.id).await?;
-            journals[place].1.push(event);
+impl Agents {
+    /// The agents of a run, as its journal tells them.
+    pub async fn replay(
+        &self,
+        run: &RunRow,
+        events: &[(Timestamp, Event)],
+    ) -> Result<Vec<(Path, Agent)>, Error> {
+        let mut journals: Vec<(Path, Vec<AgentEvent>)> = Vec::new();
+        let mut places: HashMap<Path, usize> = HashMap::new();
+        for (_, event) in events {
+            if let Event::Agent { path, event } = event {
+                let place = *places.entry(path.clone()).or_insert_with(|| {
+                    journals.push((path.clone(), Vec::new()));
+                    journals.len() - 1
+                });
+                let mut event = (**event).clone();
+                self.put_history_back(&mut event, &run.id).await?;
+                journals[place].1.push(event);
+            }
         }
+        let replayed = journals.into_iter().map(|(path, events)| {
+            let machine = Agent::replay(&events).map_err(|diverged| Error::Replay {
+                run: run.id.to_string(),
+                why: diverged.to_string(),
+            })?;
+            Ok((path, machine))
+        });
+        replayed.collect()
     }
-    let replayed = journals.into_iter().map(|(path, events)| {
-        let machine = Agent::replay(&events).map_err(|diverged| Error::Replay {
-            run: run.id.to_string(),
-            why: diverged.to_string(),
-        })?;
-        Ok((path, machine))
-    });
-    replayed.collect()
 }
 
 /// Where the places begin at which a run says how it ended without success: behind everything that
@@ -52,12 +54,7 @@ const NOTES: u32 = 1 << 31;
 
 /// What an agent said and heard, for its conversation. What may still change is not said: a run
 /// that is resumed says it then, and what is said stays.
-pub(crate) fn said(
-    machine: &Agent,
-    run: &RunRow,
-    failure: Option<&Failure>,
-    at: Timestamp,
-) -> Vec<Write> {
+pub fn said(machine: &Agent, run: &RunRow, failure: Option<&Failure>, at: Timestamp) -> Vec<Write> {
     let root = Address::root();
     let begun = machine.setup(&root);
     let reference = begun.and_then(|setup| setup.conversation.as_ref());
@@ -80,13 +77,13 @@ pub(crate) fn said(
 
 /// The first words of a run in its conversation: what it is asked. They are said when it is
 /// admitted or when its agent begins, and what it says at its end comes behind them.
-pub(crate) fn asked(conversation: &str, text: &str, at: Timestamp) -> Write {
+pub fn asked(conversation: &str, text: &str, at: Timestamp) -> Write {
     let text = text.to_owned();
     say(conversation, 0, &[Message::User { text }], at)
 }
 
 /// The first words of an agent that begins.
-pub(crate) fn begun(machine: &Agent, at: Timestamp) -> Option<Write> {
+pub fn begun(machine: &Agent, at: Timestamp) -> Option<Write> {
     let setup = machine.setup(&Address::root())?;
     let conversation = setup.conversation.as_ref()?;
     Some(asked(&conversation.id, &setup.task, at))
@@ -152,7 +149,7 @@ pub(super) fn message_of(row: &MessageRow) -> Option<Message> {
     serde_json::from_str(&row.body).ok()
 }
 
-impl Inner {
+impl Agents {
     /// The end of a conversation that a model is told, as far as it fits.
     /// What the run itself has said already is not told as something that was said before.
     pub(crate) async fn history(
@@ -161,7 +158,7 @@ impl Inner {
         run: Option<&RunId>,
         tokens: u64,
     ) -> Result<(ConversationRef, Arc<[Message]>), Error> {
-        let row = self.parts.store.conversation(conversation).await?;
+        let row = self.store().conversation(conversation).await?;
         let upto = row.map_or(0, |row| row.message_count);
         let after = upto.saturating_sub(u64::from(MOST_MESSAGES));
         let mut rows = self.messages(conversation, after, upto).await?;
@@ -197,7 +194,7 @@ impl Inner {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let store = &self.parts.store;
+        let store = self.store();
         Ok(store.messages(conversation, after, limit).await?)
     }
 
@@ -217,7 +214,7 @@ impl Inner {
 }
 
 /// The text of an answer in the outputs of a run.
-pub(crate) fn text_of(outputs: &Value) -> String {
+pub fn text_of(outputs: &Value) -> String {
     match outputs {
         Value::String(text) => text.clone(),
         Value::Object(map) => match map.get("text").or_else(|| map.get("agent")) {

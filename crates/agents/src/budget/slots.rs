@@ -7,12 +7,12 @@ use deft_store::{RunFilter, SpentFilter};
 
 use super::bounds::micros;
 use super::dollars;
-use crate::engine::Inner;
+use crate::Agents;
 
-impl Inner {
+impl Agents {
     /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
     /// skipped then.
-    pub(crate) async fn budget_spent(&self, pinned: &Pinned) -> Option<String> {
+    pub async fn budget_spent(&self, pinned: &Pinned) -> Option<String> {
         let skill = &pinned.skill;
         let budget = skill.policy.budget.as_ref()?;
         let skips = budget.on_exhausted == Exhausted::Skip && budget.per == BudgetPeriod::Day;
@@ -24,7 +24,7 @@ impl Inner {
             scope: Some(format!("skill:{}@{day}", skill.id)),
             ..SpentFilter::default()
         };
-        let rows = self.parts.store.spent(filter).await.ok()?;
+        let rows = self.store().spent(filter).await.ok()?;
         let spent = rows.first()?;
         if let Some(why) = self.refused_today(pinned, day).await {
             return Some(why);
@@ -52,7 +52,7 @@ impl Inner {
             limit: Some(1),
             ..RunFilter::default()
         };
-        let last = self.parts.store.runs(filter).await.ok()?.pop()?;
+        let last = self.store().runs(filter).await.ok()?.pop()?;
         let zone = pinned.skill.policy.timezone.as_deref();
         let zoned = zone.and_then(|zone| last.admitted_at.in_tz(zone).ok());
         let zoned = zoned.unwrap_or_else(|| last.admitted_at.to_zoned(self.base.host_zone()));

@@ -12,9 +12,9 @@ use deft_model::Message;
 use deft_registry::Snapshot;
 use deft_tools::ToolInfo;
 
-use super::offers::{is_called, on_the_wire};
-use super::reach::Occasion;
-use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::offers::{is_called, on_the_wire};
+use crate::reach::Occasion;
+use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
 /// How many tools are offered because their names are close to the message.
 const MOST_CLOSE: usize = 3;

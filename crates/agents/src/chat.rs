@@ -8,12 +8,12 @@ use deft_store::{FactFilter, RunRow};
 use serde_json::Value;
 
 use super::Brief;
-use super::memory::is_told;
-use super::prepare::{Reach, failed};
-use super::reach::Occasion;
-use super::say::is_alone;
-use super::tools::{GET_SKILL, SKILL, USE_SKILL};
-use crate::Engine;
+use crate::Agents;
+use crate::chat_run::is_alone;
+use crate::memory::is_told;
+use crate::prepare::{Reach, failed};
+use crate::reach::Occasion;
+use crate::tool_names::{GET_SKILL, SKILL, USE_SKILL};
 
 /// Tools with which commands are called; who writes commands needs none of them.
 pub(super) const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];
@@ -24,7 +24,7 @@ const MOST_FACTS: usize = 20;
 /// How many facts are read for them, as those of failed jobs are among them.
 const FACTS_READ: u32 = 500;
 
-impl Engine {
+impl Agents {
     /// A message of a person: what the agent may use, playbooks, memory, and what was said before.
     pub(crate) async fn chat_setup(
         &self,
@@ -35,7 +35,7 @@ impl Engine {
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
         let attended = !is_alone(&brief.run);
-        let said = Told {
+        let said = ChatMessage {
             message: &brief.instructions,
             attended,
         };
@@ -49,31 +49,30 @@ impl Engine {
     }
 
     /// What an agent would be told in a conversation, and what is worth knowing about that.
-    pub(crate) async fn chat_preview(
+    pub async fn chat_preview(
         &self,
         agent: &str,
-        Told { message, attended }: Told<'_>,
+        ChatMessage { message, attended }: ChatMessage<'_>,
         conversation: &str,
         run: Option<&RunRow>,
     ) -> Result<Preview, Failure> {
-        let inner = &self.inner;
-        let voice = inner.voice(agent)?;
-        let known = self.library().all_skills().await;
+        let voice = self.voice(agent)?;
+        let known = self.library.all_skills().await;
         let snapshot = &known.all;
         let classified = known.playbooks(message);
-        let budget = inner.options.agent.history_tokens;
-        let history = inner.history(conversation, run.map(|run| &run.id), budget);
+        let budget = self.options.history_tokens;
+        let history = self.history(conversation, run.map(|run| &run.id), budget);
         let (reference, history) = history.await.map_err(|error| failed(&error))?;
         // A server that has not been asked yet may have what is needed.
-        drop(inner.parts.router.listed().await);
-        let entries = known.entries(&voice.agent, &inner.library.commands(&known.all));
+        drop(self.router.listed().await);
+        let entries = known.entries(&voice.agent, &self.library.commands(&known.all));
         let occasion = Occasion {
             message,
             playbooks: &classified,
             history: &history,
             entries: &entries,
         };
-        let (reach, others) = inner.chat_reach(&voice, snapshot, &occasion);
+        let (reach, others) = self.chat_reach(&voice, snapshot, &occasion);
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let texts: Vec<(String, String, String)> = classified
             .matched
@@ -92,7 +91,7 @@ impl Engine {
         let loadable = loadable(&reach.tools);
         let lacks = lacks(&reach);
         let facts = self.facts_for_prompt().await;
-        let under_way = inner.under_way(conversation, run).await;
+        let under_way = self.under_way(conversation, run).await;
         let prompt = assemble(
             &PromptInput {
                 own: &voice.agent.prompt.read(),
@@ -108,10 +107,10 @@ impl Engine {
                 message,
                 playbooks: &playbooks,
                 also_matched: &also,
-                user: &inner.options.agent.user,
+                user: &self.options.user,
                 facts: &facts,
                 task: &under_way,
-                now: &inner.time_in_words(),
+                now: &self.time_in_words(),
                 attended,
                 ..PromptInput::default()
             },
@@ -122,7 +121,7 @@ impl Engine {
             let left_out = reach.left_out.join(", ");
             tracing::warn!(%left_out, "tools do not fit and are not offered");
         }
-        let approve = inner.approvals(&voice.agent);
+        let approve = self.approvals(&voice.agent);
         let authority = Authority {
             agent: voice.agent.id.clone(),
             attended,
@@ -145,7 +144,7 @@ impl Engine {
             shelf: reach.shelf,
             skills: reach.skills,
             must_call: Vec::new(),
-            limits: inner.limits(inner.options.agent.max_steps, voice.context),
+            limits: self.limits(self.options.max_steps, voice.context),
             authority,
         };
         Ok(Preview {
@@ -167,18 +166,21 @@ impl Engine {
 }
 
 /// What somebody says, and whether they can be asked something.
-pub(crate) struct Told<'a> {
-    pub(crate) message: &'a str,
-    pub(crate) attended: bool,
+pub struct ChatMessage<'a> {
+    /// The message.
+    pub message: &'a str,
+    /// Whether a person can be asked something.
+    pub attended: bool,
 }
 
 /// What an agent would be told, and what is worth knowing about that.
-pub(crate) struct Preview {
-    pub(crate) setup: Setup,
+pub struct Preview {
+    /// What the agent begins with.
+    pub setup: Setup,
     /// How long each section of the prompt is, in characters.
-    pub(crate) sections: Vec<(Section, usize)>,
+    pub sections: Vec<(Section, usize)>,
     /// Why it is as it is, and what was left out.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// The skills that the `skill` tool lists, if it is offered.

@@ -18,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 pub use pause::AgentPause;
 
-pub(crate) use bounds::{Payer, payers};
+pub use bounds::{Payer, payers};
 
-use crate::engine::Inner;
+use crate::Agents;
 use bounds::{Bound, Whose};
 
 /// How long a question waits for what other calls hold, and how often it looks. Both pass as calls do,
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What one question may cost, and what it counts against.
-pub(crate) struct Spending {
+pub struct Spending {
     agent: String,
     /// The agent that asks, where it was sent out.
     below: Option<String>,
@@ -42,33 +42,37 @@ pub(crate) struct Spending {
 }
 
 /// Who pays for a question.
-pub(crate) struct Paying<'a> {
+pub struct Paying<'a> {
     /// The agent of the step, and the one that asks where it was sent out: both pay.
-    pub(crate) agent: &'a str,
-    pub(crate) below: Option<&'a str>,
+    pub agent: &'a str,
+    /// The agent that was dispatched.
+    pub below: Option<&'a str>,
     /// The skills, the run's own first.
-    pub(crate) skills: &'a [Payer],
+    pub skills: &'a [Payer],
 }
 
 /// A question that may not be asked.
-pub(crate) struct Broke {
-    pub(crate) failure: Failure,
-    pub(crate) scope: String,
+pub struct BudgetExceeded {
+    /// The failure of the question.
+    pub failure: Failure,
+    /// The budget.
+    pub scope: String,
     /// What is to happen; nothing but that it fails when absent.
-    pub(crate) then: Option<Exhaustion>,
+    pub then: Option<Exhaustion>,
 }
 
 /// A budget that is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exhaustion {
-    pub(crate) then: Exhausted,
+pub struct Exhaustion {
+    /// What its owner wants to happen.
+    pub then: Exhausted,
     /// It is that of the run's skill.
-    pub(crate) own: bool,
+    pub own: bool,
     /// It ends the whole run: it is not that of another skill inside or around.
-    pub(crate) whole: bool,
+    pub whole: bool,
 }
 
-impl Broke {
+impl BudgetExceeded {
     fn simply(failure: Failure) -> Self {
         Self {
             failure,
@@ -78,9 +82,9 @@ impl Broke {
     }
 }
 
-impl Inner {
+impl Agents {
     /// What a question would cost at most, and what it counts against.
-    pub(crate) async fn spending(
+    pub async fn spending(
         &self,
         run: &RunRow,
         paying: &Paying<'_>,
@@ -105,7 +109,7 @@ impl Inner {
             tokens,
             cost,
             prompt: (input, sent.unwrap_or_default()),
-            at: self.now(),
+            at: self.base.now(),
         }
     }
 
@@ -130,22 +134,22 @@ impl Inner {
 
     /// Reserves what a question may cost. A person who agreed to more lifts the limits that ask.
     /// What others hold and have not spent is waited for, for a while.
-    pub(crate) async fn reserve(
+    pub async fn reserve(
         &self,
         spending: &Spending,
         lease: &Lease,
         key: &str,
         lifted: bool,
         halt: &CancellationToken,
-    ) -> Result<(), Broke> {
+    ) -> Result<(), BudgetExceeded> {
         let unable = |error: deft_store::Error| {
-            Broke::simply(Failure::new(FailureClass::Other, error.to_string()))
+            BudgetExceeded::simply(Failure::new(FailureClass::Other, error.to_string()))
         };
         let below = spending.below.iter();
         for agent in std::iter::once(&spending.agent).chain(below) {
             let paused = self.check_pause(agent, &spending.bounds).await;
             if let Some(failure) = paused.map_err(unable)? {
-                return Err(Broke::simply(failure));
+                return Err(BudgetExceeded::simply(failure));
             }
         }
         let limit = |bound: &Bound| match bound.then {
@@ -172,7 +176,7 @@ impl Inner {
         };
         let since = Instant::now();
         loop {
-            let reserved = self.parts.store.reserve(lease, wish.clone()).await;
+            let reserved = self.store().reserve(lease, wish.clone()).await;
             let refusal = match reserved.map_err(unable)? {
                 Reserved::Granted => return Ok(()),
                 Reserved::Refused(refusal) => refusal,
@@ -190,7 +194,7 @@ impl Inner {
     }
 
     /// What a refusal means, and who is paused by it.
-    async fn refused(&self, spending: &Spending, refusal: Refusal) -> Broke {
+    async fn refused(&self, spending: &Spending, refusal: Refusal) -> BudgetExceeded {
         let reached = spending.bounds.iter().find(|bound| {
             let limit = &bound.limit;
             limit.scope == refusal.scope
@@ -206,7 +210,7 @@ impl Inner {
         {
             self.pause_for(agent, &failure, &bound.limit).await;
         }
-        Broke {
+        BudgetExceeded {
             failure,
             scope: refusal.scope,
             then: reached.map(|bound| Exhaustion {
@@ -218,7 +222,7 @@ impl Inner {
     }
 
     /// What is stored of a question that was answered, or was not, after so many requests.
-    pub(crate) async fn spent(
+    pub async fn spent(
         &self,
         spending: &Spending,
         key: &str,
@@ -241,7 +245,7 @@ impl Inner {
             micros: cost.micros(),
             calls: u64::from(tries.max(1)),
             agent: spending.agent.clone(),
-            at: self.now(),
+            at: self.base.now(),
         })]
     }
 }
@@ -302,7 +306,7 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
 
 /// The question is not asked, and nobody is paused for it: the budget is not spent. Its scope is told
 /// without the marks by which the skips of a day are known (`slots.rs`).
-fn held_by_others(spending: &Spending, refusal: Refusal) -> Broke {
+fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
     let what = refusal.scope.split('@').next().unwrap_or(&refusal.scope);
     let message = format!(
         "calls that are under way hold what is left of the budget of {what}, and the next question may take {} tokens",
@@ -310,7 +314,7 @@ fn held_by_others(spending: &Spending, refusal: Refusal) -> Broke {
     );
     let failure = Failure::new(FailureClass::Budget, message)
         .hint("try again when they are over; `deft budget show` says what is reserved");
-    Broke {
+    BudgetExceeded {
         failure,
         scope: refusal.scope,
         then: None,

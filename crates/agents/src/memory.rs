@@ -12,9 +12,8 @@ use deft_tools::{Context, Definition, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::history::message_of;
-use crate::Engine;
-use crate::engine::Inner;
+use crate::Agents;
+use crate::history::message_of;
 
 const CONVERSATION_LIST: &str = "conversation_list";
 const CONVERSATION_READ: &str = "conversation_read";
@@ -115,23 +114,23 @@ fn definitions() -> Vec<Definition> {
     ]
 }
 
-impl Engine {
+impl Agents {
     /// Puts these tools into the router.
-    pub(crate) fn register_memory_tools(&self) {
+    pub fn register_memory_tools(self: &Arc<Self>) {
         for definition in definitions() {
             let name = definition.name.clone();
             // The router belongs to the engine, so that its tools must not keep it alive.
-            let engine = Arc::downgrade(&self.inner);
-            self.router()
+            let agents = Arc::downgrade(self);
+            self.router
                 .register_fn(definition, move |args: Object, _: Context| {
-                    call(engine.clone(), name.clone(), args)
+                    call(agents.clone(), name.clone(), args)
                 });
         }
     }
 }
 
 /// Puts these tools into a router that is only looked at.
-pub(crate) fn show_memory_tools(router: &Router) {
+pub fn show_memory_tools(router: &Router) {
     for definition in definitions() {
         router.register_fn(definition, |_: Object, _: Context| async {
             Err(Failure::new(FailureClass::Other, "there is no engine here"))
@@ -139,21 +138,20 @@ pub(crate) fn show_memory_tools(router: &Router) {
     }
 }
 
-async fn call(engine: Weak<Inner>, tool: String, args: Object) -> Result<Value, Failure> {
-    let inner = engine
+async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value, Failure> {
+    let agents = agents
         .upgrade()
         .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
-    let engine = Engine { inner };
     let args = Args(args);
     match tool.as_str() {
-        CONVERSATION_LIST => engine.list_conversations(&args).await,
-        CONVERSATION_READ => engine.read_conversation(&args).await,
-        FACT_SAVE => engine.save_fact(&args).await,
-        FACT_LIST => engine.list_facts(&args).await,
+        CONVERSATION_LIST => agents.list_conversations(&args).await,
+        CONVERSATION_READ => agents.read_conversation(&args).await,
+        FACT_SAVE => agents.save_fact(&args).await,
+        FACT_LIST => agents.list_facts(&args).await,
         _ => {
             let id = args.0.get("id").and_then(Value::as_i64);
             let id = id.ok_or_else(|| invalid("`id` is to be the number of a fact"))?;
-            let deleted = engine.store().delete_fact(id).await;
+            let deleted = agents.store().delete_fact(id).await;
             Ok(json!({ "id": id, "deleted": deleted.map_err(|error| failed(&error))? }))
         }
     }
@@ -189,7 +187,7 @@ impl Args {
     }
 }
 
-impl Engine {
+impl Agents {
     async fn list_conversations(&self, args: &Args) -> Result<Value, Failure> {
         let after = args.instant("after")?;
         let filter = ConversationFilter {
@@ -236,13 +234,13 @@ impl Engine {
         let category = args.text("category").map(|word| word.to_lowercase());
         let category = category.unwrap_or_else(|| GENERAL.to_owned());
         check_fact(&text, &category)?;
-        let usual = &self.inner.options.agent.default;
+        let usual = &self.options.default;
         let fact = NewFact {
             agent_id: args.text("agent_id").unwrap_or_else(|| usual.clone()),
             category,
             text,
             source: None,
-            at: self.inner.now(),
+            at: self.base.now(),
         };
         let saved = self.store().save_fact(fact).await;
         let (row, new) = saved.map_err(|error| failed(&error))?;

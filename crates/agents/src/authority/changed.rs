@@ -7,7 +7,7 @@ use deft_library::{Overlay, is_record, not_named};
 use deft_model::{Authority, Object, Skill};
 use deft_records::{Target, target};
 
-use crate::engine::Inner;
+use crate::Agents;
 
 /// The tool that changes a skill.
 pub(super) const UPDATE: &str = "memory_update_skill";
@@ -15,7 +15,7 @@ pub(super) const UPDATE: &str = "memory_update_skill";
 /// The tool that deletes one.
 pub(super) const DELETE: &str = "memory_delete_skill";
 
-impl Inner {
+impl Agents {
     /// Why an agent may not change or delete a skill of a file: it is none of those it may name.
     pub(super) fn out_of_reach(
         &self,

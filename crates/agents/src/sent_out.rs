@@ -8,14 +8,14 @@ use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
 use deft_store::RunRow;
 use deft_tools::Found;
 
-use super::chat::FOR_COMMANDS;
-use super::offers;
-use super::tools::DISPATCH_AGENT;
-use crate::engine::Inner;
+use crate::Agents;
+use crate::chat::FOR_COMMANDS;
+use crate::offers;
+use crate::tool_names::DISPATCH_AGENT;
 
-impl Inner {
+impl Agents {
     /// An agent that another one sends out: nothing that the sender could not use itself.
-    pub(super) fn child_setup(
+    pub fn child_setup(
         &self,
         _run: &RunRow,
         address: &Address,
@@ -73,10 +73,10 @@ impl Inner {
         if !skills.is_empty() && mode == Mode::Tools {
             for name in FOR_COMMANDS {
                 let known = parent.tools.iter().find(|offer| offer.tool == name);
-                let approve = self.options.agent.approve.as_slice();
+                let approve = self.options.approve.as_slice();
                 let offer = match known {
                     Some(offer) => vec![offer.clone()],
-                    None => offers::exactly(&self.parts.router, &[name.to_owned()], approve)?,
+                    None => offers::exactly(&self.router, &[name.to_owned()], approve)?,
                 };
                 tools.extend(offer);
             }
@@ -124,7 +124,7 @@ impl Inner {
         let called = |it: &&Shelved| it.tool == name || it.name == name;
         let shelved = parent.shelf.iter().find(called)?;
         Some(Offer {
-            spec: offers::described(&self.parts.router, shelved)?,
+            spec: offers::described(&self.router, shelved)?,
             tool: shelved.tool.clone(),
             approve: shelved.approve,
         })
@@ -132,7 +132,7 @@ impl Inner {
 
     /// A tool that is passed on; what the one who gets it is asked about counts too.
     fn asked_first(&self, offer: &Offer, agent: Option<&Agent>) -> Offer {
-        let asks = agent.is_some_and(|agent| match self.parts.router.find(&offer.tool) {
+        let asks = agent.is_some_and(|agent| match self.router.find(&offer.tool) {
             Found::Tool(info) => offers::needs_approval(&info, &agent.approve),
             _ => false,
         });

@@ -2,12 +2,12 @@
 
 use deft_agent::Mode;
 use deft_agent::prompt::Caps;
+use deft_base::Error;
 use deft_model::{Agent, AgentMode, Failure, FailureClass, Outage, nearest};
 use deft_registry::State;
 use deft_skillfile::Severity;
 
-use crate::Error;
-use crate::engine::Inner;
+use crate::Agents;
 
 /// A rough count of the characters of a token, as `estimate_tokens` has it.
 const CHARS_PER_TOKEN: u64 = 3;
@@ -17,14 +17,14 @@ const FIXED: u64 = 2_000;
 
 /// An agent and its model.
 pub(super) struct Voice {
-    pub(super) agent: Agent,
-    pub(super) model: String,
-    pub(super) mode: Mode,
-    pub(super) caps: Caps,
+    pub(crate) agent: Agent,
+    pub(crate) model: String,
+    pub(crate) mode: Mode,
+    pub(crate) caps: Caps,
     /// How many tokens the descriptions of tools may take.
-    pub(super) tool_tokens: u64,
+    pub(crate) tool_tokens: u64,
     /// How many tokens a question may take, if that is known.
-    pub(super) context: Option<u64>,
+    pub(crate) context: Option<u64>,
 }
 
 impl Voice {
@@ -35,9 +35,9 @@ impl Voice {
     }
 }
 
-impl Inner {
+impl Agents {
     /// An agent and the model that speaks for it.
-    pub(super) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
+    pub(crate) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
         self.voice_of(self.speaker(agent_id)?)
     }
 
@@ -48,8 +48,14 @@ impl Inner {
         voice.map_err(Failure::blocked)
     }
 
+    /// Why no model speaks for an agent, or for the default one, if none does.
+    pub fn check_model(&self, agent: Option<&str>) -> Result<(), Failure> {
+        let agent = agent.unwrap_or(&self.options.default);
+        self.voice(agent).map(drop)
+    }
+
     /// Whether there is a model for a skill of this agent.
-    pub(crate) fn has_model(&self, agent_id: &str) -> bool {
+    pub fn has_model(&self, agent_id: &str) -> bool {
         self.fired_voice(agent_id).is_ok()
     }
 
@@ -96,7 +102,7 @@ impl Inner {
     /// The model of an agent: the one it names, the configured one, or the only one.
     pub(super) fn model_of(&self, agent: &Agent) -> Result<String, Failure> {
         let models = self.models();
-        let configured = self.options.agent.llm.as_deref();
+        let configured = self.options.llm.as_deref();
         if let Some(model) = &agent.model {
             let fits = |options: &&deft_llm::ModelOptions| {
                 let provider = agent.provider.as_deref();
@@ -122,13 +128,13 @@ impl Inner {
     }
 
     /// An agent by its name, as its file defines it, or the one that is always there.
-    pub(crate) fn agent_definition(&self, id: &str) -> Option<Agent> {
+    pub fn agent_definition(&self, id: &str) -> Option<Agent> {
         let snapshot = self.library.snapshot();
         snapshot.agent(id).map(|loaded| loaded.agent.clone())
     }
 
     /// Why there is no such agent: its file is broken, or there is none.
-    pub(super) fn no_agent(&self, id: &str) -> Error {
+    pub fn no_agent(&self, id: &str) -> Error {
         if let Some(broken) = self.broken_agent(id) {
             return Error::Agent(broken);
         }
@@ -159,7 +165,7 @@ impl Inner {
     }
 
     pub(super) fn approvals(&self, agent: &Agent) -> Vec<String> {
-        let mut approve = self.options.agent.approve.clone();
+        let mut approve = self.options.approve.clone();
         for pattern in &agent.approve {
             if !approve.contains(pattern) {
                 approve.push(pattern.clone());

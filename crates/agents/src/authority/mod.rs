@@ -17,11 +17,11 @@ use deft_model::{Authority, Failure, FailureClass, Object};
 use deft_tools::{Found, ToolInfo};
 use deft_workflow::{Permit, ToolMark};
 
-use crate::agent::needs_approval;
-use crate::engine::Inner;
+use crate::Agents;
+use crate::offers::needs_approval;
 use crate::standing_grants::mark;
 
-pub(crate) use caused::inside;
+pub use caused::inside;
 use deft_library::denied;
 
 /// How deep calls may be nested in the arguments of other calls.
@@ -29,7 +29,8 @@ const MOST_NESTED: u32 = 8;
 
 /// The decision about a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
+    /// It needs no question.
     Free,
     /// A person has to agree.
     Ask(Consent),
@@ -39,7 +40,7 @@ pub(crate) enum Verdict {
     Denied(String),
 }
 
-impl Inner {
+impl Agents {
     /// Decides about a call on an authority. Arguments that are not known yet are absent.
     pub(crate) fn judge(
         &self,
@@ -60,7 +61,7 @@ impl Inner {
         if depth > MOST_NESTED {
             return Verdict::Denied(format!("calls are nested more than {MOST_NESTED} levels"));
         }
-        let info = match self.parts.router.find(tool) {
+        let info = match self.router.find(tool) {
             Found::Tool(info) => info,
             // The call fails and names the candidates.
             Found::Ambiguous(_) => return Verdict::Free,
@@ -94,12 +95,7 @@ impl Inner {
     }
 
     /// The same for a step of a workflow.
-    pub(crate) fn permit(
-        &self,
-        authority: &Authority,
-        tool: &str,
-        args: Option<&Object>,
-    ) -> Permit {
+    pub fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit {
         match self.judge(authority, tool, args) {
             // `decide_call` decides before the call is made.
             Verdict::Free | Verdict::Absent => Permit::Free,
@@ -113,7 +109,7 @@ impl Inner {
 
     /// Refuses a call that needs an approval where no question can be asked: a remedy, a check before a
     /// run.
-    pub(crate) fn refuse_unasked(
+    pub fn refuse_unasked(
         &self,
         authority: Option<&Authority>,
         tool: &str,
@@ -134,7 +130,7 @@ impl Inner {
 
     /// The last decision before a step calls a tool: the tool may have been listed since the step began.
     /// `agreed` if a person has agreed to the step. A failure lets the step begin again, and ask.
-    pub(crate) fn decide_call(
+    pub fn decide_call(
         &self,
         authority: Option<&Authority>,
         tool: &str,
@@ -162,18 +158,18 @@ impl Inner {
     /// something, and no person has said yes to all of its calls.
     fn is_left_open(&self, authority: &Authority, info: &ToolInfo) -> bool {
         let asks = authority.ask_unannotated && info.annotations.leaves_open();
-        asks && !self.standing.has_tool(info)
+        asks && !self.grants.has_tool(info)
     }
 
     /// The tool of a call that needs a yes for no other reason, so that a person may agree to all of its
     /// calls at once.
-    pub(crate) fn tool_to_remember(
+    pub fn tool_to_remember(
         &self,
         authority: &Authority,
         tool: &str,
         args: &Object,
     ) -> Option<ToolMark> {
-        let Found::Tool(info) = self.parts.router.find(tool) else {
+        let Found::Tool(info) = self.router.find(tool) else {
             return None;
         };
         let asks = self.always_asks(authority, &info, Some(args));
@@ -185,11 +181,11 @@ impl Inner {
         let Some(args) = args else {
             return false;
         };
-        let router = &self.parts.router;
+        let router = &self.router;
         if router.effects_of(&info.full_name(), args) == Some(deft_model::Effects::None) {
             return false;
         }
-        let folders = &self.options.protected;
+        let folders = &self.protected;
         let file = router.file_of(&info.full_name(), args);
         file.is_some_and(|file| paths::is_inside(folders, &file)) || paths::mentions(folders, args)
     }

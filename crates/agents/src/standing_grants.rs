@@ -7,17 +7,18 @@
 //! Not here: which calls need a yes (`authority`), what a grant for a skill covers (`grants.rs`).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use deft_base::Error;
 use deft_base::hex_digest;
 use deft_store::Grant;
 use deft_tools::ToolInfo;
 use deft_workflow::ToolMark;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::Error;
-use crate::engine::Inner;
+use crate::Agents;
 
 type BySkill = HashMap<String, Vec<Grant>>;
 
@@ -27,13 +28,11 @@ pub(crate) struct StandingGrants(Mutex<Arc<BySkill>>);
 
 impl StandingGrants {
     fn get(&self) -> Arc<BySkill> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&held)
+        Arc::clone(&self.0.lock())
     }
 
     fn set(&self, grants: BySkill) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *held = Arc::new(grants);
+        *self.0.lock() = Arc::new(grants);
     }
 
     /// The grants for a skill.
@@ -73,7 +72,7 @@ pub(crate) fn mark(info: &ToolInfo) -> ToolMark {
 }
 
 /// The grant that a yes to all calls of a tool becomes.
-pub(crate) fn tool_grant(mark: &ToolMark, by: &str, at: Timestamp) -> Grant {
+pub fn tool_grant(mark: &ToolMark, by: &str, at: Timestamp) -> Grant {
     Grant {
         id: format!("grant_{}", mark.digest.get(..12).unwrap_or(&mark.digest)),
         skill: FOR_TOOLS.to_owned(),
@@ -86,19 +85,19 @@ pub(crate) fn tool_grant(mark: &ToolMark, by: &str, at: Timestamp) -> Grant {
     }
 }
 
-impl Inner {
+impl Agents {
     /// Reads the grants again: another process may have given or taken some.
-    pub(crate) async fn read_grants(&self) -> Result<(), Error> {
+    pub async fn read_grants(&self) -> Result<(), Error> {
         let mut by_skill = BySkill::new();
-        for grant in self.parts.store.all_grants().await? {
+        for grant in self.store().all_grants().await? {
             by_skill.entry(grant.skill.clone()).or_default().push(grant);
         }
-        self.standing.set(by_skill);
+        self.grants.set(by_skill);
         Ok(())
     }
 
     /// The same where a decision follows. Without the store, what was last read decides.
-    pub(crate) async fn read_grants_again(&self) {
+    pub async fn read_grants_again(&self) {
         if let Err(error) = self.read_grants().await {
             tracing::warn!(%error, "standing grants could not be read");
         }

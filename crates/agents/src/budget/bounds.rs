@@ -8,9 +8,9 @@ use deft_store::{Limit, RunRow, run_scope};
 use deft_workflow::{Around, Event, Path};
 use jiff::civil::Date;
 
-use super::super::options::DayBudget;
-use super::super::tools::BY_AGENT;
-use crate::engine::Inner;
+use crate::Agents;
+use crate::options::DayBudget;
+use crate::tool_names::BY_AGENT;
 
 /// Runs of skills that agents have run inside each other are looked at so deep.
 const DEEPEST: usize = 32;
@@ -35,7 +35,7 @@ pub(super) enum Whose {
 
 /// A skill that pays for a question.
 #[derive(Clone, Debug)]
-pub(crate) struct Payer {
+pub struct Payer {
     skill: String,
     revision: String,
     /// What its run counts as.
@@ -61,15 +61,15 @@ impl Payer {
 }
 
 /// The skills of a run that pay for a question of one of its steps; the run's own first.
-pub(crate) fn payers(run: &RunRow, around: Vec<Around>) -> Vec<Payer> {
+pub fn payers(run: &RunRow, around: Vec<Around>) -> Vec<Payer> {
     let around = around.into_iter();
     around.map(|around| Payer::new(&run.id, around)).collect()
 }
 
-impl Inner {
+impl Agents {
     /// The skills outside of a run that pay for it: its agent was asked for it by another run, whose
     /// call is its key. One that is deleted is over, and pays no more.
-    pub(crate) async fn payers_above(&self, run: &RunRow) -> Vec<Payer> {
+    pub async fn payers_above(&self, run: &RunRow) -> Vec<Payer> {
         let mut payers = Vec::new();
         let mut run = run.clone();
         for _ in 0..DEEPEST {
@@ -78,7 +78,7 @@ impl Inner {
                 break;
             };
             let path = call.split('#').next().unwrap_or(call).to_owned();
-            let Ok(Some(above)) = self.parts.store.run(&RunId::new(above)).await else {
+            let Ok(Some(above)) = self.store().run(&RunId::new(above)).await else {
                 break;
             };
             payers.extend(self.payers_at(&above, &path).await);
@@ -95,7 +95,7 @@ impl Inner {
             path: None,
         };
         let mut around = vec![own];
-        let stored = self.parts.store.events(Some(&run.id), 0, u32::MAX).await;
+        let stored = self.store().events(Some(&run.id), 0, u32::MAX).await;
         let stored = stored.unwrap_or_default();
         for stored in stored.iter().filter(|stored| stored.kind == "entered") {
             let Ok(Event::Entered {
@@ -183,7 +183,7 @@ impl Inner {
 
     /// Today in a zone, or here.
     pub(super) fn day_in(&self, zone: Option<&str>) -> Date {
-        let now = self.now();
+        let now = self.base.now();
         let zoned = zone.and_then(|zone| now.in_tz(zone).ok());
         zoned
             .unwrap_or_else(|| now.to_zoned(self.base.host_zone()))

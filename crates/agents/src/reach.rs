@@ -9,12 +9,12 @@ use deft_model::{Agent, Message, Skill, fits};
 use deft_registry::{Snapshot, discovery};
 use deft_tools::ToolInfo;
 
-use super::chat::FOR_COMMANDS;
-use super::prepare::Reach;
-use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
-use super::voice::Voice;
-use super::{need, offers};
-use crate::engine::Inner;
+use crate::Agents;
+use crate::chat::FOR_COMMANDS;
+use crate::prepare::Reach;
+use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::voice::Voice;
+use crate::{need, offers};
 
 /// How long the list of skills in the `skill` tool may be.
 const SKILL_TOOL_CHARS: usize = 12_000;
@@ -54,7 +54,7 @@ impl Plan {
     }
 }
 
-impl Inner {
+impl Agents {
     /// What an agent may use in a chat, and the names of tools that it is not always offered.
     pub(super) fn chat_reach(
         &self,
@@ -64,10 +64,10 @@ impl Inner {
     ) -> (Reach, Vec<String>) {
         let agent = &voice.agent;
         let without = not_for(voice);
-        let all = self.parts.router.list();
-        let patterns = agent.tools.as_ref().unwrap_or(&self.options.agent.tools);
+        let all = self.router.list();
+        let patterns = agent.tools.as_ref().unwrap_or(&self.options.tools);
         let needed = patterns.iter().any(|pattern| pattern == Agent::NEEDED);
-        let room = self.options.agent.offer_tokens.min(voice.tool_tokens);
+        let room = self.options.offer_tokens.min(voice.tool_tokens);
         let few = || offers::are_few(&all, &without, room);
         let plan = if needed && !few() {
             as_needed(patterns, snapshot, occasion, &all)

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Spending;
 use super::bounds::Bound;
-use crate::Engine;
-use crate::engine::Inner;
+use crate::Agents;
 
 /// How far back the usual consumption of an agent is looked up.
 const USUAL: SignedDuration = SignedDuration::from_hours(24);
@@ -72,10 +71,10 @@ fn resumed_key(agent: &str) -> String {
     format!("resumed agent:{agent}")
 }
 
-impl Inner {
+impl Agents {
     /// Whether an agent is paused, given the limits as they are now.
     async fn pause_of(&self, agent: &str, bounds: &[Bound]) -> Result<Option<AgentPause>, Error> {
-        let Some(since) = self.parts.store.held(&pause_key(agent)).await? else {
+        let Some(since) = self.store().held(&pause_key(agent)).await? else {
             return Ok(None);
         };
         let cause = self.cause(agent).await?;
@@ -91,7 +90,7 @@ impl Inner {
     }
 
     async fn cause(&self, agent: &str) -> Result<Cause, Error> {
-        let stored = self.parts.store.setting(&cause_key(agent)).await?;
+        let stored = self.store().setting(&cause_key(agent)).await?;
         let read = |text: String| serde_json::from_str(&text).ok();
         Ok(stored.and_then(read).unwrap_or_default())
     }
@@ -103,14 +102,14 @@ impl Inner {
         bounds: &[Bound],
     ) -> Result<Option<Failure>, Error> {
         let key = pause_key(agent);
-        if self.parts.store.held(&key).await?.is_none() {
+        if self.store().held(&key).await?.is_none() {
             return Ok(None);
         }
         if let Some(pause) = self.pause_of(agent, bounds).await? {
             return Ok(Some(paused_failure(agent, &pause)));
         }
         tracing::info!(%agent, "the agent goes on: its limit allows it again");
-        self.parts.store.hold(&key, false, self.now()).await?;
+        self.store().hold(&key, false, self.base.now()).await?;
         Ok(None)
     }
 
@@ -129,16 +128,16 @@ impl Inner {
 
     /// Pauses an agent that takes far more than it usually does (S0.55), and tells people (S0.74).
     pub(super) async fn look_for_spike(&self, spending: &Spending, more: u64) {
-        let (agent, now) = (&spending.agent, self.now());
+        let (agent, now) = (&spending.agent, self.base.now());
         let budgets = self.budgets();
         let rule = budgets.agents.get(agent).unwrap_or(&budgets.all);
         let from = now.saturating_sub(USUAL).unwrap_or(Timestamp::MIN);
-        let Ok(usage) = self.parts.store.usage_since(agent, from).await else {
+        let Ok(usage) = self.store().usage_since(agent, from).await else {
             return;
         };
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
         // What a person has let pass counts no more.
-        let resumed = self.parts.store.setting(&resumed_key(agent)).await;
+        let resumed = self.store().setting(&resumed_key(agent)).await;
         let resumed = resumed.ok().flatten().and_then(|text| text.parse().ok());
         let hour = hour.max(resumed.unwrap_or(Timestamp::MIN));
         let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
@@ -163,8 +162,8 @@ impl Inner {
     /// Lets an agent ask no more, and tells people once. What only a person lifts takes the place of
     /// what lifts itself, and never the other way round.
     async fn pause_agent(&self, agent: &str, cause: &Cause, incident: &str) {
-        let (key, now) = (pause_key(agent), self.now());
-        let known = match self.parts.store.held(&key).await {
+        let (key, now) = (pause_key(agent), self.base.now());
+        let known = match self.store().held(&key).await {
             Ok(None) => None,
             Ok(Some(_)) => self.cause(agent).await.ok(),
             Err(_) => return,
@@ -191,7 +190,7 @@ impl Inner {
             approval: None,
             always: false,
         };
-        let added = self.parts.store.add_notice(NewNotice {
+        let added = self.store().add_notice(NewNotice {
             key: format!("{key} {incident}"),
             skill: None,
             body: notice.body(),
@@ -206,31 +205,31 @@ impl Inner {
     /// The reason first: a pause without one could only be lifted by a person.
     async fn hold_agent(&self, agent: &str, cause: &Cause) -> Result<(), Error> {
         let text = serde_json::to_string(cause).unwrap_or_default();
-        let store = &self.parts.store;
+        let store = self.store();
         store.keep_setting(&cause_key(agent), &text).await?;
-        store.hold(&pause_key(agent), true, self.now()).await
+        store.hold(&pause_key(agent), true, self.base.now()).await
     }
 }
 
-impl Engine {
+impl Agents {
     /// Lets a paused agent go on. Says whether it was paused.
-    pub async fn resume_agent(&self, agent: &str) -> Result<bool, crate::Error> {
+    pub async fn resume_agent(&self, agent: &str) -> Result<bool, deft_base::Error> {
         let paused = self.agent_paused(agent).await?.is_some();
-        let now = self.inner.now();
+        let now = self.base.now();
         let noted = self
             .store()
             .keep_setting(&resumed_key(agent), &now.to_string());
         noted.await?;
         self.store().hold(&pause_key(agent), false, now).await?;
-        self.inner.base.bells().ring_all();
+        self.base.bells().ring_all();
         Ok(paused)
     }
 
     /// Whether an agent is paused now, and why.
-    pub async fn agent_paused(&self, agent: &str) -> Result<Option<AgentPause>, crate::Error> {
-        let mut bounds = self.inner.agent_bounds(agent, None);
-        bounds.push(self.inner.bound_of_all(agent));
-        Ok(self.inner.pause_of(agent, &bounds).await?)
+    pub async fn agent_paused(&self, agent: &str) -> Result<Option<AgentPause>, deft_base::Error> {
+        let mut bounds = self.agent_bounds(agent, None);
+        bounds.push(self.bound_of_all(agent));
+        Ok(self.pause_of(agent, &bounds).await?)
     }
 }
 

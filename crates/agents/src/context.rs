@@ -3,13 +3,13 @@
 //!
 //! Not here: the task itself, which is the text of the skill or the message.
 
+use deft_library::CHAT_SKILL;
 use deft_model::{RunStatus, Skill};
 use deft_schedule::show;
 use deft_store::{RunFilter, RunRow};
 
-use super::say::conversation_of;
-use crate::CHAT_SKILL;
-use crate::engine::Inner;
+use crate::Agents;
+use crate::chat_run::conversation_of;
 
 /// How many runs a chat is told of.
 const MOST_RUNS: usize = 10;
@@ -20,7 +20,7 @@ const RUNS_READ: u32 = 100;
 /// How much is told of what a run waits for.
 const LONGEST_REASON: usize = 200;
 
-impl Inner {
+impl Agents {
     /// What fired a skill, when and with what.
     pub(super) fn fired(&self, run: &RunRow, skill: &Skill) -> String {
         let zone = self.base.host_zone();
@@ -52,7 +52,7 @@ impl Inner {
             limit: Some(RUNS_READ),
             ..RunFilter::default()
         };
-        let runs = self.parts.store.runs(filter).await.unwrap_or_default();
+        let runs = self.store().runs(filter).await.unwrap_or_default();
         let is_told = |run: &&RunRow| {
             let other = own.is_none_or(|own| own.id != run.id);
             let here = conversation_of(run).is_none_or(|id| id == conversation);

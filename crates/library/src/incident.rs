@@ -6,14 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use deft_library::aftermath::is_folded;
+use deft_base::{Base, Error};
 use deft_model::Outage;
 use deft_store::{SkillChange, Standing};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
 
-use crate::Error;
-use crate::engine::Inner;
+use crate::aftermath::is_folded;
 
 /// Where the store keeps the incidents that have not ended.
 const SETTING: &str = "incidents";
@@ -26,7 +26,7 @@ const TOGETHER: SignedDuration = SignedDuration::from_mins(1);
 
 /// An outage that people were told of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Incident {
+struct Incident {
     outage: Outage,
     since: Timestamp,
     /// What told people: a run, or a check.
@@ -38,18 +38,33 @@ pub(crate) struct Incident {
     skills: BTreeSet<String>,
 }
 
-impl Inner {
+/// The incidents of a store.
+pub struct Incidents {
+    base: Base,
+    /// One look at a time, so that of runs that fail together one tells people.
+    turn: Mutex<()>,
+}
+
+impl Incidents {
+    /// The incidents that a store keeps.
+    pub fn new(base: Base) -> Self {
+        Self {
+            base,
+            turn: Mutex::default(),
+        }
+    }
+
     /// Notes that a run of a skill met an outage. True if people know of it already, from another run
     /// or from a check.
-    pub(crate) async fn join_incident(
+    pub async fn join(
         &self,
         outage: &Outage,
         skill: &str,
         run: &str,
         at: Timestamp,
     ) -> Result<bool, Error> {
-        let _turn = self.incident_turn.lock().await;
-        let mut all = self.incidents().await?;
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
         let mut known = false;
         match all.iter_mut().find(|incident| incident.outage == *outage) {
             // A run whose end is stored at the second try tells what it was to tell at the first.
@@ -69,19 +84,14 @@ impl Inner {
                 });
             }
         }
-        self.keep_incidents(&all).await?;
+        self.keep(&all).await?;
         Ok(known)
     }
 
     /// The same for a check, which tells of the end itself. True if people know already.
-    pub(crate) async fn watch_incident(
-        &self,
-        outage: &Outage,
-        check: &str,
-        at: Timestamp,
-    ) -> Result<bool, Error> {
-        let _turn = self.incident_turn.lock().await;
-        let mut all = self.incidents().await?;
+    pub async fn watch(&self, outage: &Outage, check: &str, at: Timestamp) -> Result<bool, Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
         if let Some(incident) = all.iter().find(|incident| incident.outage == *outage)
             && incident.told_by != check
             && self.is_open(incident, "", at).await?
@@ -96,19 +106,15 @@ impl Inner {
             watched: true,
             skills: BTreeSet::new(),
         });
-        self.keep_incidents(&all).await?;
+        self.keep(&all).await?;
         Ok(false)
     }
 
     /// Notes that the health report tells of an outage. A skill that is affected and works again ends
     /// the incident.
-    pub(crate) async fn report_incident(
-        &self,
-        outage: &Outage,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let _turn = self.incident_turn.lock().await;
-        let mut all = self.incidents().await?;
+    pub async fn report(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
         all.retain(|incident| incident.outage != *outage);
         all.push(Incident {
             outage: outage.clone(),
@@ -117,19 +123,19 @@ impl Inner {
             watched: false,
             skills: BTreeSet::new(),
         });
-        self.keep_incidents(&all).await
+        self.keep(&all).await
     }
 
     /// Ends an incident that the health report has told of. False if it had ended before.
-    pub(crate) async fn end_reported(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
-        let _turn = self.incident_turn.lock().await;
-        let mut all = self.incidents().await?;
+    pub async fn end_reported(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
         let over: Vec<Incident> = all
             .extract_if(.., |incident| {
                 incident.told_by == REPORT && incident.outage == *outage
             })
             .collect();
-        self.keep_incidents(&all).await?;
+        self.keep(&all).await?;
         for skill in over.iter().flat_map(|incident| &incident.skills) {
             self.forget_alert(skill, at).await?;
         }
@@ -137,8 +143,8 @@ impl Inner {
     }
 
     /// Whether people know of an outage.
-    pub(crate) async fn is_known(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
-        let all = self.incidents().await?;
+    pub async fn is_known(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
+        let all = self.read().await?;
         match all.iter().find(|incident| incident.outage == *outage) {
             Some(incident) => self.is_open(incident, "", at).await,
             None => Ok(false),
@@ -147,13 +153,13 @@ impl Inner {
 
     /// Ends the incidents that affected a skill which works again. The other skills that were affected
     /// are alerted about no more; their names come back, or nothing if there was no incident.
-    pub(crate) async fn end_incidents(
+    pub async fn end_for(
         &self,
         skill: &str,
         at: Timestamp,
     ) -> Result<Option<EndedIncident>, Error> {
-        let _turn = self.incident_turn.lock().await;
-        let mut all = self.incidents().await?;
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
         let over: Vec<Incident> = all
             .extract_if(.., |incident| {
                 !incident.watched && incident.skills.contains(skill)
@@ -167,7 +173,7 @@ impl Inner {
         if over.is_empty() && !is_watched {
             return Ok(None);
         }
-        self.keep_incidents(&all).await?;
+        self.keep(&all).await?;
         let mut others: BTreeSet<String> = over
             .into_iter()
             .flat_map(|incident| incident.skills)
@@ -183,15 +189,15 @@ impl Inner {
     }
 
     /// Ends an incident that a check has told of.
-    pub(crate) async fn end_watched(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
-        let _turn = self.incident_turn.lock().await;
-        let mut all = self.incidents().await?;
+    pub async fn end_watched(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
+        let _turn = self.turn.lock().await;
+        let mut all = self.read().await?;
         let over: Vec<Incident> = all
             .extract_if(.., |incident| {
                 incident.watched && incident.outage == *outage
             })
             .collect();
-        self.keep_incidents(&all).await?;
+        self.keep(&all).await?;
         for skill in over.iter().flat_map(|incident| &incident.skills) {
             self.forget_alert(skill, at).await?;
         }
@@ -213,7 +219,7 @@ impl Inner {
             return Ok(true);
         }
         for skill in incident.skills.iter().filter(|skill| *skill != but) {
-            let row = self.parts.store.skill(skill).await?;
+            let row = self.base.store().skill(skill).await?;
             if row.is_some_and(|row| row.standing.alerted_at.is_some()) {
                 return Ok(true);
             }
@@ -223,7 +229,7 @@ impl Inner {
 
     /// A skill that was affected by an outage is not said to work again by itself.
     async fn forget_alert(&self, skill: &str, at: Timestamp) -> Result<(), Error> {
-        let store = &self.parts.store;
+        let store = self.base.store();
         while let Some(row) = store.skill(skill).await? {
             if row.standing.alerted_at.is_none() {
                 break;
@@ -247,23 +253,23 @@ impl Inner {
         Ok(())
     }
 
-    async fn incidents(&self) -> Result<Vec<Incident>, Error> {
-        let stored = self.parts.store.setting(SETTING).await?;
+    async fn read(&self) -> Result<Vec<Incident>, Error> {
+        let stored = self.base.store().setting(SETTING).await?;
         let read = |text: String| serde_json::from_str(&text).ok();
         Ok(stored.and_then(read).unwrap_or_default())
     }
 
-    async fn keep_incidents(&self, all: &[Incident]) -> Result<(), Error> {
+    async fn keep(&self, all: &[Incident]) -> Result<(), Error> {
         let text = serde_json::to_string(all).unwrap_or_default();
-        Ok(self.parts.store.keep_setting(SETTING, &text).await?)
+        Ok(self.base.store().keep_setting(SETTING, &text).await?)
     }
 }
 
 /// The end of the incidents that affected a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EndedIncident {
+pub struct EndedIncident {
     /// Other skills that were affected.
-    pub(crate) others: BTreeSet<String>,
+    pub others: BTreeSet<String>,
     /// A check tells people that it is over.
-    pub(crate) told_elsewhere: bool,
+    pub told_elsewhere: bool,
 }

@@ -16,29 +16,31 @@ use deft_registry::discovery::Topic;
 use deft_registry::{Loaded, Snapshot, discovery};
 use serde_json::{Value, json};
 
-use super::offers;
-use super::tools::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::Agents;
 use crate::authority::{Verdict, absent};
-use crate::engine::Inner;
+use crate::offers;
+use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
-pub(crate) struct AgentFacts<'a> {
-    engine: &'a Inner,
+/// What the machine of an agent asks about calls: which tool a call means, and whether it may be made.
+pub struct AgentFacts<'a> {
+    agents: &'a Agents,
     snapshot: Arc<Snapshot>,
     calls_elsewhere: usize,
 }
 
 impl<'a> AgentFacts<'a> {
-    pub(crate) fn new(engine: &'a Inner, calls_elsewhere: usize) -> Self {
+    /// For one look at an agent; `calls_elsewhere` were made by other agents of the run.
+    pub fn new(agents: &'a Agents, calls_elsewhere: usize) -> Self {
         Self {
-            engine,
-            snapshot: engine.library.snapshot(),
+            agents,
+            snapshot: agents.library.snapshot(),
             calls_elsewhere,
         }
     }
 
     /// A call of a tool, if the rights of the agent allow it. `asked` if its offer wants a person's yes.
     fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolved {
-        let router = &self.engine.parts.router;
+        let router = &self.agents.router;
         match router.mended(tool, args) {
             Err(failure) if failure.blocked => Resolved::Blocked(failure),
             // Commands of deft are for people; a model has the schema.
@@ -63,7 +65,7 @@ impl<'a> AgentFacts<'a> {
         asked: bool,
         skill: Option<String>,
     ) -> Resolved {
-        let consent = match self.engine.judge(&setup.authority, tool, Some(&args)) {
+        let consent = match self.agents.judge(&setup.authority, tool, Some(&args)) {
             Verdict::Free => asked.then(Consent::default),
             Verdict::Ask(consent) => Some(consent),
             Verdict::Absent => return Resolved::Blocked(absent(tool)),
@@ -87,7 +89,7 @@ impl<'a> AgentFacts<'a> {
                 Some(first) if let Some(offer) = offered(setup, &first.text) => {
                     self.tool_line(setup, offer, &line)
                 }
-                _ => self.commanded(setup, self.engine.library.commands(self).line(&line), false),
+                _ => self.commanded(setup, self.agents.library.commands(self).line(&line), false),
             },
             (Some(Err(problem)), _) => refused(&[problem]),
             (None, _) => Resolved::Mistaken("the command is empty".to_owned()),
@@ -124,7 +126,7 @@ impl<'a> AgentFacts<'a> {
             }
             USE_SKILL => {
                 let resolved = self
-                    .engine
+                    .agents
                     .library
                     .commands(self)
                     .json(&Value::Object(args));
@@ -153,7 +155,7 @@ impl<'a> AgentFacts<'a> {
         let name = args.get("skill").and_then(Value::as_str);
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
         let resolved = name.map(|name| {
-            let commands = self.engine.library.commands(self);
+            let commands = self.agents.library.commands(self);
             commands.named(name, inputs.unwrap_or_default())
         });
         match resolved {
@@ -207,7 +209,7 @@ impl<'a> AgentFacts<'a> {
             Some(scope) => scope.iter().any(|allowed| allowed == id),
             None => true,
         };
-        let router = &self.engine.parts.router;
+        let router = &self.agents.router;
         let full = |name: &str| match router.find(name) {
             deft_tools::Found::Tool(info) => info.name,
             _ => name.to_owned(),
@@ -217,7 +219,7 @@ impl<'a> AgentFacts<'a> {
             let same = handler_tool(skill).is_some_and(|own| full(&own) == called);
             same && in_scope(skill.id.as_str()) && !is_read_only(skill, router)
         };
-        let snapshot = self.engine.library.snapshot();
+        let snapshot = self.agents.library.snapshot();
         let behind = snapshot.skills().find(|loaded| is_behind(&loaded.skill))?;
         let id = &behind.skill.id;
         Some(Resolved::Refused(format!(
@@ -238,7 +240,7 @@ impl<'a> AgentFacts<'a> {
 
     fn run(&self, setup: &Setup, skill: &Skill, inputs: Object, asked: bool) -> Resolved {
         let name = &skill.id;
-        let delegated = handler(skill).is_some() && !is_read_only(skill, &self.engine.parts.router);
+        let delegated = handler(skill).is_some() && !is_read_only(skill, &self.agents.router);
         if delegated && may_delegate(setup) {
             return Resolved::Refused(format!(
                 "`{name}` changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{name}\"]"
@@ -277,7 +279,7 @@ impl<'a> AgentFacts<'a> {
 
 impl CommandSkills for AgentFacts<'_> {
     fn find(&self, name: &str) -> Option<Arc<Loaded>> {
-        self.engine.library.named_skill(name)
+        self.agents.library.named_skill(name)
     }
 
     fn names(&self) -> Vec<String> {
@@ -291,7 +293,7 @@ impl Facts for AgentFacts<'_> {
     }
 
     fn describe(&self, shelved: &Shelved) -> Option<ToolSpec> {
-        offers::described(&self.engine.parts.router, shelved)
+        offers::described(&self.agents.router, shelved)
     }
 
     fn resolve(&self, setup: &Setup, wanted: Wanted<'_>) -> Resolved {

@@ -19,8 +19,9 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::changed::{DELETE, UPDATE, target_name};
-use crate::agent::{SCHEDULING, SKILL_RUN, USE_SKILL};
-use crate::engine::Inner;
+use crate::Agents;
+use crate::prepare::SCHEDULING;
+use crate::tool_names::{SKILL_RUN, USE_SKILL};
 
 /// As much of arguments as fits into a question.
 const MOST_SHOWN: usize = 200;
@@ -64,7 +65,7 @@ pub(super) struct Planned {
     words: String,
 }
 
-impl Inner {
+impl Agents {
     /// What a call causes; an error says why it may not be made at all.
     pub(super) fn caused(
         &self,
@@ -127,7 +128,7 @@ impl Inner {
             let inside = inside(&authority.agreed_for(&pinned.revision), skill);
             let mut seen = HashSet::from([id.to_owned()]);
             // What a person agreed to for good is not asked about again.
-            let grants = self.standing.of_skill(id);
+            let grants = self.grants.of_skill(id);
             let granted = |call: &PlannedCall<'_>| is_granted(&grants, id, &pinned.revision, call);
             let plan = &pinned.plan;
             self.planned(&inside, plan, &granted, &mut seen, depth, &mut planned)?;
@@ -358,7 +359,7 @@ fn is_granted(grants: &[Grant], skill: &str, revision: &str, call: &PlannedCall<
 }
 
 /// The rights inside a skill that a caller with these rights runs.
-pub(crate) fn inside(authority: &Authority, skill: &Skill) -> Authority {
+pub fn inside(authority: &Authority, skill: &Skill) -> Authority {
     match &skill.policy.authority {
         Some(stored_by) => authority.and(stored_by),
         None => authority.over_a_persons_skill(),
