@@ -16,10 +16,9 @@ use deft_registry::discovery::Topic;
 use deft_registry::{Loaded, Snapshot, discovery};
 use serde_json::{Value, json};
 
-use crate::Agents;
 use crate::authority::{Verdict, absent};
-use crate::offers;
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::{Agents, offers};
 
 /// What the machine of an agent asks about calls: which tool a call means, and whether it may be made.
 pub struct AgentFacts<'a> {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Limits, Mode, Offer, Setup, Shelved};
-use deft_base::Error;
-use deft_base::hex_digest;
+use deft_base::{Error, hex_digest};
 use deft_command::fill_page;
 use deft_library::denied;
 use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId, Skill};
@@ -13,12 +12,11 @@ use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
 
-use crate::Agents;
 use crate::chat::FOR_COMMANDS;
 use crate::chat_run::conversation_of;
 use crate::tool_names::{BY_AGENT, SKILL_RUN, USE_SKILL};
 use crate::voice::Voice;
-use crate::{Brief, offers};
+use crate::{Agents, Brief, offers};
 
 /// Tools with which an agent would make things happen later.
 pub(crate) const SCHEDULING: [&str; 3] =

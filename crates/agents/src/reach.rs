@@ -9,12 +9,11 @@ use deft_model::{Agent, Message, Skill, fits};
 use deft_registry::{Snapshot, discovery};
 use deft_tools::ToolInfo;
 
-use crate::Agents;
 use crate::chat::FOR_COMMANDS;
 use crate::prepare::Reach;
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use crate::voice::Voice;
-use crate::{need, offers};
+use crate::{Agents, need, offers};
 
 /// How long the list of skills in the `skill` tool may be.
 const SKILL_TOOL_CHARS: usize = 12_000;

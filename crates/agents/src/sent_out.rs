@@ -8,10 +8,9 @@ use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
 use deft_store::RunRow;
 use deft_tools::Found;
 
-use crate::Agents;
 use crate::chat::FOR_COMMANDS;
-use crate::offers;
 use crate::tool_names::DISPATCH_AGENT;
+use crate::{Agents, offers};
 
 impl Agents {
     /// An agent that another one sends out: nothing that the sender could not use itself.

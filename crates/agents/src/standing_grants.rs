@@ -9,8 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_base::Error;
-use deft_base::hex_digest;
+use deft_base::{Error, hex_digest};
 use deft_store::Grant;
 use deft_tools::ToolInfo;
 use deft_workflow::ToolMark;

@@ -13,14 +13,15 @@ use deft_engine::{Channel, Engine, Options, Parts, Skills, SystemClock};
 use deft_llm::Models;
 use deft_model::{Choice, ProblemCode};
 use deft_registry::{Registry, Snapshot};
+use deft_scheduler::Scheduler;
 use deft_store::{Memory, Sqlite, SqliteOptions, Store};
 use jiff::tz::TimeZone;
+use skills::{blocks, load};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Global, Roots};
-use crate::channels;
 use crate::commands::up::Lock;
 use crate::commands::{Ends, tools};
 use crate::config::Config;
@@ -28,10 +29,8 @@ use crate::doorbell::{self, Ring};
 use crate::failure::{Done, Failure};
 use crate::health::Doctor;
 use crate::home::{Home, Library, create_folder};
-use crate::logging;
 use crate::output::Output;
-use crate::secrets;
-use skills::{blocks, load};
+use crate::{channels, logging, secrets};
 pub(crate) use skills::{broken_warning, load_changed, load_kept};
 
 /// The hidden command that makes this program the sandbox.
@@ -200,7 +199,6 @@ impl App {
         };
         let engine = engine(parts, options(home, &zone)).map_err(|error| failure(&error))?;
         engine.register_tools();
-        engine.set_checks(Arc::new(Doctor::new(&home.path)));
         Ok(Self {
             runtime,
             engine,
@@ -210,6 +208,11 @@ impl App {
             channel,
             reads: false,
         })
+    }
+
+    /// Fires what is due in this engine, with the checks of this host.
+    pub(crate) fn scheduler(&self) -> Scheduler {
+        Scheduler::new(&self.engine).with_checks(Arc::new(Doctor::new(&self.home)))
     }
 
     /// Waits for something, and keeps the leases alive meanwhile.

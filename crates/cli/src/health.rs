@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Duration;
 
-use deft_engine::{Check, Checks};
 use deft_model::{Failure, FailureClass};
+use deft_scheduler::{Check, Checks};
 use serde::Deserialize;
 use tokio::process::Command;
 

@@ -9,12 +9,11 @@ use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, Stor
 use deft_workflow::{Action, Call, Event, Machine, Next, Path, Plan, Prepared, Started};
 use jiff::Timestamp;
 
-use crate::JOB_SKILL;
 use crate::drive::{Driven, Driver};
 use crate::engine::Inner;
 use crate::record::encode;
 use crate::secrets::{RunSecrets, taken_over};
-use crate::{Attention, Engine, Error, admit, finish};
+use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
 
 /// How often a run that waits for its turn looks whether it has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -28,6 +27,11 @@ impl Engine {
             self.drive_claimed(claimed, attention.clone()).await?;
         }
         Ok(driven)
+    }
+
+    /// The lease of a run that is due, if there is one.
+    pub async fn claim_due(&self) -> Result<Option<Claimed>, Error> {
+        self.claim(None).await
     }
 
     pub(crate) async fn claim(&self, only: Option<RunId>) -> Result<Option<Claimed>, Error> {
@@ -74,7 +78,8 @@ impl Engine {
         }
     }
 
-    pub(crate) async fn drive_claimed(
+    /// Drives a run from what is stored of it, until it ends or waits.
+    pub async fn drive_claimed(
         &self,
         claimed: Claimed,
         attention: Attention,

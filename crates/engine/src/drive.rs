@@ -29,11 +29,11 @@ use crate::{Error, finish};
 pub(crate) use think::{Thinking, out_of_time};
 
 /// How the reason of a run begins that waits for a tool or a server.
-pub(crate) const WAITS_FOR_TOOL: &str = "tool: ";
+pub const WAITS_FOR_TOOL: &str = "tool: ";
 
 /// What came of driving a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Driven {
+pub enum Driven {
     /// It is over; the row as it is stored.
     Finished(Box<RunRow>),
     /// It waits, and nobody holds its lease.

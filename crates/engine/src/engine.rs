@@ -1,7 +1,7 @@
 //! The handle that surfaces hold, and what all its parts share.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use deft_agents::Agents;
@@ -15,6 +15,7 @@ use deft_tools::{Router, SecretSource};
 use deft_workflow::{Remedy, Rules};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
@@ -64,9 +65,6 @@ pub(crate) struct Inner {
     live: broadcast::Sender<Arc<Published>>,
     pub(crate) agents: Arc<Agents>,
     pub(crate) incidents: Incidents,
-    /// The checks of the host, if it brought any.
-    pub(crate) checks: OnceLock<Arc<dyn crate::health::Checks>>,
-    pub(crate) loss: crate::loss::StoreLoss,
 }
 
 /// How a run that is driven here is stopped.
@@ -78,10 +76,7 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) fn ask(&self, by: &str) {
-        self.by
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| by.to_owned());
+        self.by.lock().get_or_insert_with(|| by.to_owned());
         self.token.cancel();
     }
 }
@@ -164,8 +159,6 @@ impl Engine {
                 outbox: Outbox::new(base.clone()),
                 incidents: Incidents::new(base.clone()),
                 base,
-                checks: OnceLock::new(),
-                loss: crate::loss::StoreLoss::default(),
             }),
         })
     }
@@ -186,6 +179,26 @@ impl Engine {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
             && owner.is_some_and(|owner| self.inner.owner.is_gone(owner))
+    }
+
+    /// The store, the clock and the bells.
+    pub fn base(&self) -> &Base {
+        &self.inner.base
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    /// Outages that people were told of.
+    pub fn incidents(&self) -> &Incidents {
+        &self.inner.incidents
+    }
+
+    /// Wakes every loop that looks for work.
+    pub fn ring(&self) {
+        self.inner.base.bells().ring_all();
     }
 
     /// What agents are told, may do and may spend.
@@ -297,28 +310,28 @@ impl Inner {
     }
 
     pub(crate) fn is_kept(&self, revision: &str) -> bool {
-        lock(&self.kept).contains(revision)
+        self.kept.lock().contains(revision)
     }
 
     pub(crate) fn note_kept(&self, revision: &str) {
-        lock(&self.kept).insert(revision.to_owned());
+        self.kept.lock().insert(revision.to_owned());
     }
 
     pub(crate) fn register(&self, run: &RunId, attention: &Attention) -> Stop {
-        lock(&self.watched).insert(run.clone(), attention.clone());
-        let stop = lock(&self.driven).entry(run.clone()).or_default().clone();
+        self.watched.lock().insert(run.clone(), attention.clone());
+        let stop = self.driven.lock().entry(run.clone()).or_default().clone();
         self.base.bells().driving.notify_waiters();
         stop
     }
 
     pub(crate) fn unregister(&self, run: &RunId) {
-        lock(&self.driven).remove(run);
-        lock(&self.watched).remove(run);
+        self.driven.lock().remove(run);
+        self.watched.lock().remove(run);
     }
 
     /// The asker for a run that another run starts: the one of that run.
     pub(crate) fn attention_below(&self, run: &RunId) -> Attention {
-        let above = lock(&self.watched).get(run).cloned().unwrap_or_default();
+        let above = self.watched.lock().get(run).cloned().unwrap_or_default();
         Attention {
             asker: above.asker,
             assume_yes: above.assume_yes,
@@ -327,16 +340,16 @@ impl Inner {
     }
 
     pub(crate) fn abandoned(&self) -> MutexGuard<'_, Vec<Lease>> {
-        lock(&self.abandoned)
+        self.abandoned.lock()
     }
 
     fn is_idle(&self) -> bool {
-        lock(&self.driven).is_empty()
+        self.driven.lock().is_empty()
     }
 
     /// Stops the runs driven here that somebody, in whatever process, wants stopped.
     async fn heed_wishes(&self) {
-        let driven: Vec<RunId> = lock(&self.driven).keys().cloned().collect();
+        let driven: Vec<RunId> = self.driven.lock().keys().cloned().collect();
         for run in driven {
             let row = self.parts.store.run(&run).await.ok().flatten();
             if let Some(by) = row.and_then(|row| row.cancel_by) {
@@ -355,11 +368,7 @@ impl Inner {
 
     /// Stops a run that is driven here; says whether it is.
     pub(crate) fn stop(&self, run: &RunId, by: &str) -> bool {
-        let driven = lock(&self.driven).get(run).cloned();
+        let driven = self.driven.lock().get(run).cloned();
         driven.inspect(|stop| stop.ask(by)).is_some()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

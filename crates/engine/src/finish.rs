@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use deft_library::Pinned;
-use deft_library::Timed;
 use deft_library::aftermath::{self, KnownOutage, RunEnd, Terms};
+use deft_library::{Pinned, Timed};
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_schedule::LATE;
 use deft_store::{
@@ -14,13 +13,11 @@ use deft_store::{
 use deft_workflow::{Event, Finished, Machine, RunError};
 use jiff::Timestamp;
 
-use crate::JOB_SKILL;
 use crate::engine::Inner;
-use crate::events::EVENT;
 use crate::record::{Journal, encode_all};
 use crate::summary::summary;
 use crate::view::publish;
-use crate::{Error, reply, session_log};
+use crate::{EVENT, Error, JOB_SKILL, reply, session_log};
 
 /// Tools that tell a person something; a run that used one needs no message about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];

@@ -1,7 +1,6 @@
 //! What is given to a skill when a run is admitted: inputs of a workflow, flags of a command.
 
-use deft_library::Pinned;
-use deft_library::handler_tool;
+use deft_library::{Pinned, handler_tool};
 use deft_model::{Body, Object};
 use deft_workflow::check_inputs;
 

@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use deft_library::with_authority;
-use deft_model::{Authority, Object};
-use deft_model::{Body, Dialect, Outcome, RunStatus, Skill, SkillId};
+use deft_model::{Authority, Body, Dialect, Object, Outcome, RunStatus, Skill, SkillId};
 use deft_records::Normalised;
 use deft_store::{RunFilter, RunRow};
 use jiff::Timestamp;

@@ -16,37 +16,27 @@ mod cache;
 mod claim;
 mod drive;
 mod engine;
-mod events;
 mod finish;
-mod health;
 mod inputs;
 mod jobs;
-mod loss;
-mod model_health;
 mod options;
-mod overdue;
 mod own_tools;
 mod owner;
 mod perform;
-mod pool;
 mod preflight;
 mod prune;
-mod pulse;
-mod ready;
 mod record;
 mod recover;
 mod reply;
 mod secrets;
-mod serve;
 mod session_log;
 mod summary;
-mod ticker;
 mod tools_ahead;
 mod view;
 mod waiting;
 
-pub use admit::{Admission, Fire, Parent};
-pub use agent::{Hear, Said, Say, Stands, Unanswered};
+pub use admit::{Admission, AdmittedRun, Fire, LeasedRun, Parent, new_run_id};
+pub use agent::{Hear, Said, Say, Stands, Unanswered, tier};
 pub use ask::{Answered, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,
@@ -60,15 +50,15 @@ pub use deft_library::{
 pub use deft_outbox::{
     Channel, Delivered, Kind as NoticeKind, Notice, Outbox, Parcel, Undelivered,
 };
+pub use drive::{Driven, WAITS_FOR_TOOL};
 pub use engine::{Engine, Parts};
-pub use health::{Check, CheckStatus, Checks};
 pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};
 pub use owner::Owner;
-pub use pool::Pool;
-pub use pulse::{Ahead, ClockCheck};
 pub use record::Published;
 pub use recover::ResumeWith;
 pub use reply::{answer_text, question_key};
-pub use ticker::Ticked;
 pub use view::run_json;
+
+/// The cause of runs that an event fired.
+pub const EVENT: &str = "event";

@@ -13,12 +13,14 @@ use deft_compute::{Job, Kind};
 use deft_library::Pinned;
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_skillfile::Check;
+use deft_store::SkillRow;
 use deft_template::{Condition, EvalKind, Lookup, Scope};
 use deft_tools::{Call, Found, Router};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::engine::Inner;
+use crate::{Engine, Error};
 
 /// The tool behind the check of mail that the seeds name.
 const MAIL: &str = "gmail_get_new_emails";
@@ -44,6 +46,23 @@ impl Scope for Result1 {
             "result" => Lookup::Value(Arc::clone(&self.0)),
             _ => Lookup::Unknown,
         }
+    }
+}
+
+impl Engine {
+    /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
+    pub async fn check_preflight(
+        &self,
+        pinned: &Pinned,
+        slot: Timestamp,
+    ) -> Result<Option<String>, String> {
+        self.inner.nothing_to_do(pinned, slot).await
+    }
+
+    /// Compiles and stores a skill that is about to fire.
+    pub async fn make_ready(&self, row: &SkillRow) -> Result<(), Error> {
+        let pinned = self.inner.library.pin_row(row).await?;
+        self.inner.keep(&pinned).await
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! A run that waits in silence is as good as lost to whoever trusts it overnight.
 
-use deft_library::Pinned;
-use deft_library::aftermath;
+use deft_library::{Pinned, aftermath};
 use deft_model::{Action, Failure, RunStatus, Tier};
 use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};

@@ -12,8 +12,7 @@ use deft_registry::{Loaded, Snapshot, discovery};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use parking_lot::Mutex;
 
-use crate::Commands;
-use crate::Library;
+use crate::{Commands, Library};
 
 /// How many records are shown with the skills of files.
 const MOST_RECORDS: u32 = 500;

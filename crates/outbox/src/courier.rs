@@ -8,8 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_base::hex_digest;
-use deft_base::{Base, Error};
+use deft_base::{Base, Error, hex_digest};
 use deft_model::{Failure, FailureClass, RunId};
 use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 
-use deft_engine::{Pool, Ticked};
 use deft_model::{Outcome, RunId, Tier};
 use deft_schedule::LATE;
+use deft_scheduler::{Pool, Ticked};
 use deft_store::{RunRow, SkillRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ struct Report {
 }
 
 async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
-    let engine = &app.engine;
+    let (engine, scheduler) = (&app.engine, app.scheduler());
     if let Some(at) = at {
         engine.hold_schedule_time(at);
     }
@@ -73,7 +73,7 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     let mut ticked = Ticked::default();
     loop {
         let now = at.unwrap_or_else(Timestamp::now);
-        let more = engine.tick(now, &pool).await.map_err(failed)?;
+        let more = scheduler.tick(now, &pool).await.map_err(failed)?;
         ticked.fired.extend(more.fired);
         ticked.passed.extend(more.passed);
         ticked.enabled.extend(more.enabled);
@@ -83,15 +83,15 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
         }
     }
     let now = at.unwrap_or_else(Timestamp::now);
-    engine.fire_events(now).await.map_err(failed)?;
+    scheduler.fire_events(now).await.map_err(failed)?;
     let attention = deft_engine::Attention {
         parks: true,
         ..deft_engine::Attention::default()
     };
     let driven = engine.drain(&attention).await.map_err(failed)?;
     ticked.fired.extend(driven);
-    engine.check_models().await.map_err(failed)?;
-    engine.report_health(now).await.map_err(failed)?;
+    scheduler.check_models().await.map_err(failed)?;
+    scheduler.report_health(now).await.map_err(failed)?;
     let mut seen = HashSet::new();
     ticked.fired.retain(|run| seen.insert(run.clone()));
     let passed: Vec<RunId> = ticked.passed.into_iter().map(|(run, _)| run).collect();

@@ -27,7 +27,7 @@ pub(crate) use think::Job;
 pub(crate) use tools::show_agent_tools;
 
 /// How a skill runs. A chat is steps in form only.
-pub(crate) fn tier(skill: &Skill) -> Tier {
+pub fn tier(skill: &Skill) -> Tier {
     match skill.id.as_str() {
         CHAT_SKILL => Tier::Agent,
         _ => skill.tier(),

@@ -6,9 +6,7 @@ use std::sync::{Arc, Weak};
 use deft_agent::prompt;
 use deft_agents::{BY_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
 use deft_command::{CommandResult, Problem};
-use deft_library::Pinned;
-use deft_library::denied;
-use deft_library::{Command, handler};
+use deft_library::{Command, Pinned, denied, handler};
 use deft_model::{
     Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, Skill, ToolSpec,
 };

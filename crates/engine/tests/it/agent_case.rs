@@ -11,10 +11,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, Pool, ResumeWith, Say};
+use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, ResumeWith, Say};
 use deft_llm::{ModelOptions, Models, Price, ProviderKind};
 use deft_model::{Effects, Failure, FailureClass, Object};
 use deft_registry::{FileReport, Snapshot, State};
+use deft_scheduler::{Pool, Scheduler};
 use deft_skillfile::Moment;
 use deft_store::{Memory, RunFilter, RunRow};
 use deft_testkit::{Dialect, ModelServer};
@@ -246,7 +247,10 @@ impl Scene {
         self.world.clock.set(at(time));
         loop {
             let now = self.world.clock.now();
-            let ticked = self.world.engine.tick(now, &self.pool).await.unwrap();
+            let ticked = Scheduler::new(&self.world.engine)
+                .tick(now, &self.pool)
+                .await
+                .unwrap();
             self.pool.idle().await;
             if !ticked.held_back {
                 break;

@@ -57,6 +57,7 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
                 assert_eq!(t.standing("morning-briefing").await, "off (deleted)");
                 world
                     .engine
+                    .library()
                     .restore_file("morning-briefing")
                     .await
                     .unwrap()

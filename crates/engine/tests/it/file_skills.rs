@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deft_engine::{Error, Options};
 use deft_records::Target;
+use deft_scheduler::Scheduler;
 use deft_store::{Memory, Store};
 use deft_tools::{Call, Definition};
 use serde_json::{Value, json};
@@ -206,10 +207,13 @@ async fn the_last_writer_of_a_field_decides() {
             "the other change stays"
         );
         // Dropping the changes leaves the file.
-        let restored = t.world.engine.restore_file("flow").await.unwrap();
+        let restored = t.world.engine.library().restore_file("flow").await.unwrap();
         assert!(restored.is_some());
         assert_eq!(get(&t.world, "flow").await["max_steps"], 10);
-        assert_eq!(t.world.engine.restore_file("flow").await.unwrap(), None);
+        assert_eq!(
+            t.world.engine.library().restore_file("flow").await.unwrap(),
+            None
+        );
     })
     .await;
 }
@@ -221,7 +225,10 @@ async fn a_change_back_to_what_the_file_says_leaves_nothing_behind() {
         assert_eq!(t.world.store.changed_files().await.unwrap().len(), 1);
         update(&t.world, "flow", json!({"schedule": "0 6 * * *"})).await;
         assert_eq!(t.world.store.changed_files().await.unwrap(), []);
-        assert_eq!(t.world.engine.restore_file("flow").await.unwrap(), None);
+        assert_eq!(
+            t.world.engine.library().restore_file("flow").await.unwrap(),
+            None
+        );
     })
     .await;
 }
@@ -337,7 +344,10 @@ async fn a_default_waits_for_its_tools_and_never_for_a_person() {
     );
     world.engine.library().sync_files().await.unwrap();
     assert_eq!(standing("flow").await.as_deref(), Some("missing_tools"));
-    let enabled = world.engine.enable_ready(at("13:00")).await.unwrap();
+    let enabled = Scheduler::new(&world.engine)
+        .enable_ready(at("13:00"))
+        .await
+        .unwrap();
     assert_eq!(enabled, ["flow"], "the other one has no model");
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deft_engine::Synced;
 use deft_model::Effects;
+use deft_scheduler::Scheduler;
 use deft_store::{Sqlite, SqliteOptions};
 use deft_tools::Definition;
 use serde_json::json;
@@ -84,7 +85,10 @@ async fn thousands_of_files_cost_a_few_transactions() {
     let router = home.world.engine.router();
     router.register_fn(later, |_, _| async { Ok(json!(null)) });
     let before = home.store.commits();
-    let enabled = home.world.engine.enable_ready(now).await.unwrap();
+    let enabled = Scheduler::new(&home.world.engine)
+        .enable_ready(now)
+        .await
+        .unwrap();
     assert_eq!((enabled.len(), home.store.commits() - before), (FILES, 3));
     let set = |files: &[(String, String)]| {
         let place = &home.world.home;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use deft_engine::Clock;
+use deft_scheduler::Scheduler;
 use deft_store::{Memory, NewConversation, Store};
 use jiff::SignedDuration;
 
@@ -32,7 +33,10 @@ impl Times {
     async fn after_minutes(&self, minutes: i64) -> usize {
         let now = self.world.clock.now() + SignedDuration::from_mins(minutes);
         self.world.clock.set(now);
-        self.world.engine.fire_events(now).await.unwrap();
+        Scheduler::new(&self.world.engine)
+            .fire_events(now)
+            .await
+            .unwrap();
         self.drain().await;
         self.world.called().len()
     }

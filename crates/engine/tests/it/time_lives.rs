@@ -72,7 +72,7 @@ impl Real {
     }
 
     fn restart(&mut self) {
-        let Times { world, pool } = self.times.take().unwrap();
+        let Times { world, pool, .. } = self.times.take().unwrap();
         let now = deft_engine::Clock::now(&world.clock);
         let World {
             home,
@@ -84,7 +84,11 @@ impl Real {
         drop(engine);
         let world = World::at(home, folder, store, |_| {});
         world.clock.set(now);
-        let times = Times { world, pool };
+        let times = Times {
+            world,
+            pool,
+            checks: std::sync::OnceLock::new(),
+        };
         self.install(&times);
         self.times = Some(times);
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deft_engine::Clock;
 use deft_model::{Effects, Failure, FailureClass, Outage};
+use deft_scheduler::Scheduler;
 use deft_store::Memory;
 use deft_tools::Definition;
 use jiff::SignedDuration;
@@ -109,7 +110,7 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
         t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("reminder").await, "off (missing_tools)");
         let ticked = t.tick("13:30").await;
-        assert_eq!(ticked, deft_engine::Ticked::default());
+        assert_eq!(ticked, deft_scheduler::Ticked::default());
         assert_eq!(t.slots("reminder").await, Vec::<String>::new());
         let ticked = t.tick("13:32").await;
         assert_eq!((ticked.missed, ticked.passed.len()), (1, 1));
@@ -163,7 +164,10 @@ async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
     let t = Times::over(Arc::new(Memory::new()), &[("reminder.yaml", text.as_str())]);
     t.world.engine.library().sync_files().await.unwrap();
     let now = t.world.clock.now();
-    let ticked = t.world.engine.tick(now, &t.pool).await.unwrap();
+    let ticked = Scheduler::new(&t.world.engine)
+        .tick(now, &t.pool)
+        .await
+        .unwrap();
     assert_eq!(ticked.look_again, Some(at("13:31:31")));
 }
 

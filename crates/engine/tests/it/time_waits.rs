@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deft_engine::Attention;
 use deft_model::{DisabledReason, Effects, Outcome, RunStatus};
+use deft_scheduler::Scheduler;
 use deft_store::{Memory, Put, Standing, Timeline};
 use deft_tools::Definition;
 use serde_json::json;
@@ -210,7 +211,7 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
             let put = t.world.store.put_skills(vec![new]).await.unwrap();
             assert!(matches!(put[0], Put::Stored(_)), "{put:?}");
         }
-        assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("13:05").await, deft_scheduler::Ticked::default());
         t.install("later");
         t.tick("13:06").await;
         assert_eq!(t.standing("missing-tools").await, "on, next 13:16");
@@ -240,7 +241,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
         new.standing.disabled = Some(DisabledReason::MissingTools);
         new.timeline = Timeline::default();
         t.world.store.put_skills(vec![new]).await.unwrap();
-        assert_eq!(t.tick("13:05").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("13:05").await, deft_scheduler::Ticked::default());
         assert_eq!(t.standing("thinks").await, "off (missing_tools)");
         let (models, _) = thinker(|_, _| Ok(says("Done.")));
         t.world.engine.agents().set_models(models);
@@ -347,7 +348,7 @@ async fn skills_in_files_come_change_go_and_come_back() {
             engine.library().sync_files().await.unwrap().removed.len(),
             0
         );
-        assert_eq!(t.tick("13:45").await, deft_engine::Ticked::default());
+        assert_eq!(t.tick("13:45").await, deft_scheduler::Ticked::default());
         let refused = engine.library().enable("timed").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
@@ -415,7 +416,10 @@ async fn whoever_lost_a_run_can_write_nothing() {
             },
         );
         t.world.clock.set(at("13:10"));
-        let ticked = t.world.engine.tick(at("13:10"), &t.pool).await.unwrap();
+        let ticked = Scheduler::new(&t.world.engine)
+            .tick(at("13:10"), &t.pool)
+            .await
+            .unwrap();
         let run = ticked.fired[0].clone();
         // Its lease runs out, as if its host had been asleep, and somebody else takes the run.
         t.world.clock.set(at("13:15"));

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Clock, Pool};
+use deft_engine::Clock;
 use deft_model::{Object, RunStatus};
+use deft_scheduler::Pool;
 use deft_store::Memory;
 use deft_testkit::{Script, server_binary};
 use deft_tools::{Call, ServerOptions};
@@ -55,6 +56,7 @@ async fn a_daemon_asks_silent_servers_again() {
     let t = Times {
         world,
         pool: Pool::new(4),
+        checks: std::sync::OnceLock::new(),
     };
     let router = t.world.engine.router().clone();
     assert_eq!(router.listed().await, []);

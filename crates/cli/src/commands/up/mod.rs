@@ -15,8 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deft_engine::{Engine, Pool};
+use deft_engine::Engine;
 use deft_registry::State;
+use deft_scheduler::Pool;
 use deft_store::SkillFilter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -85,9 +86,9 @@ async fn serve(
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
     let channel = channels::Live::of(home, engine.router());
     let mut serving = tokio::spawn({
-        let (engine, pool, stop) = (engine.clone(), pool.clone(), stop.clone());
+        let (scheduler, pool, stop) = (app.scheduler(), pool.clone(), stop.clone());
         let channel = channel.clone();
-        async move { engine.serve(&pool, channel, stop, grace).await }
+        async move { scheduler.serve(&pool, channel, stop, grace).await }
     });
     warn(registry, home);
     let bot = telegram::Bot {

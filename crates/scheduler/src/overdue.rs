@@ -4,23 +4,21 @@
 //! people are told. A tool that may be on a server which could not be asked yet is waited for as long
 //! as the misfire window allows.
 
-use deft_library::Timed;
-use deft_library::aftermath;
-use deft_library::required;
+use deft_base::Error;
+use deft_engine::new_run_id;
+use deft_library::{Timed, aftermath, required};
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome};
 use deft_schedule::LATE;
 use deft_store::{PassedSlots, SkillChange, SkillFilter, SkillRow, SlotStep, Standing, Timeline};
 use deft_tools::Found;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::admit::new_run_id;
-use crate::engine::Inner;
-use crate::{Engine, Error, Ticked};
+use crate::{Scheduler, Ticked};
 
 /// The shortest time between two looks.
 const MOMENT: SignedDuration = SignedDuration::from_secs(1);
 
-impl Engine {
+impl Scheduler {
     /// Passes the slots of skills that have waited for tools too long. Says when to look again.
     pub(crate) async fn miss_overdue(
         &self,
@@ -33,7 +31,7 @@ impl Engine {
         };
         let mut next: Option<Timestamp> = None;
         for row in self.store().skills(waiting).await? {
-            let Some((slot, until)) = self.inner.last_chance(&row) else {
+            let Some((slot, until)) = self.last_chance(&row) else {
                 continue;
             };
             if now > until {
@@ -55,7 +53,7 @@ impl Engine {
         now: Timestamp,
         ticked: &mut Ticked,
     ) -> Result<(), Error> {
-        let why = self.inner.lacks(&row);
+        let why = self.lacks(&row);
         let change = SkillChange {
             standing: Standing {
                 disabled: None,
@@ -89,12 +87,12 @@ impl Engine {
             notice: None,
             at: now,
         };
-        step.notice = aftermath::lost(&row, &step, &self.inner.base.host_zone(), self.inner.now());
+        step.notice = aftermath::lost(&row, &step, &self.engine.base().host_zone(), self.now());
         self.pass(vec![step], ticked).await
     }
 }
 
-impl Inner {
+impl Scheduler {
     /// The only slot of a skill that waits for tools, and until when it can still fire.
     fn last_chance(&self, row: &SkillRow) -> Option<(Timestamp, Timestamp)> {
         let timed = Timed::read(row.text.timing.as_deref()?)?;
@@ -111,7 +109,7 @@ impl Inner {
 
     /// Whether every server was asked, and none has the tool.
     fn is_absent(&self, tool: &str) -> bool {
-        match self.parts.router.find(tool) {
+        match self.engine.router().find(tool) {
             Found::Missing { .. } => true,
             Found::Tool(_) | Found::Ambiguous(_) | Found::Unknown { .. } => false,
         }
@@ -119,7 +117,7 @@ impl Inner {
 
     /// What a skill waited for.
     fn lacks(&self, row: &SkillRow) -> String {
-        let missing = self.library.missing(&required(row));
+        let missing = self.library().missing(&required(row));
         let names: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
         match names.as_slice() {
             [] if self.lacks_model(row) => "no model was configured at its time".to_owned(),

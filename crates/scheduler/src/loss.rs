@@ -5,10 +5,8 @@
 
 use std::sync::OnceLock;
 
+use deft_base::Error;
 use tokio_util::sync::CancellationToken;
-
-use crate::Error;
-use crate::engine::Inner;
 
 /// Whether the store is lost, and why.
 #[derive(Default)]
@@ -27,14 +25,12 @@ impl StoreLoss {
             }
         }
     }
-}
 
-impl Inner {
-    /// Looks whether an error means that the store is lost.
-    pub(crate) fn note_loss(&self, error: &Error) {
+    /// Notes an error that means that the store is lost.
+    pub(crate) fn note(&self, error: &Error) {
         if let Error::Store(reason @ deft_store::Error::FileChanged { .. }) = error {
-            self.loss.reason.get_or_init(|| reason.clone());
-            self.loss.noted.cancel();
+            self.reason.get_or_init(|| reason.clone());
+            self.noted.cancel();
         }
     }
 }

@@ -8,8 +8,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_library::Timed;
-use deft_library::aftermath;
+use deft_base::Error;
+use deft_engine::{Admission, AdmittedRun, Attention, Fire, LeasedRun, new_run_id};
+use deft_library::{Timed, aftermath};
 use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
 use deft_schedule::{Due, LATE, due, pace};
 use deft_store::{PassedSlots, SkillRow, SlotStep};
@@ -20,10 +21,8 @@ use jiff::tz::TimeZone;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
-use crate::admit::{Begun, new_run_id};
-use crate::engine::Inner;
 use crate::pool::Late;
-use crate::{Admission, Attention, Engine, Error, Fire, Pool};
+use crate::{Pool, Scheduler};
 
 /// How many skills are looked at together.
 const TOGETHER: u32 = 1024;
@@ -51,29 +50,34 @@ pub struct Ticked {
     pub look_again: Option<Timestamp>,
 }
 
-impl Engine {
+impl Scheduler {
     /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
     /// of them are stored.
     pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
         let mut ticked = Ticked::default();
-        self.settle(now, pool, &mut ticked).await?;
+        self.decide_slots(now, pool, &mut ticked).await?;
         ticked.enabled = self.enable_ready(now).await?;
         if !ticked.enabled.is_empty() {
             // What was to fire once may have waited for its tools past its time.
-            self.settle(now, pool, &mut ticked).await?;
+            self.decide_slots(now, pool, &mut ticked).await?;
         }
         ticked.look_again = self.miss_overdue(now, &mut ticked).await?;
         Ok(ticked)
     }
 
-    async fn settle(&self, now: Timestamp, pool: &Pool, ticked: &mut Ticked) -> Result<(), Error> {
+    async fn decide_slots(
+        &self,
+        now: Timestamp,
+        pool: &Pool,
+        ticked: &mut Ticked,
+    ) -> Result<(), Error> {
         let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
         let mut paced = Paced::default();
         loop {
             // Slots that are on time never wait for those that are late.
             let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
             if !due.is_empty() {
-                let Decided { passing, firing } = self.inner.decide(due, now);
+                let Decided { passing, firing } = self.decide(due, now);
                 self.pass(passing, ticked).await?;
                 self.fire_all(firing, pool, ticked).await?;
                 continue;
@@ -108,7 +112,7 @@ impl Engine {
             count(room.max(1) + unfinished.len() + paced.fired.len())
         };
         let due = self.store().due_skills(None, late, limit).await?;
-        let Decided { passing, firing } = self.inner.decide(due, now);
+        let Decided { passing, firing } = self.decide(due, now);
         pool.set_sweeps(!passing.is_empty());
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
@@ -183,7 +187,7 @@ impl Engine {
     /// People may be told something with these.
     fn ring_for(&self, steps: &[SlotStep]) {
         if steps.iter().any(|step| step.notice.is_some()) {
-            self.inner.base.bells().messages.notify_waiters();
+            self.engine.base().bells().messages.notify_waiters();
         }
     }
 
@@ -199,12 +203,12 @@ impl Engine {
         let (stored, answer) = oneshot::channel();
         let late = coming.late.then(|| Late::enter(&pool, row.id));
         let step = coming.step.clone();
-        let engine = self.clone();
+        let scheduler = self.clone();
         let tasks = pool.tasks.clone();
         // In a box: a future of this size is copied several times on its way into a task.
         tasks.spawn(Box::pin(async move {
             let mut place = place;
-            let begun = engine
+            let begun = scheduler
                 .fire_slot(&row, coming, &pool.attention, place.is_some())
                 .await;
             let (told, begun) = match begun {
@@ -218,17 +222,17 @@ impl Engine {
             };
             drop(stored.send(told.map(|fired| (fired, step))));
             if let Some(begun) = begun {
-                let driven = engine.drive_begun(begun, pool.attention).await;
+                let driven = scheduler.engine.drive_leased(begun, pool.attention).await;
                 if let Err(error) = driven {
-                    engine.inner.note_loss(&error);
+                    scheduler.loss.note(&error);
                     tracing::error!(skill = %row.text.skill, %error, "a run was not driven");
                 }
             }
             drop(place);
-            engine.inner.base.bells().runs.notify_waiters();
+            scheduler.engine.base().bells().runs.notify_waiters();
             if late.is_some() {
                 drop(late);
-                engine.inner.base.bells().schedules.notify_waiters();
+                scheduler.engine.base().bells().schedules.notify_waiters();
             }
         }));
         answer
@@ -242,13 +246,13 @@ impl Engine {
         drive: bool,
     ) -> Result<Started, Error> {
         let slot = coming.slot.unwrap_or(coming.step.from);
-        let pinned = match self.inner.library.pin_row(row).await {
+        let pinned = match self.library().pin_row(row).await {
             Ok(pinned) => pinned,
             Err(error) => return self.refuse(row, coming, &error).await,
         };
         let mut check_failed = None;
         if coming.preflight {
-            match self.inner.nothing_to_do(&pinned, slot).await {
+            match self.engine.check_preflight(&pinned, slot).await {
                 Ok(None) => {}
                 Ok(Some(why)) => {
                     let failure = Failure::new(FailureClass::Other, why);
@@ -258,7 +262,7 @@ impl Engine {
                 Err(why) => check_failed = Some(why),
             }
         }
-        if let Some(why) = self.inner.agents.budget_spent(&pinned).await {
+        if let Some(why) = self.engine.agents().budget_spent(&pinned).await {
             let failure = Failure::new(FailureClass::Budget, why);
             return self.pass_one(row, coming, Outcome::Skipped, &failure).await;
         }
@@ -273,18 +277,20 @@ impl Engine {
         };
         // The skill of the row and no other: a file may have the same name.
         let begun = if drive {
-            self.inner.warm(&pinned);
-            self.begin_pinned(fire, pinned, attention).await
+            self.engine.begin_pinned(fire, pinned, attention).await
         } else {
-            self.admit_pinned(fire, pinned).await.map(Begun::Over)
+            self.engine
+                .admit_pinned(fire, pinned)
+                .await
+                .map(AdmittedRun::Over)
         };
         match begun {
-            Ok(Begun::Over(Admission::Run(run)) | Begun::Queued(run)) => {
+            Ok(AdmittedRun::Over(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
                 Ok(Started::Stored(Fired::Run(run.id)))
             }
-            Ok(Begun::Over(Admission::Existing(_))) => self.go_past(coming).await,
+            Ok(AdmittedRun::Over(Admission::Existing(_))) => self.go_past(coming).await,
             Err(Error::SlotGone { .. }) => Ok(Started::Stored(Fired::Gone)),
-            Ok(Begun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
+            Ok(AdmittedRun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,
         }
@@ -311,8 +317,7 @@ impl Engine {
         let started = self.pass_one(row, coming, Outcome::Error, &failure).await?;
         if let Started::Stored(Fired::Passed(_)) = &started {
             let run = run.map_or_else(String::new, |run| run.to_string());
-            self.inner
-                .library
+            self.library()
                 .count_failure(row, (&run, slot), &failure)
                 .await?;
         }
@@ -335,7 +340,7 @@ impl Engine {
             outcome,
             error: serde_json::to_string(why).unwrap_or_default(),
         });
-        step.notice = aftermath::lost(row, &step, &self.inner.base.host_zone(), self.inner.now());
+        step.notice = aftermath::lost(row, &step, &self.engine.base().host_zone(), self.now());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
         self.ring_for(std::slice::from_ref(&step));
         Ok(Started::Stored(match counted.first() {
@@ -373,7 +378,7 @@ enum Fired {
 }
 
 enum Started {
-    Leased(RunId, Box<crate::admit::Leased>),
+    Leased(RunId, Box<LeasedRun>),
     Stored(Fired),
 }
 
@@ -419,10 +424,10 @@ fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-impl Inner {
+impl Scheduler {
     fn decide(&self, rows: Vec<SkillRow>, now: Timestamp) -> Decided {
         let mut decided = Decided::default();
-        let zone = self.base.host_zone();
+        let zone = self.engine.base().host_zone();
         for row in rows {
             match coming(&row, now, &zone) {
                 Some(coming) if coming.slot.is_some() => {

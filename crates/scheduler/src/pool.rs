@@ -3,14 +3,14 @@
 //! What is run there is decided elsewhere.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use deft_engine::Attention;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-
-use crate::Attention;
 
 /// Where runs are driven: so many at once.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl Pool {
 
     /// Skills of which a late slot is being made up for.
     pub(crate) fn unfinished(&self) -> HashSet<i64> {
-        lock(&self.late).clone()
+        self.late.lock().clone()
     }
 
     /// Whether late slots may be there that bring no run.
@@ -84,17 +84,13 @@ pub(crate) struct Late {
 impl Late {
     pub(crate) fn enter(pool: &Pool, skill: i64) -> Self {
         let all = Arc::clone(&pool.late);
-        lock(&all).insert(skill);
+        all.lock().insert(skill);
         Self { all, skill }
     }
 }
 
 impl Drop for Late {
     fn drop(&mut self) {
-        lock(&self.all).remove(&self.skill);
+        self.all.lock().remove(&self.skill);
     }
-}
-
-fn lock(late: &Mutex<HashSet<i64>>) -> MutexGuard<'_, HashSet<i64>> {
-    late.lock().unwrap_or_else(PoisonError::into_inner)
 }

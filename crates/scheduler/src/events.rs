@@ -5,15 +5,14 @@
 //! the key of the run keeps two processes from firing it twice. Not here: keywords of messages, which
 //! fire nothing but put playbooks into prompts.
 
+use deft_base::Error;
+use deft_engine::{Admission, EVENT, Fire};
 use deft_library::Timed;
 use deft_model::{Overlap, RunId, SkillEvent, Trigger};
 use deft_store::{ConversationFilter, ConversationRow, SkillFilter, SkillRow};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Admission, Engine, Error, Fire};
-
-/// What runs of such skills are caused by.
-pub(crate) const EVENT: &str = "event";
+use crate::Scheduler;
 
 /// How often it is looked up what has happened.
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
@@ -27,14 +26,14 @@ const NEWEST: u32 = 100;
 /// Conversations of skills, in which no person says anything.
 const OF_SKILLS: &str = "skill:";
 
-impl Engine {
+impl Scheduler {
     /// Fires skills as things happen, until it is stopped.
     pub(crate) async fn watch_events(&self) -> Result<(), Error> {
         loop {
-            let now = self.inner.now();
+            let now = self.now();
             self.fire_events(now).await?;
             let next = now.saturating_add(EVERY).unwrap_or(Timestamp::MAX);
-            self.inner.parts.clock.sleep_until(next).await;
+            self.clock().sleep_until(next).await;
         }
     }
 
@@ -86,7 +85,7 @@ impl Engine {
         if seen.is_some_and(|seen| at <= seen) {
             return Ok(None);
         }
-        let pinned = self.inner.library.pin_row(row).await?;
+        let pinned = self.library().pin_row(row).await?;
         let fire = Fire {
             skill: skill.clone(),
             cause: EVENT.to_owned(),
@@ -94,7 +93,7 @@ impl Engine {
             overlap: Some(pinned.skill.policy.overlap.unwrap_or(Overlap::Queue)),
             ..Fire::default()
         };
-        let admitted = self.admit_pinned(fire, pinned).await?;
+        let admitted = self.engine.admit_pinned(fire, pinned).await?;
         self.store().keep_setting(&mark, &at.to_string()).await?;
         Ok(match admitted {
             Admission::Run(run) => Some(run.id),

@@ -8,15 +8,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use deft_base::Error;
+use deft_engine::WAITS_FOR_TOOL;
 use deft_outbox::Channel;
 use deft_store::SkillRow;
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::drive::WAITS_FOR_TOOL;
 use crate::pulse::{Pulse, about_jump, about_start};
-use crate::{Engine, Error, Pool};
+use crate::{Pool, Scheduler};
 
 /// How often the store is asked whether anybody has written.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -39,7 +40,7 @@ const ASK_AGAIN: SignedDuration = SignedDuration::from_mins(10);
 /// After something went wrong a loop rests, so that a broken disk is not asked a thousand times.
 const REST: Duration = Duration::from_secs(2);
 
-impl Engine {
+impl Scheduler {
     /// Runs until it is told to stop, then lets what is going on come to an end within `grace`.
     ///
     /// A store whose file was deleted or replaced ends it at once, with an error: nothing that runs
@@ -54,8 +55,8 @@ impl Engine {
         let stop = stop.child_token();
         let loops = tokio_util::task::TaskTracker::new();
         let until = |work: Work| {
-            let (engine, stop) = (self.clone(), stop.clone());
-            loops.spawn(async move { stop.run_until_cancelled(work.run(&engine)).await });
+            let (scheduler, stop) = (self.clone(), stop.clone());
+            loops.spawn(async move { stop.run_until_cancelled(work.run(&scheduler)).await });
         };
         until(Work::Schedules(pool.clone()));
         until(Work::Runs(pool.clone()));
@@ -67,12 +68,12 @@ impl Engine {
         until(Work::Events);
         until(Work::Health);
         let leases = tokio::spawn({
-            let engine = self.clone();
+            let engine = self.engine.clone();
             async move { engine.keep_leases().await }
         });
         let lost = tokio::select! {
             () = stop.cancelled() => None,
-            error = self.inner.loss.wait() => Some(error),
+            error = self.loss.wait() => Some(error),
         };
         if let Some(error) = lost {
             stop.cancel();
@@ -89,20 +90,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Rings the bell: there may be something to do.
-    pub fn ring(&self) {
-        self.inner.base.bells().ring_all();
-    }
-
     async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
-        let inner = &self.inner;
         let mut ready_for = None;
-        let mut last = inner.last_sign().await?;
-        let clock = &inner.parts.clock;
-        let mut pulse = Pulse::new(inner.now(), clock.lived());
+        let mut last = self.last_sign().await?;
+        let clock = self.clock();
+        let mut pulse = Pulse::new(self.now(), clock.lived());
         loop {
-            let bell = inner.base.bells().schedules.notified();
-            let now = inner.now();
+            let bell = self.engine.base().bells().schedules.notified();
+            let now = self.now();
             let jump = pulse.beat(now, clock.lived());
             let ticked = self.tick(now, pool).await?;
             let said = match last.take() {
@@ -114,7 +109,7 @@ impl Engine {
             }
             let next = if ticked.held_back {
                 // Those that are late go on when others of them are over, which rings the bell.
-                let soon = inner.now().saturating_add(GLANCE);
+                let soon = self.now().saturating_add(GLANCE);
                 Some(soon.unwrap_or(Timestamp::MAX))
             } else {
                 let due = self.store().next_due().await?;
@@ -133,7 +128,7 @@ impl Engine {
 
     /// Waits for a slot, and makes everything ready shortly before.
     async fn prepare_for(&self, next: Timestamp, ready_for: &mut Option<Timestamp>) {
-        let clock = &self.inner.parts.clock;
+        let clock = self.clock();
         let mut slot = clock.wait_for(next);
         if *ready_for != Some(next) {
             let ready = next.saturating_sub(AHEAD).unwrap_or(Timestamp::MIN);
@@ -153,38 +148,35 @@ impl Engine {
             return;
         };
         let ready = |row: SkillRow| async move {
-            if let Ok(pinned) = self.inner.library.pin_row(&row).await {
-                drop(self.inner.keep(&pinned).await);
-            }
+            drop(self.engine.make_ready(&row).await);
         };
         let rows = futures_util::stream::iter(rows);
         rows.for_each_concurrent(TOGETHER, ready).await;
     }
 
     async fn drive_due(&self, pool: &Pool) -> Result<(), Error> {
-        let inner = &self.inner;
         loop {
-            let bell = inner.base.bells().runs.notified();
+            let bell = self.engine.base().bells().runs.notified();
             let Some(place) = pool.place().await else {
                 return Ok(());
             };
-            if let Some(claimed) = self.claim(None).await? {
-                let (engine, attention) = (self.clone(), pool.attention.clone());
+            if let Some(claimed) = self.engine.claim_due().await? {
+                let (scheduler, attention) = (self.clone(), pool.attention.clone());
                 pool.tasks.spawn(async move {
                     let run = claimed.run.id.clone();
-                    let driven = engine.drive_claimed(claimed, attention).await;
+                    let driven = scheduler.engine.drive_claimed(claimed, attention).await;
                     if let Err(error) = driven {
-                        engine.inner.note_loss(&error);
+                        scheduler.loss.note(&error);
                         tracing::error!(%run, %error, "a run was not driven");
                     }
                     drop(place);
-                    engine.inner.base.bells().runs.notify_waiters();
+                    scheduler.engine.base().bells().runs.notify_waiters();
                 });
                 continue;
             }
             drop(place);
             let sleep = match self.store().next_wake().await? {
-                Some(at) => inner.parts.clock.sleep_until(at),
+                Some(at) => self.clock().sleep_until(at),
                 None => Box::pin(std::future::pending()),
             };
             tokio::select! {
@@ -196,18 +188,18 @@ impl Engine {
 
     /// Tools and models that appear let skills fire and runs go on.
     async fn follow_tools(&self) -> Result<(), Error> {
-        let mut changes = self.router().changes();
+        let mut changes = self.engine.router().changes();
         loop {
-            let models = self.inner.base.bells().models.notified();
-            self.enable_ready(self.inner.now()).await?;
-            let woken = self.store().wake(WAITS_FOR_TOOL, self.inner.now()).await?;
+            let models = self.engine.base().bells().models.notified();
+            self.enable_ready(self.now()).await?;
+            let woken = self.store().wake(WAITS_FOR_TOOL, self.now()).await?;
             if woken > 0 {
                 tracing::info!(
                     woken,
                     "tools or models have changed: runs that waited go on"
                 );
             }
-            self.inner.base.bells().ring_all();
+            self.engine.base().bells().ring_all();
             tokio::select! {
                 tools = changes.changed() => {
                     if tools.is_err() {
@@ -223,11 +215,11 @@ impl Engine {
     /// Asks servers again after a while if skills wait for tools: those that announce no changes would
     /// not say that a tool is there now.
     async fn ask_again(&self) -> Result<(), Error> {
-        let clock = &self.inner.parts.clock;
+        let clock = self.clock();
         let until = clock.now().saturating_add(ASK_AGAIN);
         clock.sleep_until(until.unwrap_or(Timestamp::MAX)).await;
         if self.has_skills_without_tools().await? {
-            self.router().refresh().await;
+            self.engine.router().refresh().await;
         }
         Ok(())
     }
@@ -239,17 +231,17 @@ impl Engine {
             let version = self.store().version().await?;
             if version != seen {
                 seen = version;
-                self.inner.base.bells().ring_all();
+                self.engine.base().bells().ring_all();
             }
         }
     }
 
     async fn recover_orphans(&self) -> Result<(), Error> {
         loop {
-            let freed = self.recover().await?;
+            let freed = self.engine.recover().await?;
             if !freed.is_empty() {
                 tracing::info!(runs = freed.len(), "runs of others who are gone go on here");
-                self.inner.base.bells().ring_all();
+                self.engine.base().bells().ring_all();
             }
             tokio::time::sleep(RECOVER).await;
         }
@@ -271,28 +263,29 @@ enum Work {
 
 impl Work {
     /// Goes on after whatever goes wrong.
-    async fn run(&self, engine: &Engine) {
+    async fn run(&self, scheduler: &Scheduler) {
         loop {
             let ended = match self {
-                Self::Schedules(pool) => engine.watch_schedules(pool).await,
-                Self::Runs(pool) => engine.drive_due(pool).await,
+                Self::Schedules(pool) => scheduler.watch_schedules(pool).await,
+                Self::Runs(pool) => scheduler.drive_due(pool).await,
                 Self::Messages(channel) => {
-                    engine
+                    scheduler
+                        .engine
                         .outbox()
                         .carry(channel, &CancellationToken::new())
                         .await
                 }
-                Self::Tools => engine.follow_tools().await,
-                Self::Glances => engine.glance().await,
-                Self::Orphans => engine.recover_orphans().await,
-                Self::Models => engine.watch_models().await,
-                Self::Events => engine.watch_events().await,
-                Self::Health => engine.watch_health().await,
+                Self::Tools => scheduler.follow_tools().await,
+                Self::Glances => scheduler.glance().await,
+                Self::Orphans => scheduler.recover_orphans().await,
+                Self::Models => scheduler.watch_models().await,
+                Self::Events => scheduler.watch_events().await,
+                Self::Health => scheduler.watch_health().await,
             };
             match ended {
                 Ok(()) => return,
                 Err(error) => {
-                    engine.inner.note_loss(&error);
+                    scheduler.loss.note(&error);
                     tracing::error!(%error, hint = error.hint(), "something went wrong");
                 }
             }

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use deft_base::Error;
 use deft_model::{Failure, Outage};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Engine, Error};
+use crate::Scheduler;
 
 /// Where the store keeps the last report.
 const SETTING: &str = "health_report";
@@ -93,29 +94,24 @@ struct Changes {
     solved: Vec<Problem>,
 }
 
-impl Engine {
-    /// Takes the checks of the host; the first ones count.
-    pub fn set_checks(&self, checks: Arc<dyn Checks>) {
-        self.inner.checks.get_or_init(|| checks);
-    }
-
+impl Scheduler {
     /// Makes health reports when they are due.
     pub(crate) async fn watch_health(&self) -> Result<(), Error> {
         loop {
-            let next = self.report_health(self.inner.now()).await?;
+            let next = self.report_health(self.now()).await?;
             let Some(next) = next else {
                 return Ok(());
             };
-            self.inner.parts.clock.sleep_until(next).await;
+            self.clock().sleep_until(next).await;
         }
     }
 
     /// Makes the health report, if it is due, and tells people what has changed. The first one is due
     /// one interval after the first look. Says when the next one is due; never without checks.
     pub async fn report_health(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
-        let every = self.inner.options.health_report;
+        let every = self.engine.options().health_report;
         let every = every.and_then(|every| SignedDuration::try_from(every).ok());
-        let (Some(checks), Some(every)) = (self.inner.checks.get(), every) else {
+        let (Some(checks), Some(every)) = (self.checks.as_ref(), every) else {
             return Ok(None);
         };
         let limit = after(now, every);
@@ -146,7 +142,7 @@ impl Engine {
     ) -> Result<Report, Error> {
         let found = checks.check().await;
         // Messages and incidents use the clock, also where schedules are tried out at another time.
-        let (planned, now) = (now, self.inner.now());
+        let (planned, now) = (now, self.now());
         let mut bad = self.problems(found, now).await?;
         let mut changes = compare(&last.bad, &mut bad);
         self.leave_out_known(&mut changes, now).await?;
@@ -159,7 +155,7 @@ impl Engine {
         // Runs that meet a server which was told of tell nothing more.
         for server in changes.new.into_iter().filter_map(|it| it.server) {
             let outage = Outage::Server(server);
-            self.inner.incidents.report(&outage, now).await?;
+            self.engine.incidents().report(&outage, now).await?;
         }
         let report = Report {
             next_at: next_on_grid(last.next_at, every, planned),
@@ -214,7 +210,7 @@ impl Engine {
             let open = match problem.server.clone() {
                 Some(server) => {
                     let outage = Outage::Server(server);
-                    self.inner.incidents.end_reported(&outage, now).await?
+                    self.engine.incidents().end_reported(&outage, now).await?
                 }
                 None => true,
             };
@@ -230,16 +226,16 @@ impl Engine {
         match check.id.as_str() {
             FAILING | PRIVATE => Ok(true),
             // `deft tick --now` settles slots ahead of the clock on purpose.
-            CLOCK => Ok(self.inner.base.held_schedule_time().is_some()),
+            CLOCK => Ok(self.engine.base().held_schedule_time().is_some()),
             SERVERS => {
-                self.inner
-                    .incidents
+                self.engine
+                    .incidents()
                     .is_known(&Outage::Server(subject), now)
                     .await
             }
             MODELS => {
-                self.inner
-                    .incidents
+                self.engine
+                    .incidents()
                     .is_known(&Outage::Model(subject), now)
                     .await
             }

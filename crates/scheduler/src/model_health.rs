@@ -10,14 +10,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use deft_base::Error;
+use deft_engine::tier;
 use deft_model::{Action, Body, Failure, Outage, Tier};
 use deft_outbox::{Kind, Notice};
 use deft_store::{ConversationFilter, NewNotice, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::tier;
-use crate::{Engine, Error};
+use crate::Scheduler;
 
 /// How often a server is asked.
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
@@ -70,14 +71,14 @@ enum LossAlert {
     ByRun,
 }
 
-impl Engine {
+impl Scheduler {
     /// Asks the servers once a minute, as long as anything could want them.
     pub(crate) async fn watch_models(&self) -> Result<(), Error> {
         loop {
-            let next = self.inner.now().saturating_add(EVERY);
+            let next = self.now().saturating_add(EVERY);
             let next = next.unwrap_or(Timestamp::MAX);
             self.check_models().await?;
-            self.inner.parts.clock.sleep_until(next).await;
+            self.clock().sleep_until(next).await;
         }
     }
 
@@ -100,14 +101,14 @@ impl Engine {
         let models = self.local_servers().into_iter();
         let models = models.flat_map(|server| server.models);
         let pings = models.map(|model| async move {
-            let answered = self.inner.agents.models().ping(&model, PATIENCE).await;
+            let answered = self.engine.agents().models().ping(&model, PATIENCE).await;
             (model, answered)
         });
         futures_util::future::join_all(pings).await
     }
 
     fn local_servers(&self) -> Vec<ModelServer> {
-        let models = self.inner.agents.models();
+        let models = self.engine.agents().models();
         let mut servers: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for model in models.list().iter().filter(|model| model.is_local()) {
             let address = model
@@ -126,7 +127,7 @@ impl Engine {
 
     /// Whether a skill could ask a model, or somebody chats.
     async fn needs_models(&self) -> Result<bool, Error> {
-        let snapshot = self.inner.library.snapshot();
+        let snapshot = self.library().snapshot();
         let thinks = snapshot.skills().any(|loaded| {
             let skill = &loaded.skill;
             let steps = match &skill.body {
@@ -154,13 +155,13 @@ impl Engine {
             ..ConversationFilter::default()
         };
         let newest = self.store().conversations(newest).await?;
-        let since = self.inner.now().saturating_sub(OPEN);
+        let since = self.now().saturating_sub(OPEN);
         let since = since.unwrap_or(Timestamp::MIN);
         Ok(newest.iter().any(|row| row.updated_at >= since))
     }
 
     async fn look_at(&self, server: &ModelServer) -> Result<(), Error> {
-        let now = self.inner.now();
+        let now = self.now();
         let key = format!("model_health:{}", server.address);
         let mut health = self.health_of(&key).await?;
         let wait = EVERY.saturating_sub(SLACK);
@@ -172,7 +173,7 @@ impl Engine {
         else {
             return Ok(());
         };
-        let answered = self.inner.agents.models().ping(model, PATIENCE).await;
+        let answered = self.engine.agents().models().ping(model, PATIENCE).await;
         health.asked_at = Some(now);
         match answered {
             Ok(()) => {
@@ -223,7 +224,7 @@ impl Engine {
         let key = format!("model:{} lost {since}", server.address);
         let mut known = false;
         for outage in server.outages() {
-            known |= self.inner.incidents.watch(&outage, &key, now).await?;
+            known |= self.engine.incidents().watch(&outage, &key, now).await?;
         }
         if known {
             return Ok(LossAlert::ByRun);
@@ -245,14 +246,15 @@ impl Engine {
         let names = names(&server.models);
         tracing::info!(model = %names, "the server of a model answers again");
         if loss.told == LossAlert::Here {
-            let since = deft_schedule::day_and_time(loss.since, now, &self.inner.base.host_zone());
+            let since =
+                deft_schedule::day_and_time(loss.since, now, &self.engine.base().host_zone());
             let title = format!("{names}: answering again");
             let text = format!("{title}, after no answer since {since}");
             let key = format!("model:{} found {}", server.address, loss.since);
             self.tell_health(key, title, text, now).await?;
         }
         for outage in server.outages() {
-            self.inner.incidents.end_watched(&outage, now).await?;
+            self.engine.incidents().end_watched(&outage, now).await?;
         }
         Ok(())
     }
@@ -282,7 +284,7 @@ impl Engine {
             at,
         };
         self.store().add_notice(new).await?;
-        self.inner.base.bells().messages.notify_waiters();
+        self.engine.base().bells().messages.notify_waiters();
         Ok(())
     }
 }

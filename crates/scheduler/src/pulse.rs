@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
+use deft_base::Error;
 use deft_library::Timed;
 use deft_store::{RunFilter, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::engine::Inner;
-use crate::{Engine, Error};
+use crate::Scheduler;
 
 /// Clocks may disagree so much without anybody caring.
 const SLACK: SignedDuration = SignedDuration::from_mins(5);
@@ -37,12 +37,12 @@ pub struct Ahead {
     pub until: Timestamp,
 }
 
-impl Engine {
+impl Scheduler {
     /// Holds what is stored against the clock.
     pub async fn check_clock(&self) -> Result<ClockCheck, Error> {
-        let limit = self.inner.now().saturating_add(SLACK);
+        let limit = self.now().saturating_add(SLACK);
         let limit = limit.unwrap_or(Timestamp::MAX);
-        let newest = self.inner.last_sign().await?.filter(|at| *at > limit);
+        let newest = self.last_sign().await?.filter(|at| *at > limit);
         Ok(ClockCheck {
             newest,
             ahead: self.skills_ahead(limit).await?,
@@ -55,7 +55,7 @@ impl Engine {
             trigger: Some("cron".to_owned()),
             ..SkillFilter::default()
         };
-        let zone = self.inner.base.host_zone();
+        let zone = self.engine.base().host_zone();
         let mut ahead = Vec::new();
         for row in self.store().skills(timed).await? {
             let timing = row.text.timing.as_deref().and_then(Timed::read);
@@ -80,14 +80,14 @@ impl Engine {
     }
 }
 
-impl Inner {
+impl Scheduler {
     /// When the newest run began or ended.
     pub(crate) async fn last_sign(&self) -> Result<Option<Timestamp>, Error> {
         let newest = RunFilter {
             limit: Some(1),
             ..RunFilter::default()
         };
-        let rows = self.parts.store.runs(newest).await?;
+        let rows = self.store().runs(newest).await?;
         let sign = |row: &deft_store::RunRow| row.finished_at.unwrap_or(row.admitted_at);
         Ok(rows.first().map(sign))
     }
