@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_library::{Pinned, encode};
+use deft_library::{PinnedSkill, encode};
 use deft_model::{Authority, Object, Overlap, RunId, Skill};
 use deft_store::{
     Admission as NewRun, Admitted, Batch, FirstClaim, Lease, NewEvent, RunRow, SkillRow, SlotStep,
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
-use crate::drive::{Driven, Driver, RouterFacts};
+use crate::drive::{DriveOutcome, Driver, RouterFacts};
 use crate::engine::Inner;
 use crate::record::{Journal, encode as encode_event};
 use crate::secrets::{RunSecrets, taken_over};
@@ -96,7 +96,7 @@ fn existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
 struct Draft {
     id: RunId,
     nonce: String,
-    pinned: Pinned,
+    pinned: PinnedSkill,
     machine: Machine,
     journal: Journal,
     secrets: Option<Arc<RunSecrets>>,
@@ -146,7 +146,7 @@ impl Engine {
     }
 
     /// The same for a skill that is found already.
-    pub async fn admit_pinned(&self, fire: Fire, pinned: Pinned) -> Result<Admission, Error> {
+    pub async fn admit_pinned(&self, fire: Fire, pinned: PinnedSkill) -> Result<Admission, Error> {
         let inner = &self.inner;
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
@@ -187,7 +187,7 @@ impl Engine {
     pub async fn begin_pinned(
         &self,
         fire: Fire,
-        pinned: Pinned,
+        pinned: PinnedSkill,
         attention: &Attention,
     ) -> Result<AdmittedRun, Error> {
         let inner = &self.inner;
@@ -263,7 +263,7 @@ impl Engine {
                 .at(place)
                 .drive(begun)
                 .await?;
-            if let Driven::Finished(row) = driven {
+            if let DriveOutcome::Finished(row) = driven {
                 return Ok(Admission::Run(*row));
             }
         }
@@ -289,7 +289,7 @@ impl Engine {
 
 impl Inner {
     /// The skill of a fire, which has its id from here on: a person may have written its name.
-    pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<Pinned, Error> {
+    pub(crate) async fn pin(&self, fire: &mut Fire) -> Result<PinnedSkill, Error> {
         let pinned = match &fire.content {
             Some(skill) => self.library.ad_hoc(skill)?,
             None => {
@@ -301,7 +301,7 @@ impl Inner {
         Ok(pinned)
     }
 
-    fn warm(&self, pinned: &Pinned) {
+    fn warm(&self, pinned: &PinnedSkill) {
         if pinned.plan.has_compute() {
             self.parts.compute.warm();
         }
@@ -310,7 +310,7 @@ impl Inner {
     /// The first events of a run, decided before it is stored, so that they can be stored with it.
     ///
     /// Where somebody comes back for runs that wait, missing tools are waited for.
-    fn draft(&self, fire: &Fire, pinned: Pinned, inputs: Object, patient: bool) -> Draft {
+    fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, patient: bool) -> Draft {
         let now = self.now();
         let id = new_run_id();
         let started = Started {
@@ -411,7 +411,7 @@ impl Inner {
     fn new_run(
         &self,
         fire: &Fire,
-        pinned: &Pinned,
+        pinned: &PinnedSkill,
         inputs: &Object,
         run: RunId,
         claim: Option<FirstClaim>,
@@ -465,7 +465,7 @@ impl Inner {
     }
 
     /// Stores the content of a revision, once.
-    pub(crate) async fn keep(&self, pinned: &Pinned) -> Result<(), Error> {
+    pub(crate) async fn keep(&self, pinned: &PinnedSkill) -> Result<(), Error> {
         if self.is_kept(&pinned.revision) {
             return Ok(());
         }
@@ -476,7 +476,7 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) fn deadline(&self, pinned: &Pinned, started: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn deadline(&self, pinned: &PinnedSkill, started: Timestamp) -> Option<Timestamp> {
         let limit = pinned.skill.policy.timeout.or(self.options.run_timeout)?;
         started.saturating_add(limit).ok()
     }

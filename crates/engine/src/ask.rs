@@ -268,7 +268,7 @@ async fn granted(
 
 /// What became of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answered {
+pub enum AnswerReceipt {
     /// It counts; the run is due again.
     Accepted(ApprovalRow),
     /// Somebody else was first.
@@ -304,10 +304,10 @@ impl Engine {
         given: Answer,
         by: &str,
         always: bool,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnswerReceipt, Error> {
         let always = always && given == Answer::Yes;
         let grant = always.then(|| self.grant(row, by, None)).transpose()?;
-        self.settle_answer(row, given, by, grant).await
+        self.store_answer(row, given, by, grant).await
     }
 
     /// Says yes to a question, and lets operations of the same revision pass from now on that
@@ -318,18 +318,18 @@ impl Engine {
         row: &ApprovalRow,
         by: &str,
         pattern: &Object,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnswerReceipt, Error> {
         let grant = self.grant(row, by, Some(pattern))?;
-        self.settle_answer(row, Answer::Yes, by, Some(grant)).await
+        self.store_answer(row, Answer::Yes, by, Some(grant)).await
     }
 
-    async fn settle_answer(
+    async fn store_answer(
         &self,
         row: &ApprovalRow,
         given: Answer,
         by: &str,
         grant: Option<Grant>,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnswerReceipt, Error> {
         let at = self.inner.now();
         let decision = Decision {
             answer: given.word().to_owned(),
@@ -339,14 +339,14 @@ impl Engine {
         let decided = self.store().decide(&row.asked.id, decision).await?;
         let accepted = match decided {
             Decided::Accepted(row) => row,
-            Decided::Already(row) => return Ok(Answered::Already(row)),
-            Decided::Unknown => return Ok(Answered::Gone),
+            Decided::Already(row) => return Ok(AnswerReceipt::Already(row)),
+            Decided::Unknown => return Ok(AnswerReceipt::Gone),
         };
         if let Some(grant) = grant {
             self.store().grant(grant).await?;
             self.inner.agents.read_grants().await?;
         }
-        Ok(Answered::Accepted(accepted))
+        Ok(AnswerReceipt::Accepted(accepted))
     }
 
     fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[derive(Serialize, Deserialize)]
-struct Kept<V> {
+struct CachedResult<V> {
     nonce: String,
     value: V,
 }
@@ -19,12 +19,12 @@ struct Kept<V> {
 pub(crate) fn write(value: &Value, nonce: &str) -> String {
     let nonce = nonce.to_owned();
     // JSON values always serialize.
-    serde_json::to_string(&Kept { nonce, value }).unwrap_or_default()
+    serde_json::to_string(&CachedResult { nonce, value }).unwrap_or_default()
 }
 
 /// A result that was kept, for a run with this nonce; none if it cannot be read.
 pub(crate) fn read(kept: &str, nonce: &str) -> Option<Value> {
-    let mut kept: Kept<Value> = serde_json::from_str(kept).ok()?;
+    let mut kept: CachedResult<Value> = serde_json::from_str(kept).ok()?;
     rekey(&mut kept.value, &kept.nonce, nonce);
     Some(kept.value)
 }

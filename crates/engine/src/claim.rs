@@ -9,7 +9,7 @@ use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, Stor
 use deft_workflow::{Action, Call, Event, Machine, Next, Path, Plan, Prepared, Started};
 use jiff::Timestamp;
 
-use crate::drive::{Driven, Driver};
+use crate::drive::{DriveOutcome, Driver};
 use crate::engine::Inner;
 use crate::record::encode;
 use crate::secrets::{RunSecrets, taken_over};
@@ -83,12 +83,12 @@ impl Engine {
         &self,
         claimed: Claimed,
         attention: Attention,
-    ) -> Result<Driven, Error> {
+    ) -> Result<DriveOutcome, Error> {
         let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
         match self.drive_from(claimed, attention).await {
             Err(error @ (Error::Replay { .. } | Error::RevisionLost { .. })) => {
                 self.give_up(&run, &lease, &error).await?;
-                Ok(Driven::GivenUp)
+                Ok(DriveOutcome::GivenUp)
             }
             other => other,
         }
@@ -116,7 +116,11 @@ impl Engine {
         Ok(())
     }
 
-    async fn drive_from(&self, claimed: Claimed, attention: Attention) -> Result<Driven, Error> {
+    async fn drive_from(
+        &self,
+        claimed: Claimed,
+        attention: Attention,
+    ) -> Result<DriveOutcome, Error> {
         let inner = &self.inner;
         let pinned = inner
             .library

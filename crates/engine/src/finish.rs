@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use deft_library::aftermath::{self, KnownOutage, RunEnd, Terms};
-use deft_library::{Pinned, Timed};
+use deft_library::{PinnedSkill, SkillTiming};
 use deft_model::{Exhausted, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_schedule::LATE;
 use deft_store::{
@@ -172,7 +172,7 @@ impl Inner {
     async fn aftermath(
         &self,
         ending: &Ending<'_>,
-        pinned: &Pinned,
+        pinned: &PinnedSkill,
         known: Option<Arc<SkillRow>>,
     ) -> Result<Option<(Arc<SkillRow>, SkillChange, Vec<Write>)>, Error> {
         let run = ending.run;
@@ -187,7 +187,7 @@ impl Inner {
         let Some(row) = row else {
             return Ok(None);
         };
-        let timed = row.text.timing.as_deref().and_then(Timed::read);
+        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
         let terms = Terms {
             policy: &pinned.skill.policy,
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),

@@ -1,6 +1,6 @@
 //! What is given to a skill when a run is admitted: inputs of a workflow, flags of a command.
 
-use deft_library::{Pinned, handler_tool};
+use deft_library::{PinnedSkill, handler_tool};
 use deft_model::{Body, Object};
 use deft_workflow::check_inputs;
 
@@ -9,7 +9,11 @@ use crate::engine::Inner;
 
 impl Inner {
     /// The inputs of a run, as they are recorded.
-    pub(crate) async fn inputs(&self, pinned: &Pinned, given: &Object) -> Result<Object, Error> {
+    pub(crate) async fn inputs(
+        &self,
+        pinned: &PinnedSkill,
+        given: &Object,
+    ) -> Result<Object, Error> {
         if handler_tool(&pinned.skill).is_some() {
             self.learn_tools(pinned).await;
         }
@@ -17,7 +21,11 @@ impl Inner {
     }
 
     /// The same with what is known of the tools already. No server is started.
-    pub(crate) fn inputs_as_known(&self, pinned: &Pinned, given: &Object) -> Result<Object, Error> {
+    pub(crate) fn inputs_as_known(
+        &self,
+        pinned: &PinnedSkill,
+        given: &Object,
+    ) -> Result<Object, Error> {
         if !matches!(pinned.skill.body, Body::Manual { .. }) {
             return check_inputs(pinned.plan.inputs(), given).map_err(Error::Inputs);
         }

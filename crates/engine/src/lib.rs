@@ -36,21 +36,21 @@ mod view;
 mod waiting;
 
 pub use admit::{Admission, AdmittedRun, Fire, LeasedRun, Parent, new_run_id};
-pub use agent::{Hear, Said, Say, Stands, Unanswered, tier};
-pub use ask::{Answered, Asker, Attention, Question, Responds, Response};
+pub use agent::{AnswerState, ChatAnswer, Hear, Say, Unanswered, tier};
+pub use ask::{AnswerReceipt, Asker, Attention, Question, Responds, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_tool,
 };
 pub use deft_base::{Clock, Error, SystemClock};
 pub use deft_library::{
-    CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, Skills, Stored,
-    StoredSchedule, Synced, broken_file, changed_files, check_tools, known_tools, last_good,
-    stored_schedule,
+    CHAT_SKILL, Command, CommandSkills, Commands, FileChange, JOB_SKILL, Library, Skills,
+    StoredSchedule, StoredSkill, SyncReport, broken_file, changed_files, check_tools, known_tools,
+    last_good, stored_schedule,
 };
 pub use deft_outbox::{
     Channel, Delivered, Kind as NoticeKind, Notice, Outbox, Parcel, Undelivered,
 };
-pub use drive::{Driven, WAITS_FOR_TOOL};
+pub use drive::{DriveOutcome, WAITS_FOR_TOOL};
 pub use engine::{Engine, Parts};
 pub use options::Options;
 pub use own_tools::{is_own_tool, show_own_tools};

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use deft_library::{Named, Stored, fields, is_gone};
+use deft_library::{NamedSkill, StoredSkill, fields, is_gone};
 use deft_model::{Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::Loaded;
@@ -126,8 +126,8 @@ impl Engine {
             "memory_get_skill" => {
                 let (target, _) = wanted(args)?;
                 let row = match self.inner.library.look_up_target(&target).await? {
-                    Named::Record(row) | Named::Gone(row) => row,
-                    Named::File(loaded, row) => self.inner.row_or_new(&loaded, row),
+                    NamedSkill::Record(row) | NamedSkill::Gone(row) => row,
+                    NamedSkill::File(loaded, row) => self.inner.row_or_new(&loaded, row),
                 };
                 Ok(json!({"success": true, "skill": self.record_json(&row).await?}))
             }
@@ -159,7 +159,7 @@ impl Engine {
         }
     }
 
-    async fn stored_json(&self, stored: &Stored) -> Result<Value, Error> {
+    async fn stored_json(&self, stored: &StoredSkill) -> Result<Value, Error> {
         let mut skill = self.record_json(&stored.row).await?;
         // For people: a model can do nothing about its own rights, and every word of a result costs.
         if let Some(skill) = skill.as_object_mut() {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use deft_agents::Payer;
 use deft_compute::{Error as ComputeError, Job, Kind, Session};
-use deft_library::Pinned;
+use deft_library::PinnedSkill;
 use deft_model::{Authority, Failure, FailureClass, Object, RunId, scatter};
 use deft_store::Write;
 use deft_tools::Call as ToolCall;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Came;
+use crate::agent::AgentResult;
 use crate::ask::Question;
 use crate::cache;
 use crate::engine::Inner;
@@ -29,7 +29,7 @@ use crate::secrets::RunSecrets;
 const MOST_WORDS: usize = 2000;
 
 /// What came of an action.
-pub(crate) enum Done {
+pub(crate) enum ActionResult {
     Called {
         path: Path,
         attempt: u32,
@@ -41,7 +41,7 @@ pub(crate) enum Done {
     Loaded {
         path: Path,
         attempt: u32,
-        result: Result<(Pinned, Object), Failure>,
+        result: Result<(PinnedSkill, Object), Failure>,
     },
     Healed {
         path: Path,
@@ -56,7 +56,7 @@ pub(crate) enum Done {
     Thought {
         path: Path,
         attempt: u32,
-        came: Came,
+        came: AgentResult,
     },
     /// Nobody gave an answer when there is none.
     Answered {
@@ -65,7 +65,7 @@ pub(crate) enum Done {
     },
 }
 
-impl Done {
+impl ActionResult {
     /// What the action was for.
     pub(crate) fn path(&self) -> &Path {
         match self {
@@ -117,7 +117,7 @@ pub(crate) struct Request {
 }
 
 impl Performer {
-    pub(crate) async fn call(self, request: Request) -> Done {
+    pub(crate) async fn call(self, request: Request) -> ActionResult {
         let begun = Instant::now();
         let Request { path, attempt, .. } = &request;
         let (path, attempt) = (path.clone(), *attempt);
@@ -127,7 +127,7 @@ impl Performer {
                 () = self.too_late(request.timeout) => Err(slow_to_load(skill)),
                 () = self.halt.cancelled() => Err(cancelled()),
             };
-            return Done::Loaded {
+            return ActionResult::Loaded {
                 path,
                 attempt,
                 result,
@@ -147,7 +147,7 @@ impl Performer {
             // Agents and skills are more than a call, and have a way of their own.
             Call::Agent { .. } | Call::Skill { .. } | Call::Wait { .. } => not_a_call(),
         };
-        Done::Called {
+        ActionResult::Called {
             path,
             attempt,
             result,
@@ -339,7 +339,7 @@ impl Performer {
     }
 
     /// Pins the skill that a step runs, and checks what is given to it.
-    async fn load(&self, skill: &str, args: &Object) -> Result<(Pinned, Object), Failure> {
+    async fn load(&self, skill: &str, args: &Object) -> Result<(PinnedSkill, Object), Failure> {
         let pinned = self.engine.library.find(skill).await.map_err(|error| {
             let mut failure = Failure::new(FailureClass::NotFound, error.to_string());
             failure.hint = error.hint();
@@ -371,14 +371,14 @@ impl Performer {
         heal: Arc<Heal>,
         key: String,
         authority: Option<Authority>,
-    ) -> Done {
+    ) -> ActionResult {
         let begun = Instant::now();
         let allowed = self
             .engine
             .agents
             .refuse_unasked(authority.as_ref(), &heal.tool, &heal.args);
         if let Err(failure) = allowed {
-            return Done::Healed {
+            return ActionResult::Healed {
                 path,
                 result: Err(failure),
                 ms: millis(begun),
@@ -396,20 +396,20 @@ impl Performer {
         let result = result
             .map(drop)
             .map_err(|failure| self.bounded(&path, failure));
-        Done::Healed {
+        ActionResult::Healed {
             path,
             result,
             ms: millis(begun),
         }
     }
 
-    pub(crate) async fn sleep(self, path: Path, until: Timestamp) -> Done {
+    pub(crate) async fn sleep(self, path: Path, until: Timestamp) -> ActionResult {
         let sleep = self.engine.parts.clock.sleep_until(until);
         tokio::select! {
             () = sleep => {}
             () = self.halt.cancelled() => {}
         }
-        Done::Woken { path, until }
+        ActionResult::Woken { path, until }
     }
 }
 

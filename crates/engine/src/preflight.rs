@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use deft_agents::{Brief, failed};
 use deft_compute::{Job, Kind};
-use deft_library::Pinned;
+use deft_library::PinnedSkill;
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
 use deft_skillfile::Check;
 use deft_store::SkillRow;
@@ -53,7 +53,7 @@ impl Engine {
     /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
     pub async fn check_preflight(
         &self,
-        pinned: &Pinned,
+        pinned: &PinnedSkill,
         slot: Timestamp,
     ) -> Result<Option<String>, String> {
         self.inner.nothing_to_do(pinned, slot).await
@@ -70,7 +70,7 @@ impl Inner {
     /// Why a scheduled run has nothing to do, if that is so; an error says why nobody knows.
     pub(crate) async fn nothing_to_do(
         &self,
-        pinned: &Pinned,
+        pinned: &PinnedSkill,
         slot: Timestamp,
     ) -> Result<Option<String>, String> {
         let Some(check) = pinned.skill.policy.preflight.as_ref() else {

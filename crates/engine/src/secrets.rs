@@ -11,11 +11,11 @@ use serde_json::Value;
 /// The secrets that a run may hand to its tools. Nested skills add theirs when they are entered.
 pub(crate) struct RunSecrets {
     nonce: String,
-    known: RwLock<Known>,
+    known: RwLock<ResolvedSecrets>,
 }
 
 #[derive(Default)]
-struct Known {
+struct ResolvedSecrets {
     secrets: Vec<(String, Secret)>,
     redaction: Redaction,
 }
@@ -70,7 +70,7 @@ impl RunSecrets {
         Ok(())
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
+    fn known(&self) -> RwLockReadGuard<'_, ResolvedSecrets> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A run that waits in silence is as good as lost to whoever trusts it overnight.
 
-use deft_library::{Pinned, aftermath};
+use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Action, Failure, RunStatus, Tier};
 use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
@@ -66,7 +66,7 @@ impl Engine {
 
 impl Inner {
     /// Whether the tools of a skill are there, their servers answer, and its agent has a model.
-    fn has_needs(&self, pinned: &Pinned, servers: &[Health]) -> bool {
+    fn has_needs(&self, pinned: &PinnedSkill, servers: &[Health]) -> bool {
         let skill = &pinned.skill;
         if skill.tier() == Tier::Agent && !self.agents.has_model(&skill.policy.agent_id) {
             return false;
@@ -86,7 +86,7 @@ impl Inner {
     }
 
     /// Until when a run waits for tools that are not there: its misfire window.
-    pub(crate) fn patience(&self, pinned: &Pinned, run: &RunRow) -> Option<Timestamp> {
+    pub(crate) fn patience(&self, pinned: &PinnedSkill, run: &RunRow) -> Option<Timestamp> {
         let since = run.slot.unwrap_or(run.admitted_at);
         since
             .saturating_add(pinned.skill.policy.misfire_window)

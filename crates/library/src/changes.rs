@@ -12,11 +12,11 @@ use deft_registry::Loaded;
 use deft_store::{NewSkill, Put, SkillOrigin, SkillRow, Standing, Timeline};
 
 use crate::Library;
-use crate::lookup::Named;
+use crate::lookup::NamedSkill;
 use crate::overlay::{Overlay, only_in_file};
-use crate::records::{Stored, TIMING, stop_waiting, taken};
+use crate::records::{StoredSkill, TIMING, stop_waiting, taken};
 use crate::rights::{after_change, refuse_change};
-use crate::standing::{Replaced, is_gone};
+use crate::standing::{ReplacedBy, is_gone};
 
 impl Library {
     /// Changes a file skill with the rights of the agent that does; none if a person does.
@@ -26,7 +26,7 @@ impl Library {
         row: Option<&SkillRow>,
         args: &Object,
         by: Option<&Authority>,
-    ) -> Result<Stored, Error> {
+    ) -> Result<StoredSkill, Error> {
         let (moment, now) = (self.base.moment(), self.base.now());
         let before = self.overlay_of(row).await?;
         let normalised = self.merged(&before, file, row, args);
@@ -46,7 +46,7 @@ impl Library {
         Arc::make_mut(&mut skill.policy).enabled = checked.skill.policy.enabled;
         let content = overlay.text();
         let mut new = match row {
-            Some(row) => self.replacing(&skill, text, content, row, now, Replaced::ByTool),
+            Some(row) => self.replacing(&skill, text, content, row, now, ReplacedBy::ByTool),
             None => self.new_skill(&skill, text, content, now),
         };
         stop_waiting(&mut new, args);
@@ -55,7 +55,7 @@ impl Library {
             self.grant_stored(&row, &skill, &by.agreed).await?;
         }
         self.base.bells().ring_all();
-        Ok(Stored {
+        Ok(StoredSkill {
             words: describe_stored(&skill, &moment, row.timeline.next_at),
             normalised: self.notes(&checked, normalised.applied),
             row,
@@ -103,8 +103,10 @@ impl Library {
         loop {
             let files = self.files.snapshot();
             let (key, row) = match self.look_up_target(target).await? {
-                Named::Record(row) | Named::Gone(row) => (row.text.skill.clone(), Some(row)),
-                Named::File(loaded, row) => {
+                NamedSkill::Record(row) | NamedSkill::Gone(row) => {
+                    (row.text.skill.clone(), Some(row))
+                }
+                NamedSkill::File(loaded, row) => {
                     refuse_change(by, &loaded.skill, None).map_err(Error::Agent)?;
                     (loaded.skill.id.to_string(), row)
                 }
@@ -200,7 +202,7 @@ impl Library {
             let key = row.text.skill.clone();
             let text = self.text(&file.skill, key, SkillOrigin::File, revision);
             let now = self.base.now();
-            let new = self.replacing(&file.skill, text, None, &row, now, Replaced::ByFile);
+            let new = self.replacing(&file.skill, text, None, &row, now, ReplacedBy::ByFile);
             match self.put_file(new).await {
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 stored => {

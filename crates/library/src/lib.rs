@@ -32,17 +32,17 @@ use deft_tools::Router;
 pub use commands::{Command, CommandSkills, Commands, handler, handler_tool, is_read_only};
 pub use incident::{EndedIncident, Incidents};
 pub use known::{Entries, SkillSet, is_record};
-pub use lookup::Named;
+pub use lookup::NamedSkill;
 pub use overlay::{Overlay, fields};
 pub use overlays::{FileChange, changed_files};
 pub use recall::last_good;
-pub use records::Stored;
+pub use records::StoredSkill;
 pub use rights::{WHEN_STORED, denied, is_only_off, not_named, with_authority};
-pub use skills::{Pinned, Skills, broken_file, encode};
+pub use skills::{PinnedSkill, Skills, broken_file, encode};
 pub use standing::{is_gone, required};
 pub use surroundings::{check_tools, known_tools};
-pub use sync::Synced;
-pub use timed::{StoredSchedule, Timed, stored_schedule};
+pub use sync::SyncReport;
+pub use timed::{SkillTiming, StoredSchedule, stored_schedule};
 
 /// The id of the skill that a chat runs.
 pub const CHAT_SKILL: &str = "chat";

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::Library;
 use crate::rights::{read_record_text, with_authority};
-use crate::skills::{Pinned, decode, encode, record_revision, unknown_skill};
+use crate::skills::{PinnedSkill, decode, encode, record_revision, unknown_skill};
 
 /// The name that the runs of a record carry: the slug, and whose it is unless it is the usual
 /// agent's (X6: names are unique per agent).
@@ -31,7 +31,7 @@ pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
 const USUAL_AGENT: &str = "thinker";
 
 /// What a name means.
-pub enum Named {
+pub enum NamedSkill {
     /// A record, by its row.
     Record(SkillRow),
     /// A skill of a file as tools have changed it, and its row if it has one.
@@ -42,16 +42,16 @@ pub enum Named {
 
 impl Library {
     /// The skill that a name means now, made ready to run.
-    pub async fn find(&self, name: &str) -> Result<Pinned, Error> {
+    pub async fn find(&self, name: &str) -> Result<PinnedSkill, Error> {
         match self.look_up(name).await? {
-            Named::Record(row) => self.pin_row(&row).await,
-            Named::File(loaded, _) => self.plans.pin(&loaded),
-            Named::Gone(_) => Err(self.unknown(name)),
+            NamedSkill::Record(row) => self.pin_row(&row).await,
+            NamedSkill::File(loaded, _) => self.plans.pin(&loaded),
+            NamedSkill::Gone(_) => Err(self.unknown(name)),
         }
     }
 
     /// The skill as the run pinned it: from memory, from the files, or from the store.
-    pub async fn pinned(&self, skill: &str, revision: &str) -> Result<Pinned, Error> {
+    pub async fn pinned(&self, skill: &str, revision: &str) -> Result<PinnedSkill, Error> {
         if let Some(pinned) = self.plans.get(revision) {
             return Ok(pinned);
         }
@@ -71,13 +71,13 @@ impl Library {
     }
 
     /// A loaded skill, made ready to run.
-    pub fn pin_loaded(&self, loaded: &Loaded) -> Result<Pinned, Error> {
+    pub fn pin_loaded(&self, loaded: &Loaded) -> Result<PinnedSkill, Error> {
         self.plans.pin(loaded)
     }
 
     /// What a name means: the id, number or name of a record or of a file skill. A record takes the
     /// place of a file with the same id.
-    pub(crate) async fn look_up(&self, name: &str) -> Result<Named, Error> {
+    pub(crate) async fn look_up(&self, name: &str) -> Result<NamedSkill, Error> {
         let store = self.store();
         let file = self.snapshot().find(name).map(Arc::clone);
         let row = match (store.skill(name).await?, &file) {
@@ -87,18 +87,18 @@ impl Library {
             (None, None) => self.find_row(name).await?,
         };
         match (row, file) {
-            (Some(row), _) if row.text.origin == SkillOrigin::Record => Ok(Named::Record(row)),
+            (Some(row), _) if row.text.origin == SkillOrigin::Record => Ok(NamedSkill::Record(row)),
             (Some(row), _) => Ok(match self.file_of(&row).await? {
-                Some(file) => Named::File(file, Some(row)),
-                None => Named::Gone(row),
+                Some(file) => NamedSkill::File(file, Some(row)),
+                None => NamedSkill::Gone(row),
             }),
-            (None, Some(file)) => Ok(Named::File(file, None)),
+            (None, Some(file)) => Ok(NamedSkill::File(file, None)),
             (None, None) => Err(self.unknown(name)),
         }
     }
 
     /// The same for what a call of a tool names.
-    pub async fn look_up_target(&self, target: &Target) -> Result<Named, Error> {
+    pub async fn look_up_target(&self, target: &Target) -> Result<NamedSkill, Error> {
         match target {
             Target::Name(name) => self.look_up(name).await,
             Target::Id(id) => match self.store().skill_by_id(*id).await? {
@@ -135,7 +135,7 @@ impl Library {
 
     /// A skill that no file and no record holds: its content is its name. What is run is what was
     /// stored of it, here as in any other process.
-    pub fn ad_hoc(&self, skill: &Skill) -> Result<Pinned, Error> {
+    pub fn ad_hoc(&self, skill: &Skill) -> Result<PinnedSkill, Error> {
         let content = encode(skill)?;
         let revision = record_revision(&content).to_string();
         if let Some(pinned) = self.plans.get(&revision) {
@@ -172,7 +172,7 @@ impl Library {
     }
 
     /// A stored skill, made ready to run.
-    pub async fn pin_row(&self, row: &SkillRow) -> Result<Pinned, Error> {
+    pub async fn pin_row(&self, row: &SkillRow) -> Result<PinnedSkill, Error> {
         if let Some(pinned) = self.plans.get(&row.text.revision) {
             return Ok(pinned);
         }

@@ -52,7 +52,7 @@ impl Library {
             &files,
             &state.texts,
             &self.base.moment(),
-            Deleted::Hide,
+            DeletedSkills::Hide,
         ));
         state.made = Some((files, Arc::clone(&made)));
         made
@@ -77,7 +77,7 @@ impl Library {
 
 /// What becomes of deleted skills.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Deleted {
+enum DeletedSkills {
     Hide,
     Keep,
 }
@@ -86,7 +86,7 @@ fn changed(
     files: &Snapshot,
     texts: &BTreeMap<String, String>,
     moment: &Moment,
-    deleted: Deleted,
+    deleted: DeletedSkills,
 ) -> Snapshot {
     let mut edited = BTreeMap::new();
     for (skill, text) in texts {
@@ -94,7 +94,7 @@ fn changed(
             continue;
         };
         let overlay = Overlay::read(text);
-        let loaded = if overlay.deleted && deleted == Deleted::Hide {
+        let loaded = if overlay.deleted && deleted == DeletedSkills::Hide {
             None
         } else {
             Some(overlay.loaded(file, moment))
@@ -134,5 +134,8 @@ pub fn changed_files(
         Some((skill.clone(), change))
     });
     let changes = changes.collect();
-    (changed(&files, &texts, moment, Deleted::Keep), changes)
+    (
+        changed(&files, &texts, moment, DeletedSkills::Keep),
+        changes,
+    )
 }

@@ -17,12 +17,12 @@ use deft_store::{NewSkill, Put, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::Found;
 use serde_json::Value;
 
-use crate::lookup::{Named, record_key};
+use crate::lookup::{NamedSkill, record_key};
 use crate::rights::{
     after_change, is_only_off, read_record_text, with_authority, write_record_text,
 };
 use crate::skills::record_revision;
-use crate::standing::Replaced;
+use crate::standing::ReplacedBy;
 use crate::{CHAT_SKILL, JOB_SKILL, Library};
 
 /// The field of a record that says when it fires.
@@ -33,7 +33,7 @@ const RESERVED: [&str; 2] = [CHAT_SKILL, JOB_SKILL];
 
 /// A record that was stored or changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct StoredSkill {
     /// Its row.
     pub row: SkillRow,
     /// The record itself.
@@ -48,7 +48,7 @@ pub struct Stored {
 
 impl Library {
     /// Stores a new skill of a person.
-    pub async fn store_skill(&self, args: &Object) -> Result<Stored, Error> {
+    pub async fn store_skill(&self, args: &Object) -> Result<StoredSkill, Error> {
         self.store_skill_as(args, None).await
     }
 
@@ -57,7 +57,7 @@ impl Library {
         &self,
         args: &Object,
         by: Option<&Authority>,
-    ) -> Result<Stored, Error> {
+    ) -> Result<StoredSkill, Error> {
         let normalised = normalise(args, &self.base.moment());
         let mut checked = self.check(&normalised).await?;
         checked.skill = with_authority(checked.skill, by.map(Authority::not_agreed));
@@ -73,7 +73,7 @@ impl Library {
     }
 
     /// Changes a skill on behalf of a person. What is not given stays as it was.
-    pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<Stored, Error> {
+    pub async fn update_skill(&self, target: &Target, args: &Object) -> Result<StoredSkill, Error> {
         self.update_skill_as(target, args, None).await
     }
 
@@ -83,16 +83,16 @@ impl Library {
         target: &Target,
         args: &Object,
         by: Option<&Authority>,
-    ) -> Result<Stored, Error> {
+    ) -> Result<StoredSkill, Error> {
         loop {
             let changed = match self.look_up_target(target).await? {
-                Named::Record(row) => self.update_record(&row, args, by).await,
-                Named::File(loaded, row) => {
+                NamedSkill::Record(row) => self.update_record(&row, args, by).await,
+                NamedSkill::File(loaded, row) => {
                     let files = self.files.snapshot();
                     let file = files.skill(loaded.skill.id.as_str()).unwrap_or(&loaded);
                     self.update_file(file, row.as_ref(), args, by).await
                 }
-                Named::Gone(row) => Err(self.unknown(&row.text.skill)),
+                NamedSkill::Gone(row) => Err(self.unknown(&row.text.skill)),
             };
             match changed {
                 // Another caller changed it at the same time: that is what is to be changed now.
@@ -107,7 +107,7 @@ impl Library {
         row: &SkillRow,
         args: &Object,
         by: Option<&Authority>,
-    ) -> Result<Stored, Error> {
+    ) -> Result<StoredSkill, Error> {
         let mut existing = self.content(row).await?;
         // How it stands counts, not what was wished for when it was stored; what failed gets a new
         // chance with its new content.
@@ -136,7 +136,7 @@ impl Library {
         checked: Checked,
         new: NewSkill,
         by: Option<&Authority>,
-    ) -> Result<Stored, Error> {
+    ) -> Result<StoredSkill, Error> {
         refuse_reserved(&checked.skill.name, &new.text.skill)?;
         let replaces = new.replaces;
         match self.store().put_skills(vec![new]).await?.pop() {
@@ -145,7 +145,7 @@ impl Library {
                     self.grant_stored(&row, &checked.skill, &by.agreed).await?;
                 }
                 self.base.bells().ring_all();
-                Ok(Stored {
+                Ok(StoredSkill {
                     words: describe_stored(
                         &checked.skill,
                         &self.base.moment(),
@@ -351,7 +351,7 @@ impl Library {
         let text = self.text(&skill, key, SkillOrigin::Record, revision);
         match replaces {
             None => self.new_skill(&skill, text, Some(content), now),
-            Some(row) => self.replacing(&skill, text, Some(content), row, now, Replaced::ByTool),
+            Some(row) => self.replacing(&skill, text, Some(content), row, now, ReplacedBy::ByTool),
         }
     }
 }

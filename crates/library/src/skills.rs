@@ -39,7 +39,7 @@ impl Skills for deft_registry::Registry {
 
 /// A skill that is pinned for a run.
 #[derive(Clone, Debug)]
-pub struct Pinned {
+pub struct PinnedSkill {
     /// The skill.
     pub skill: Arc<Skill>,
     /// Its revision.
@@ -48,7 +48,7 @@ pub struct Pinned {
     pub plan: Arc<Plan>,
 }
 
-impl Pinned {
+impl PinnedSkill {
     /// Whether the store may have a row of the skill: only timed skills and records have one.
     pub fn has_row(&self) -> bool {
         self.skill.timing.is_some() || self.skill.dialect == Dialect::Record
@@ -58,7 +58,7 @@ impl Pinned {
 /// Plans by revision, so that a skill is compiled once.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
-    ready: Mutex<HashMap<String, Pinned>>,
+    ready: Mutex<HashMap<String, PinnedSkill>>,
 }
 
 /// More revisions than anybody has skills; beyond it the map starts anew.
@@ -66,14 +66,14 @@ const MOST_PLANS: usize = 4096;
 
 impl Plans {
     /// The skill that a name means now.
-    pub(crate) fn find(&self, snapshot: &Snapshot, name: &str) -> Result<Pinned, Error> {
+    pub(crate) fn find(&self, snapshot: &Snapshot, name: &str) -> Result<PinnedSkill, Error> {
         match snapshot.find(name) {
             Some(loaded) => self.pin(loaded),
             None => Err(unknown_skill(snapshot, name)),
         }
     }
 
-    pub(crate) fn pin(&self, loaded: &Loaded) -> Result<Pinned, Error> {
+    pub(crate) fn pin(&self, loaded: &Loaded) -> Result<PinnedSkill, Error> {
         let revision = loaded.revision.to_string();
         match self.get(&revision) {
             Some(pinned) => Ok(pinned),
@@ -81,16 +81,16 @@ impl Plans {
         }
     }
 
-    pub(crate) fn get(&self, revision: &str) -> Option<Pinned> {
+    pub(crate) fn get(&self, revision: &str) -> Option<PinnedSkill> {
         self.lock().get(revision).cloned()
     }
 
-    pub(crate) fn add(&self, skill: Arc<Skill>, revision: String) -> Result<Pinned, Error> {
+    pub(crate) fn add(&self, skill: Arc<Skill>, revision: String) -> Result<PinnedSkill, Error> {
         let plan = Plan::compile(&skill, &revision).map_err(|error| Error::Plan {
             skill: skill.id.to_string(),
             why: error.message.clone(),
         })?;
-        let pinned = Pinned {
+        let pinned = PinnedSkill {
             skill,
             revision: revision.clone(),
             plan: Arc::new(plan),
@@ -103,7 +103,7 @@ impl Plans {
         Ok(pinned)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Pinned>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, PinnedSkill>> {
         self.ready.lock()
     }
 }

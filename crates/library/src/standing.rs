@@ -13,8 +13,8 @@ use jiff::Timestamp;
 
 use crate::Library;
 use crate::aftermath::{self, KnownOutage, RunEnd, Terms};
-use crate::lookup::Named;
-use crate::timed::Timed;
+use crate::lookup::NamedSkill;
+use crate::timed::SkillTiming;
 
 impl Library {
     /// Lets a skill fire. Its failures are forgiven.
@@ -28,7 +28,7 @@ impl Library {
                     why: "its file is gone".to_owned(),
                 });
             }
-            let timed = row.text.timing.as_deref().and_then(Timed::read);
+            let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
             let over = timed.as_ref().is_some_and(|timed| {
                 timed.is_one_shot() && self.timeline(timed, now).next_at.is_none()
             });
@@ -85,8 +85,10 @@ impl Library {
             return Ok(row);
         }
         let loaded = match self.look_up(name).await? {
-            Named::Record(row) | Named::File(_, Some(row)) | Named::Gone(row) => return Ok(row),
-            Named::File(loaded, None) => loaded,
+            NamedSkill::Record(row) | NamedSkill::File(_, Some(row)) | NamedSkill::Gone(row) => {
+                return Ok(row);
+            }
+            NamedSkill::File(loaded, None) => loaded,
         };
         let key = loaded.skill.id.to_string();
         let new = self.new_file(&loaded, self.base.now());
@@ -102,7 +104,7 @@ impl Library {
 
 /// What gave a skill its new content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Replaced {
+pub(crate) enum ReplacedBy {
     /// Its file was edited, is back, or counts again.
     ByFile,
     /// A tool changed it, and said whether it is to fire.
@@ -141,7 +143,7 @@ pub fn is_gone(row: &SkillRow) -> bool {
 }
 
 impl Library {
-    pub(crate) fn timeline(&self, timed: &Timed, now: Timestamp) -> Timeline {
+    pub(crate) fn timeline(&self, timed: &SkillTiming, now: Timestamp) -> Timeline {
         timed.enabled(now, &self.base.host_zone())
     }
 
@@ -159,7 +161,7 @@ impl Library {
         origin: SkillOrigin,
         revision: String,
     ) -> SkillText {
-        let timed = Timed::of(skill, &self.base.moment());
+        let timed = SkillTiming::of(skill, &self.base.moment());
         SkillText {
             skill: key,
             agent_id: skill.policy.agent_id.clone(),
@@ -182,7 +184,7 @@ impl Library {
         now: Timestamp,
     ) -> NewSkill {
         let disabled = self.first_standing(skill, text.timing.as_deref(), now);
-        let timed = text.timing.as_deref().and_then(Timed::read);
+        let timed = text.timing.as_deref().and_then(SkillTiming::read);
         let timeline = match (disabled, timed) {
             (None, Some(timed)) => self.timeline(&timed, now),
             _ => Timeline::default(),
@@ -210,7 +212,7 @@ impl Library {
 
     /// Why a file skill that the store does not know yet does not fire.
     pub(crate) fn first_standing_of(&self, file: &Skill) -> Option<DisabledReason> {
-        let timing = Timed::of(file, &self.base.moment()).and_then(|timed| timed.text());
+        let timing = SkillTiming::of(file, &self.base.moment()).and_then(|timed| timed.text());
         self.first_standing(file, timing.as_deref(), self.base.now())
     }
 
@@ -232,7 +234,7 @@ impl Library {
                 DisabledReason::User
             });
         }
-        let timed = timing.and_then(Timed::read)?;
+        let timed = timing.and_then(SkillTiming::read)?;
         let over = timed.is_one_shot() && self.timeline(&timed, now).next_at.is_none();
         over.then_some(DisabledReason::OneShotDone)
     }
@@ -249,7 +251,7 @@ impl Library {
         let key = row.text.skill.clone();
         let content = self.overlay_text(&key);
         let text = self.text(skill, key, SkillOrigin::File, revision.to_owned());
-        self.replacing(skill, text, content, row, now, Replaced::ByFile)
+        self.replacing(skill, text, content, row, now, ReplacedBy::ByFile)
     }
 
     pub(crate) fn replacing(
@@ -259,7 +261,7 @@ impl Library {
         content: Option<String>,
         row: &SkillRow,
         now: Timestamp,
-        replaced: Replaced,
+        replaced: ReplacedBy,
     ) -> NewSkill {
         let same_timing = text.timing == row.text.timing;
         let mut new = self.new_skill(skill, text, content, now);
@@ -268,15 +270,15 @@ impl Library {
         let kept = match (replaced, row.standing.disabled) {
             (_, Some(DisabledReason::FileRemoved)) => first,
             // A file that says nothing new about it does not overrule the wish of a person.
-            (Replaced::ByFile, Some(DisabledReason::User)) => Some(DisabledReason::User),
+            (ReplacedBy::ByFile, Some(DisabledReason::User)) => Some(DisabledReason::User),
             // What waited for its tools goes on waiting.
-            (Replaced::ByFile, why @ Some(DisabledReason::MissingTools))
+            (ReplacedBy::ByFile, why @ Some(DisabledReason::MissingTools))
                 if !skill.policy.enabled =>
             {
                 why
             }
             // What stays off stays off for the same reason.
-            (Replaced::ByTool, Some(why)) if !skill.policy.enabled => Some(why),
+            (ReplacedBy::ByTool, Some(why)) if !skill.policy.enabled => Some(why),
             _ => first,
         };
         new.standing = Standing {
@@ -295,7 +297,7 @@ impl Library {
 
     /// What changes when a skill is switched on.
     pub fn switched_on(&self, row: &SkillRow, now: Timestamp) -> SkillChange {
-        let timed = row.text.timing.as_deref().and_then(Timed::read);
+        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
         let timeline = timed.map(|timed| match timed.awaited(row) {
             // Its time may have passed while it waited; then the misfire rule decides.
             Some(at) => Timeline {
@@ -380,7 +382,7 @@ impl Library {
         outcome: Outcome,
         failure: &Failure,
     ) -> Result<bool, Error> {
-        let timed = row.text.timing.as_deref().and_then(Timed::read);
+        let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
         let policy = deft_model::Policy::default();
         let terms = Terms {
             policy: &policy,

@@ -22,7 +22,7 @@ pub(crate) const TOGETHER: usize = 1000;
 
 /// What following the files has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Synced {
+pub struct SyncReport {
     /// Skills that are timed now and were not before.
     pub added: Vec<String>,
     /// Skills whose content is another one.
@@ -35,7 +35,7 @@ pub struct Synced {
 
 impl Library {
     /// Lets the store know which file skills are timed, and which are no more.
-    pub async fn sync_files(&self) -> Result<Synced, Error> {
+    pub async fn sync_files(&self) -> Result<SyncReport, Error> {
         loop {
             if let Some(synced) = self.sync_once().await? {
                 return Ok(synced);
@@ -44,11 +44,11 @@ impl Library {
     }
 
     /// One look at the files; none if a skill was changed at the same time.
-    async fn sync_once(&self) -> Result<Option<Synced>, Error> {
+    async fn sync_once(&self) -> Result<Option<SyncReport>, Error> {
         let now = self.base.now();
         self.read_overlays().await?;
         let snapshot = self.snapshot();
-        let mut synced = Synced::default();
+        let mut synced = SyncReport::default();
         let mut puts = Vec::new();
         let mut fresh = Vec::new();
         let mut known = self.file_rows().await?;

@@ -23,7 +23,7 @@ pub struct StoredSchedule {
 /// The schedule of a stored skill; none if it has no timing. An interval that does not run counts
 /// from when the skill was last changed.
 pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Option<StoredSchedule> {
-    let timed = Timed::read(row.text.timing.as_deref()?)?;
+    let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
     let anchor = row.timeline.anchor.or(Some(row.updated_at));
     let zone = timed.zone.as_deref().and_then(|name| parse_zone(name).ok());
     Some(StoredSchedule {
@@ -36,7 +36,7 @@ pub fn stored_schedule(row: &SkillRow, host: &TimeZone) -> Option<StoredSchedule
 /// The timing of a skill. Delays are instants here, and zones that were not given stay open: the
 /// host's may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Timed {
+pub struct SkillTiming {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cron: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct Timed {
     pub preflight: bool,
 }
 
-impl Timed {
+impl SkillTiming {
     /// The timing of a skill, seen from the moment in which it is stored; none if it has no timing.
     pub(crate) fn of(skill: &Skill, moment: &Moment) -> Option<Self> {
         let timing = skill.timing.as_ref()?;

@@ -222,9 +222,9 @@ impl Outbox {
                 continue;
             }
             match self.try_to_send(row, channel).await? {
-                Tried::Arrived => arrived += 1,
-                Tried::Failed => {}
-                Tried::Refused(until) => silent_until = Some(until),
+                SendResult::Arrived => arrived += 1,
+                SendResult::Failed => {}
+                SendResult::Refused(until) => silent_until = Some(until),
             }
         }
         Ok(arrived)
@@ -234,7 +234,7 @@ impl Outbox {
         &self,
         row: &NoticeRow,
         channel: &Arc<dyn Channel>,
-    ) -> Result<Tried, Error> {
+    ) -> Result<SendResult, Error> {
         let key = key_of(row);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
@@ -254,9 +254,9 @@ impl Outbox {
             Err(undelivered) => after_failure(row, &undelivered, now),
         };
         let tried = match &end {
-            NoticeEnd::Sent { .. } => Tried::Arrived,
-            NoticeEnd::Again { at, .. } if asked.is_some() => Tried::Refused(*at),
-            _ => Tried::Failed,
+            NoticeEnd::Sent { .. } => SendResult::Arrived,
+            NoticeEnd::Again { at, .. } if asked.is_some() => SendResult::Refused(*at),
+            _ => SendResult::Failed,
         };
         if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
             tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
@@ -270,7 +270,7 @@ impl Outbox {
 }
 
 /// What came of a try.
-enum Tried {
+enum SendResult {
     Arrived,
     Failed,
     /// The receiver wants to be left alone until then.

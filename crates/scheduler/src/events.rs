@@ -7,7 +7,7 @@
 
 use deft_base::Error;
 use deft_engine::{Admission, EVENT, Fire};
-use deft_library::Timed;
+use deft_library::SkillTiming;
 use deft_model::{Overlap, RunId, SkillEvent, Trigger};
 use deft_store::{ConversationFilter, ConversationRow, SkillFilter, SkillRow};
 use jiff::{SignedDuration, Timestamp};
@@ -46,7 +46,7 @@ impl Scheduler {
         };
         let mut fired = Vec::new();
         for row in self.store().skills(by_event).await? {
-            let timed = row.text.timing.as_deref().and_then(Timed::read);
+            let timed = row.text.timing.as_deref().and_then(SkillTiming::read);
             let Some(event) = timed.and_then(|timed| timed.event()) else {
                 continue;
             };

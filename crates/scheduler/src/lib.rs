@@ -25,7 +25,7 @@ use jiff::Timestamp;
 pub use health::{Check, CheckStatus, Checks};
 pub use pool::Pool;
 pub use pulse::{Ahead, ClockCheck};
-pub use ticker::Ticked;
+pub use ticker::TickReport;
 
 /// Fires skills when they are due. Cheap to clone.
 #[derive(Clone)]

@@ -6,14 +6,14 @@
 
 use deft_base::Error;
 use deft_engine::new_run_id;
-use deft_library::{Timed, aftermath, required};
+use deft_library::{SkillTiming, aftermath, required};
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome};
 use deft_schedule::LATE;
 use deft_store::{PassedSlots, SkillChange, SkillFilter, SkillRow, SlotStep, Standing, Timeline};
 use deft_tools::Found;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Scheduler, Ticked};
+use crate::{Scheduler, TickReport};
 
 /// The shortest time between two looks.
 const MOMENT: SignedDuration = SignedDuration::from_secs(1);
@@ -23,7 +23,7 @@ impl Scheduler {
     pub(crate) async fn miss_overdue(
         &self,
         now: Timestamp,
-        ticked: &mut Ticked,
+        ticked: &mut TickReport,
     ) -> Result<Option<Timestamp>, Error> {
         let waiting = SkillFilter {
             disabled: Some(DisabledReason::MissingTools),
@@ -51,7 +51,7 @@ impl Scheduler {
         row: SkillRow,
         slot: Timestamp,
         now: Timestamp,
-        ticked: &mut Ticked,
+        ticked: &mut TickReport,
     ) -> Result<(), Error> {
         let why = self.lacks(&row);
         let change = SkillChange {
@@ -95,7 +95,7 @@ impl Scheduler {
 impl Scheduler {
     /// The only slot of a skill that waits for tools, and until when it can still fire.
     fn last_chance(&self, row: &SkillRow) -> Option<(Timestamp, Timestamp)> {
-        let timed = Timed::read(row.text.timing.as_deref()?)?;
+        let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
         let slot = timed.awaited(row)?;
         let hopeless = self.lacks_model(row) || required(row).iter().any(|it| self.is_absent(it));
         let patience = if hopeless {

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use deft_base::Error;
-use deft_library::Timed;
+use deft_library::SkillTiming;
 use deft_store::{RunFilter, SkillFilter};
 use jiff::{SignedDuration, Timestamp};
 
@@ -58,7 +58,7 @@ impl Scheduler {
         let zone = self.engine.base().host_zone();
         let mut ahead = Vec::new();
         for row in self.store().skills(timed).await? {
-            let timing = row.text.timing.as_deref().and_then(Timed::read);
+            let timing = row.text.timing.as_deref().and_then(SkillTiming::read);
             let (Some(timing), Some(until)) = (timing, row.timeline.next_at) else {
                 continue;
             };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use deft_base::Error;
 use deft_engine::{Admission, AdmittedRun, Attention, Fire, LeasedRun, new_run_id};
-use deft_library::{Timed, aftermath};
+use deft_library::{SkillTiming, aftermath};
 use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
 use deft_schedule::{Due, LATE, due, pace};
 use deft_store::{PassedSlots, SkillRow, SlotStep};
@@ -35,7 +35,7 @@ const NEAR: Duration = Duration::from_secs(1);
 
 /// What one look did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ticked {
+pub struct TickReport {
     /// Runs that were begun or queued.
     pub fired: Vec<RunId>,
     /// Slots that brought no run, with the name of their row and the outcome.
@@ -53,8 +53,8 @@ pub struct Ticked {
 impl Scheduler {
     /// Settles every slot that has come by `now`. Runs are driven in the pool; this returns when all
     /// of them are stored.
-    pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<Ticked, Error> {
-        let mut ticked = Ticked::default();
+    pub async fn tick(&self, now: Timestamp, pool: &Pool) -> Result<TickReport, Error> {
+        let mut ticked = TickReport::default();
         self.decide_slots(now, pool, &mut ticked).await?;
         ticked.enabled = self.enable_ready(now).await?;
         if !ticked.enabled.is_empty() {
@@ -69,20 +69,21 @@ impl Scheduler {
         &self,
         now: Timestamp,
         pool: &Pool,
-        ticked: &mut Ticked,
+        ticked: &mut TickReport,
     ) -> Result<(), Error> {
         let late = now.saturating_sub(LATE).unwrap_or(Timestamp::MIN);
-        let mut paced = Paced::default();
+        let mut paced = LatePacing::default();
         loop {
             // Slots that are on time never wait for those that are late.
             let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
             if !due.is_empty() {
-                let Decided { passing, firing } = self.decide(due, now);
+                let SlotDecisions { passing, firing } = self.decide(due, now);
                 self.pass(passing, ticked).await?;
                 self.fire_all(firing, pool, ticked).await?;
                 continue;
             }
-            let Decided { passing, firing } = self.late_slots(late, now, pool, &mut paced).await?;
+            let SlotDecisions { passing, firing } =
+                self.late_slots(late, now, pool, &mut paced).await?;
             ticked.held_back = paced.held_back;
             if passing.is_empty() && firing.is_empty() {
                 return Ok(());
@@ -100,8 +101,8 @@ impl Scheduler {
         late: Timestamp,
         now: Timestamp,
         pool: &Pool,
-        paced: &mut Paced,
-    ) -> Result<Decided, Error> {
+        paced: &mut LatePacing,
+    ) -> Result<SlotDecisions, Error> {
         let unfinished = pool.unfinished();
         let room = pace(unfinished.len());
         // After downtime most slots may bring no run, and are settled many at a time. Those that
@@ -112,7 +113,7 @@ impl Scheduler {
             count(room.max(1) + unfinished.len() + paced.fired.len())
         };
         let due = self.store().due_skills(None, late, limit).await?;
-        let Decided { passing, firing } = self.decide(due, now);
+        let SlotDecisions { passing, firing } = self.decide(due, now);
         pool.set_sweeps(!passing.is_empty());
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
@@ -129,7 +130,7 @@ impl Scheduler {
         // Others have no second late slot.
         let again = free.iter().filter(|(_, coming)| coming.queues);
         paced.fired.extend(again.map(|(row, _)| row.id));
-        Ok(Decided {
+        Ok(SlotDecisions {
             passing,
             firing: free,
         })
@@ -138,9 +139,9 @@ impl Scheduler {
     /// Begins the runs of slots, and waits until all of them are stored.
     async fn fire_all(
         &self,
-        slots: Vec<(Arc<SkillRow>, Coming)>,
+        slots: Vec<(Arc<SkillRow>, NextSlot)>,
         pool: &Pool,
-        ticked: &mut Ticked,
+        ticked: &mut TickReport,
     ) -> Result<(), Error> {
         let mut firing = FuturesUnordered::new();
         // One patience for all: where runs are slow, the thousandth slot is stored as soon as the
@@ -154,12 +155,12 @@ impl Scheduler {
             // A task that is gone has told why.
             let Ok(fired) = fired else { continue };
             match fired? {
-                (Fired::Run(run), step) => {
+                (SlotResult::Run(run), step) => {
                     ticked.fired.push(run);
                     ticked.note(&step);
                 }
-                (Fired::Passed(step), _) => ticked.note(&step),
-                (Fired::Gone, _) => {}
+                (SlotResult::Passed(step), _) => ticked.note(&step),
+                (SlotResult::Gone, _) => {}
             }
         }
         Ok(())
@@ -169,7 +170,7 @@ impl Scheduler {
     pub(crate) async fn pass(
         &self,
         steps: Vec<SlotStep>,
-        ticked: &mut Ticked,
+        ticked: &mut TickReport,
     ) -> Result<(), Error> {
         if steps.is_empty() {
             return Ok(());
@@ -196,10 +197,10 @@ impl Scheduler {
     fn launch(
         &self,
         row: Arc<SkillRow>,
-        coming: Coming,
+        coming: NextSlot,
         pool: Pool,
         place: Option<OwnedSemaphorePermit>,
-    ) -> oneshot::Receiver<Result<(Fired, SlotStep), Error>> {
+    ) -> oneshot::Receiver<Result<(SlotResult, SlotStep), Error>> {
         let (stored, answer) = oneshot::channel();
         let late = coming.late.then(|| Late::enter(&pool, row.id));
         let step = coming.step.clone();
@@ -212,12 +213,12 @@ impl Scheduler {
                 .fire_slot(&row, coming, &pool.attention, place.is_some())
                 .await;
             let (told, begun) = match begun {
-                Ok(Started::Leased(run, mut begun)) => {
+                Ok(SlotStart::Leased(run, mut begun)) => {
                     begun.skill = Some(Arc::clone(&row));
                     begun.place = place.take();
-                    (Ok(Fired::Run(run)), Some(begun))
+                    (Ok(SlotResult::Run(run)), Some(begun))
                 }
-                Ok(Started::Stored(fired)) => (Ok(fired), None),
+                Ok(SlotStart::Stored(fired)) => (Ok(fired), None),
                 Err(error) => (Err(error), None),
             };
             drop(stored.send(told.map(|fired| (fired, step))));
@@ -241,10 +242,10 @@ impl Scheduler {
     async fn fire_slot(
         &self,
         row: &SkillRow,
-        coming: Coming,
+        coming: NextSlot,
         attention: &Attention,
         drive: bool,
-    ) -> Result<Started, Error> {
+    ) -> Result<SlotStart, Error> {
         let slot = coming.slot.unwrap_or(coming.step.from);
         let pinned = match self.library().pin_row(row).await {
             Ok(pinned) => pinned,
@@ -286,11 +287,11 @@ impl Scheduler {
         };
         match begun {
             Ok(AdmittedRun::Over(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
-                Ok(Started::Stored(Fired::Run(run.id)))
+                Ok(SlotStart::Stored(SlotResult::Run(run.id)))
             }
             Ok(AdmittedRun::Over(Admission::Existing(_))) => self.go_past(coming).await,
-            Err(Error::SlotGone { .. }) => Ok(Started::Stored(Fired::Gone)),
-            Ok(AdmittedRun::Leased(leased)) => Ok(Started::Leased(leased.run().clone(), leased)),
+            Err(Error::SlotGone { .. }) => Ok(SlotStart::Stored(SlotResult::Gone)),
+            Ok(AdmittedRun::Leased(leased)) => Ok(SlotStart::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,
         }
@@ -298,24 +299,24 @@ impl Scheduler {
 
     /// The slot has its row already, from before the clock was set back or the skill was made
     /// anew: the skill moves on.
-    async fn go_past(&self, coming: Coming) -> Result<Started, Error> {
+    async fn go_past(&self, coming: NextSlot) -> Result<SlotStart, Error> {
         self.store().pass_slots(vec![coming.step]).await?;
-        Ok(Started::Stored(Fired::Gone))
+        Ok(SlotStart::Stored(SlotResult::Gone))
     }
 
     /// A slot that cannot become a run has failed, and says why.
     async fn refuse(
         &self,
         row: &SkillRow,
-        coming: Coming,
+        coming: NextSlot,
         error: &Error,
-    ) -> Result<Started, Error> {
+    ) -> Result<SlotStart, Error> {
         let mut failure = Failure::new(FailureClass::Invalid, error.to_string());
         failure.hint = error.hint();
         let run = coming.step.passed.last().map(|passed| passed.run.clone());
         let slot = coming.slot.unwrap_or(coming.step.from);
         let started = self.pass_one(row, coming, Outcome::Error, &failure).await?;
-        if let Started::Stored(Fired::Passed(_)) = &started {
+        if let SlotStart::Stored(SlotResult::Passed(_)) = &started {
             let run = run.map_or_else(String::new, |run| run.to_string());
             self.library()
                 .count_failure(row, (&run, slot), &failure)
@@ -327,10 +328,10 @@ impl Scheduler {
     async fn pass_one(
         &self,
         row: &SkillRow,
-        coming: Coming,
+        coming: NextSlot,
         outcome: Outcome,
         why: &Failure,
-    ) -> Result<Started, Error> {
+    ) -> Result<SlotStart, Error> {
         let mut step = coming.step;
         step.passed.push(PassedSlots {
             run: new_run_id(),
@@ -343,14 +344,14 @@ impl Scheduler {
         step.notice = aftermath::lost(row, &step, &self.engine.base().host_zone(), self.now());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
         self.ring_for(std::slice::from_ref(&step));
-        Ok(Started::Stored(match counted.first() {
-            Some(true) => Fired::Passed(step),
-            _ => Fired::Gone,
+        Ok(SlotStart::Stored(match counted.first() {
+            Some(true) => SlotResult::Passed(step),
+            _ => SlotResult::Gone,
         }))
     }
 }
 
-impl Ticked {
+impl TickReport {
     fn note(&mut self, step: &SlotStep) {
         let rows = step.passed.iter();
         self.passed
@@ -363,27 +364,27 @@ impl Ticked {
 
 /// What one look knows of late slots.
 #[derive(Default)]
-struct Paced {
+struct LatePacing {
     /// Skills that had their turn.
     fired: HashSet<i64>,
     held_back: bool,
 }
 
 /// What became of a slot that was to fire.
-enum Fired {
+enum SlotResult {
     Run(RunId),
     Passed(SlotStep),
     /// Somebody else was quicker.
     Gone,
 }
 
-enum Started {
+enum SlotStart {
     Leased(RunId, Box<LeasedRun>),
-    Stored(Fired),
+    Stored(SlotResult),
 }
 
 /// What comes next for a skill.
-struct Coming {
+struct NextSlot {
     slot: Option<Timestamp>,
     late: bool,
     /// Late slots of `misfire: all` wait for each other.
@@ -394,7 +395,7 @@ struct Coming {
 
 /// Late slots of `misfire: all` wait for each other whatever the skill says; the one that is on time
 /// waits behind them, unless the skill says otherwise.
-fn overlap(coming: &Coming, policy: &Policy) -> Option<Overlap> {
+fn overlap(coming: &NextSlot, policy: &Policy) -> Option<Overlap> {
     let waits = coming.queues && (coming.late || policy.overlap.is_none());
     waits.then_some(Overlap::Queue)
 }
@@ -415,9 +416,9 @@ fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
 
 /// What is to be done about slots that have come.
 #[derive(Default)]
-struct Decided {
+struct SlotDecisions {
     passing: Vec<SlotStep>,
-    firing: Vec<(Arc<SkillRow>, Coming)>,
+    firing: Vec<(Arc<SkillRow>, NextSlot)>,
 }
 
 fn count(n: usize) -> u32 {
@@ -425,8 +426,8 @@ fn count(n: usize) -> u32 {
 }
 
 impl Scheduler {
-    fn decide(&self, rows: Vec<SkillRow>, now: Timestamp) -> Decided {
-        let mut decided = Decided::default();
+    fn decide(&self, rows: Vec<SkillRow>, now: Timestamp) -> SlotDecisions {
+        let mut decided = SlotDecisions::default();
         let zone = self.engine.base().host_zone();
         for row in rows {
             match coming(&row, now, &zone) {
@@ -448,8 +449,8 @@ impl Scheduler {
 }
 
 /// Decides about the slots of a skill; none if its timing cannot be read.
-fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<Coming> {
-    let timed = Timed::read(row.text.timing.as_deref()?)?;
+fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
+    let timed = SkillTiming::read(row.text.timing.as_deref()?)?;
     let schedule = timed.schedule(row.timeline.anchor, zone)?;
     let from = row.timeline.next_at?;
     let Due { passed, fire, next } = due(
@@ -468,7 +469,7 @@ fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<Coming> {
         outcome: passed.why.outcome(),
         error: reason(passed.why.reason(zone)),
     });
-    Some(Coming {
+    Some(NextSlot {
         slot: fire.map(|slot| slot.at),
         late,
         queues: timed.rule().misfire == Misfire::All,

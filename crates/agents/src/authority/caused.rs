@@ -28,7 +28,7 @@ const MOST_SHOWN: usize = 200;
 
 /// What a call causes.
 #[derive(Default)]
-pub(super) struct Caused {
+pub(super) struct Consequences {
     /// Tools that need a person's yes, each once.
     pub(super) tools: Vec<String>,
     /// The revision of the skill that is run.
@@ -39,7 +39,7 @@ pub(super) struct Caused {
     unknown: bool,
 }
 
-impl Caused {
+impl Consequences {
     pub(super) fn is_free(&self) -> bool {
         self.tools.is_empty() && !self.unknown
     }
@@ -60,7 +60,7 @@ impl Caused {
 }
 
 /// A call that a skill will make, in the words of a question.
-pub(super) struct Planned {
+pub(super) struct PlannedQuestion {
     tool: String,
     words: String,
 }
@@ -73,10 +73,10 @@ impl Agents {
         info: &ToolInfo,
         args: Option<&Object>,
         depth: u32,
-    ) -> Result<Caused, String> {
+    ) -> Result<Consequences, String> {
         let tool = info.name.as_str();
         if !info.builtin {
-            return Ok(Caused::default());
+            return Ok(Consequences::default());
         }
         let schedules = SCHEDULING.contains(&tool);
         if schedules && !authority.may_schedule {
@@ -91,15 +91,15 @@ impl Agents {
             Some(args) if schedules => self.caused_by_storing(authority, tool, args, depth),
             Some(args) if tool == DELETE => match self.out_of_reach(authority, tool, args) {
                 Some(out) => Err(out),
-                None => Ok(Caused::default()),
+                None => Ok(Consequences::default()),
             },
             None if tool == SKILL_RUN || tool == USE_SKILL => {
-                Ok(Caused::unknown("Run a skill that is not known yet?"))
+                Ok(Consequences::unknown("Run a skill that is not known yet?"))
             }
-            None if schedules => Ok(Caused::unknown(
+            None if schedules => Ok(Consequences::unknown(
                 "Store a skill or queue a job that is not known yet?",
             )),
-            Some(_) | None => Ok(Caused::default()),
+            Some(_) | None => Ok(Consequences::default()),
         }
     }
 
@@ -108,11 +108,11 @@ impl Agents {
         authority: &Authority,
         args: &Object,
         depth: u32,
-    ) -> Result<Caused, String> {
+    ) -> Result<Consequences, String> {
         let name = args.get("skill").and_then(Value::as_str);
         // An unknown name runs nothing.
         let Some(loaded) = name.and_then(|name| self.library.named_skill(name)) else {
-            return Ok(Caused::default());
+            return Ok(Consequences::default());
         };
         let skill = &loaded.skill;
         let id = skill.id.as_str();
@@ -122,7 +122,7 @@ impl Agents {
                 authority.agent
             ));
         }
-        let mut caused = Caused::default();
+        let mut caused = Consequences::default();
         let mut planned = Vec::new();
         if let Ok(pinned) = self.library.pin_loaded(&loaded) {
             let inside = inside(&authority.agreed_for(&pinned.revision), skill);
@@ -153,7 +153,7 @@ impl Agents {
         tool: &str,
         args: &Object,
         depth: u32,
-    ) -> Result<Caused, String> {
+    ) -> Result<Consequences, String> {
         if let Some(out) = self.out_of_reach(authority, tool, args) {
             return Err(out);
         }
@@ -162,7 +162,7 @@ impl Agents {
         let only_off = tool == UPDATE && is_only_off(&target(args).1);
         let described = self.described(tool, args).filter(|_| !only_off);
         let Some(skill) = described else {
-            return Ok(Caused::default());
+            return Ok(Consequences::default());
         };
         if !skill.policy.secrets.is_empty() {
             let names = skill.policy.secrets.join("`, `");
@@ -171,7 +171,7 @@ impl Agents {
             ));
         }
         let planned = self.stored_calls(authority, &skill, depth)?;
-        let mut caused = Caused::default();
+        let mut caused = Consequences::default();
         planned.iter().for_each(|call| caused.add(&call.tool));
         if !planned.is_empty() {
             let (name, calls) = (&skill.name, list(&planned));
@@ -215,7 +215,7 @@ impl Agents {
         authority: &Authority,
         skill: &Skill,
         depth: u32,
-    ) -> Result<Vec<Planned>, String> {
+    ) -> Result<Vec<PlannedQuestion>, String> {
         let Ok(plan) = Plan::compile(skill, "") else {
             return Ok(Vec::new());
         };
@@ -263,14 +263,14 @@ impl Agents {
         args: Option<&Object>,
         depth: u32,
         words: impl Fn() -> String,
-        calls: &mut Vec<Planned>,
+        calls: &mut Vec<PlannedQuestion>,
     ) -> Result<(), String> {
         let authority = &authority.not_agreed();
         match self.judge_nested(authority, tool, args, depth + 1) {
             // A tool that is not listed yet is asked about when the skill runs.
             Verdict::Free | Verdict::Absent => {}
             Verdict::Ask(consent) => {
-                calls.push(Planned {
+                calls.push(PlannedQuestion {
                     tool: tool.to_owned(),
                     words: words(),
                 });
@@ -278,7 +278,7 @@ impl Agents {
                     .covers
                     .map(|covers| covers.tools)
                     .unwrap_or_default();
-                calls.extend(covered.into_iter().map(|tool| Planned {
+                calls.extend(covered.into_iter().map(|tool| PlannedQuestion {
                     words: format!("`{tool}`"),
                     tool,
                 }));
@@ -297,7 +297,7 @@ impl Agents {
         granted: &dyn Fn(&PlannedCall<'_>) -> bool,
         seen: &mut HashSet<String>,
         depth: u32,
-        found: &mut Vec<Planned>,
+        found: &mut Vec<PlannedQuestion>,
     ) -> Result<(), String> {
         for call in plan.calls() {
             let Some(tool) = call.tool else {
@@ -319,7 +319,7 @@ impl Agents {
                 .unwrap_or_default();
             for tool in std::iter::once(tool.to_owned()).chain(covered) {
                 let words = format!("`{tool}`");
-                found.push(Planned { tool, words });
+                found.push(PlannedQuestion { tool, words });
             }
         }
         for name in plan.skills().flatten() {
@@ -378,7 +378,7 @@ fn is_command(skill: &Skill) -> bool {
 }
 
 /// Each call once.
-fn list(planned: &[Planned]) -> String {
+fn list(planned: &[PlannedQuestion]) -> String {
     let mut words: Vec<&str> = Vec::new();
     for call in planned {
         if !words.contains(&call.words.as_str()) {

@@ -36,17 +36,17 @@ struct Cause {
     why: String,
     /// The limit that was reached; none if it was something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    limit: Option<Reached>,
+    limit: Option<ReachedLimit>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Reached {
+struct ReachedLimit {
     scope: String,
     tokens: Option<u64>,
     micros: Option<u64>,
 }
 
-impl Reached {
+impl ReachedLimit {
     /// Whether that is still the limit, of the same day.
     fn still_holds(&self, bounds: &[Bound]) -> bool {
         bounds.iter().any(|bound| {
@@ -117,7 +117,7 @@ impl Agents {
     pub(super) async fn pause_for(&self, agent: &str, why: &Failure, limit: &Limit) {
         let cause = Cause {
             why: why.message.clone(),
-            limit: Some(Reached {
+            limit: Some(ReachedLimit {
                 scope: limit.scope.clone(),
                 tokens: limit.tokens,
                 micros: limit.micros,

@@ -1,7 +1,7 @@
 //! Slots that would only be in vain: the budget of the day is spent, and the skill wants to be
 //! skipped then.
 
-use deft_library::Pinned;
+use deft_library::PinnedSkill;
 use deft_model::{BudgetPeriod, Exhausted, Failure, FailureClass, Outcome, Usd};
 use deft_store::{RunFilter, SpentFilter};
 
@@ -12,7 +12,7 @@ use crate::Agents;
 impl Agents {
     /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
     /// skipped then.
-    pub async fn budget_spent(&self, pinned: &Pinned) -> Option<String> {
+    pub async fn budget_spent(&self, pinned: &PinnedSkill) -> Option<String> {
         let skill = &pinned.skill;
         let budget = skill.policy.budget.as_ref()?;
         let skips = budget.on_exhausted == Exhausted::Skip && budget.per == BudgetPeriod::Day;
@@ -45,7 +45,7 @@ impl Agents {
 
     /// What the last run of today was told when its budget of the day did not suffice; the next one
     /// would be told the same.
-    async fn refused_today(&self, pinned: &Pinned, day: jiff::civil::Date) -> Option<String> {
+    async fn refused_today(&self, pinned: &PinnedSkill, day: jiff::civil::Date) -> Option<String> {
         let filter = RunFilter {
             skill: Some(pinned.skill.id.to_string()),
             outcomes: vec![Outcome::Error, Outcome::Success, Outcome::Skipped],

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use deft_engine::Answered;
+use deft_engine::AnswerReceipt;
 use deft_store::ApprovalRow;
 use deft_workflow::{Answer, Operation};
 use jiff::tz::TimeZone;
@@ -104,14 +104,14 @@ fn answer(app: &App, id: &str, given: Answer, always: bool, output: &Output) -> 
 fn tell(
     app: &App,
     id: &str,
-    answered: Result<Answered, deft_engine::Error>,
+    answered: Result<AnswerReceipt, deft_engine::Error>,
     always: bool,
     output: &Output,
 ) -> Done {
     let answered = answered.map_err(|error| app::failure(&error))?;
     let (row, said) = match answered {
-        Answered::Accepted(row) => (row, "the answer counts"),
-        Answered::Already(row) => {
+        AnswerReceipt::Accepted(row) => (row, "the answer counts"),
+        AnswerReceipt::Already(row) => {
             let by = row
                 .decision
                 .as_ref()
@@ -120,7 +120,7 @@ fn tell(
             let hint = format!("`deft runs show {}` says what became of it", row.run);
             return Err(Failure::input("already_answered", message).hint(hint));
         }
-        Answered::Gone => {
+        AnswerReceipt::Gone => {
             return Err(unknown(id));
         }
     };

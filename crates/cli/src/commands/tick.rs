@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use deft_model::{Outcome, RunId, Tier};
 use deft_schedule::LATE;
-use deft_scheduler::{Pool, Ticked};
+use deft_scheduler::{Pool, TickReport};
 use deft_store::{RunRow, SkillRow};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn tick(app: &App, home: &Home, at: Option<Timestamp>) -> Done<Report> {
     engine.recover().await.map_err(failed)?;
     engine.wake_ready().await.map_err(failed)?;
     let pool = Pool::new(app::max_running(&home.config));
-    let mut ticked = Ticked::default();
+    let mut ticked = TickReport::default();
     loop {
         let now = at.unwrap_or_else(Timestamp::now);
         let more = scheduler.tick(now, &pool).await.map_err(failed)?;

@@ -40,7 +40,7 @@ pub(crate) fn of(app: &App) -> Arc<dyn Talk> {
 
 /// An answer that is worked on.
 type Work<'a> =
-    Pin<Box<dyn Future<Output = Result<deft_engine::Said, deft_engine::Error>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<deft_engine::ChatAnswer, deft_engine::Error>> + Send + 'a>>;
 
 struct Host {
     engine: Engine,
@@ -302,8 +302,9 @@ impl Talk for Host {
             // Whoever serves the queue here looks at once, and not at its next round.
             self.engine.ring();
             let row = match answered.map_err(|error| failure(&error))? {
-                deft_engine::Answered::Accepted(row) | deft_engine::Answered::Already(row) => row,
-                deft_engine::Answered::Gone => return Ok(None),
+                deft_engine::AnswerReceipt::Accepted(row)
+                | deft_engine::AnswerReceipt::Already(row) => row,
+                deft_engine::AnswerReceipt::Gone => return Ok(None),
             };
             Ok(row.decision.map(|decision| Decided {
                 question,

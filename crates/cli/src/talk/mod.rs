@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Done;
 
-pub(crate) use deft_engine::Stands;
+pub(crate) use deft_engine::AnswerState;
 pub(crate) use host::of;
 pub(crate) use live::known_cost;
 
@@ -204,7 +204,7 @@ pub(crate) struct Line {
 pub(crate) struct Unanswered {
     pub run: RunId,
     pub text: String,
-    pub stands: Stands,
+    pub stands: AnswerState,
     /// What it waits for, if it does.
     pub waits_for: Option<String>,
 }

@@ -5,8 +5,8 @@
 //! wires of models, storing anything but by the journal of the run.
 
 mod calls;
-mod came;
 mod prepare;
+mod result;
 mod say;
 mod show;
 mod think;
@@ -17,12 +17,12 @@ use deft_library::CHAT_SKILL;
 use deft_model::{Skill, Tier};
 use serde_json::Value;
 
-pub use say::{Said, Say};
+pub use say::{ChatAnswer, Say};
 pub use think::Hear;
-pub use unanswered::{Stands, Unanswered};
+pub use unanswered::{AnswerState, Unanswered};
 
 pub(crate) use calls::calls;
-pub(crate) use came::{Came, Heard, Span};
+pub(crate) use result::{AgentResult, RecordableResult, Span};
 pub(crate) use think::Job;
 pub(crate) use tools::show_agent_tools;
 

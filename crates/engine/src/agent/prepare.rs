@@ -5,24 +5,24 @@ use deft_agents::Brief;
 use deft_model::{Failure, FailureClass};
 use deft_store::RunRow;
 
-use super::Came;
+use super::AgentResult;
 use crate::perform::Performer;
 
 impl Performer {
     /// What the agent of a step begins with that is about to begin. A check that could not be made before is made
     /// now.
-    pub(crate) async fn ready(self, brief: Brief, unchecked: bool) -> Came {
+    pub(crate) async fn ready(self, brief: Brief, unchecked: bool) -> AgentResult {
         let checked = if unchecked {
             self.engine.check_again(&brief).await
         } else {
             Ok(None)
         };
         let result = match checked {
-            Ok(Some(why)) => return Came::Idle(why),
+            Ok(Some(why)) => return AgentResult::Idle(why),
             Ok(None) => self.engine.agents.setup(&brief).await,
             Err(failure) => Err(failure),
         };
-        Came::Prepared {
+        AgentResult::Prepared {
             agent: Address::root(),
             result,
         }

@@ -40,7 +40,7 @@ pub struct Say {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct ChatAnswer {
     /// The conversation.
     pub conversation: String,
     /// The run that answered.
@@ -49,7 +49,7 @@ pub struct Said {
     pub text: String,
 }
 
-impl Said {
+impl ChatAnswer {
     /// What a run has said. A message that was said before belongs where it was said.
     pub(super) fn of(run: RunRow, conversation: String) -> Self {
         let outputs = run.outputs.as_deref();
@@ -64,14 +64,14 @@ impl Said {
 
 impl Engine {
     /// Answers a message here, until the answer is there or somebody has to be asked.
-    pub async fn say(&self, say: Say, attention: Attention) -> Result<Said, Error> {
+    pub async fn say(&self, say: Say, attention: Attention) -> Result<ChatAnswer, Error> {
         let place = self.place_for(&say).await?;
         let fire = self.chat_fire(&say, &place);
         let admission = Box::pin(self.run(fire, attention)).await?;
         let run = match admission {
             Admission::Run(run) | Admission::Existing(run) => run,
         };
-        Ok(Said::of(run, place.conversation))
+        Ok(ChatAnswer::of(run, place.conversation))
     }
 
     /// Skills that an agent may use: ids and descriptions.
@@ -112,12 +112,12 @@ impl Engine {
         Ok(rows.into_iter().next().map(|row| row.id))
     }
 
-    async fn place_for(&self, say: &Say) -> Result<Place, Error> {
+    async fn place_for(&self, say: &Say) -> Result<ChatPlace, Error> {
         let usual = || self.inner.options.agent.default.clone();
         if let Some(id) = &say.conversation {
             let row = self.store().conversation(id).await?;
             let row = row.ok_or_else(|| Error::UnknownConversation { id: id.clone() })?;
-            return Ok(Place {
+            return Ok(ChatPlace {
                 agent: say.agent.clone().unwrap_or(row.agent),
                 conversation: row.id,
                 opens: None,
@@ -140,7 +140,7 @@ impl Engine {
             run: None,
             at: self.inner.now(),
         };
-        Ok(Place {
+        Ok(ChatPlace {
             conversation: new.id.clone(),
             agent,
             opens: Some(new),
@@ -149,7 +149,7 @@ impl Engine {
 
     /// The run that answers. The words of the person are stored with it, so that they are in their
     /// conversation from then on, whatever becomes of the answer.
-    fn chat_fire(&self, say: &Say, place: &Place) -> Fire {
+    fn chat_fire(&self, say: &Say, place: &ChatPlace) -> Fire {
         let max_steps = self.inner.agents.agent_definition(&place.agent);
         let max_steps = max_steps.and_then(|agent| agent.max_steps);
         let max_steps = max_steps.unwrap_or(self.inner.options.agent.max_steps);
@@ -178,7 +178,7 @@ impl Engine {
 }
 
 /// Where something is said, and to whom.
-struct Place {
+struct ChatPlace {
     conversation: String,
     agent: String,
     /// The conversation, if it begins with this.

@@ -18,7 +18,7 @@ use deft_workflow::{Answer, Around, Operation, Path, size};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Came, Span};
+use super::{AgentResult, Span};
 use crate::ask::{self, Attention, Question};
 use crate::drive::out_of_time;
 use crate::engine::Inner;
@@ -85,7 +85,7 @@ impl Performer {
         path: &Path,
         thought: Thought,
         job: Job<'_>,
-    ) -> Came {
+    ) -> AgentResult {
         let begun = Instant::now();
         let until = job.until;
         match thought {
@@ -104,21 +104,21 @@ impl Performer {
                     request: &request,
                 };
                 match self.ask_model(&turn, &job).await {
-                    ModelTurn::Answered(result, writes) => Came::Replied {
+                    ModelTurn::Answered(result, writes) => AgentResult::Replied {
                         result: *result,
                         ms: millis(begun),
                         writes,
                         span,
                         exhausted: None,
                     },
-                    ModelTurn::BudgetExceeded(failure, exhausted) => Came::Replied {
+                    ModelTurn::BudgetExceeded(failure, exhausted) => AgentResult::Replied {
                         result: Err(failure),
                         ms: 0,
                         writes: Vec::new(),
                         span,
                         exhausted,
                     },
-                    ModelTurn::Waits(question) => Came::Answered {
+                    ModelTurn::Waits(question) => AgentResult::Answered {
                         span,
                         call: 0,
                         question: *question,
@@ -146,7 +146,7 @@ impl Performer {
                     authority,
                 };
                 let result = self.agent_tool(request, until, &place).await;
-                Came::Returned {
+                AgentResult::Returned {
                     span: Span { agent, turn },
                     call,
                     result,
@@ -155,11 +155,11 @@ impl Performer {
             }
             Thought::Prepare { agent, dispatch } => {
                 let result = self.prepare_child(run, &agent, &dispatch, job.parent);
-                Came::Prepared { agent, result }
+                AgentResult::Prepared { agent, result }
             }
             Thought::Ask {
                 agent, turn, call, ..
-            } => Came::Returned {
+            } => AgentResult::Returned {
                 span: Span { agent, turn },
                 call,
                 result: Err(cancelled()),

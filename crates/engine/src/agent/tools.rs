@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use deft_agent::prompt;
 use deft_agents::{BY_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
 use deft_command::{CommandResult, Problem};
-use deft_library::{Command, Pinned, denied, handler};
+use deft_library::{Command, PinnedSkill, denied, handler};
 use deft_model::{
     Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunStatus, Skill, ToolSpec,
 };
@@ -235,7 +235,7 @@ fn invalid(problems: &[Problem]) -> Failure {
 
 /// The rights of a run that a caller with these rights starts. A person's agreement counts only for the
 /// revision that the question named.
-fn rights_inside(by: &Authority, found: &Pinned) -> Result<Authority, Failure> {
+fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failure> {
     let skill = &found.skill;
     if !by.may_run(skill.id.as_str()) {
         let (id, agent) = (&skill.id, &by.agent);

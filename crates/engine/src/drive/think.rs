@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use crate::CHAT_SKILL;
-use crate::agent::{Came, Heard, Job, Span, answer_value};
+use crate::agent::{AgentResult, Job, RecordableResult, Span, answer_value};
 use crate::ask::{self, Question};
-use crate::perform::{Done, cancelled};
+use crate::perform::{ActionResult, cancelled};
 
 /// An agent of a step.
 pub(crate) struct Thinking {
@@ -98,7 +98,7 @@ impl Driver {
         self.calling += 1;
         self.count(&path, 1);
         let task = async move {
-            Done::Thought {
+            ActionResult::Thought {
                 path,
                 attempt,
                 came: performer.ready(brief, unchecked).await,
@@ -216,17 +216,17 @@ impl Driver {
     }
 
     /// Takes in what came of something an agent asked for.
-    pub(super) fn settle_thought(&mut self, path: &Path, attempt: u32, came: Came) {
+    pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, came: AgentResult) {
         self.calling -= 1;
         let thinking = self.agents.get_mut(path);
         let Some(thinking) = thinking.filter(|it| it.at_work && it.attempt == attempt) else {
             return;
         };
         let busy_with = thinking.busy;
-        if matches!(came, Came::Idle(_)) {
+        if matches!(came, AgentResult::Idle(_)) {
             self.unpaid = Some(path.clone());
         }
-        if let Came::Replied {
+        if let AgentResult::Replied {
             exhausted: Some(exhausted),
             span,
             ..
@@ -247,15 +247,15 @@ impl Driver {
         thinking.busy = thinking.busy.saturating_sub(1);
         let busy = thinking.busy > 0;
         match came.event(&thinking.machine) {
-            Heard::Event(event, writes) => {
+            RecordableResult::Event(event, writes) => {
                 self.journal.write(writes);
                 self.record_thought(path, event);
             }
-            Heard::Unable(failure) => {
+            RecordableResult::Unable(failure) => {
                 self.end_agent(path, Err(failure));
                 return;
             }
-            Heard::Unanswered(question) => self.unanswered.push(question),
+            RecordableResult::Unanswered(question) => self.unanswered.push(question),
         }
         match (self.machine.is_stopping(path), busy) {
             (false, _) => self.think(path),
@@ -406,7 +406,7 @@ impl Driver {
                     // Whoever stops the run is not kept waiting for an answer.
                     let asked = performer.halt.run_until_cancelled(asked).await;
                     let answer = asked.flatten();
-                    Came::Answered {
+                    AgentResult::Answered {
                         span: Span { agent, turn },
                         call,
                         question,
@@ -428,7 +428,7 @@ impl Driver {
                     performer.think(&run, &path, thought, job).await
                 }
             };
-            Done::Thought {
+            ActionResult::Thought {
                 path,
                 attempt,
                 came,

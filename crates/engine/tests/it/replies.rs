@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_engine::{
-    Attention, Channel, Delivered, Notice, NoticeKind, Parcel, Said, Say, Undelivered,
+    Attention, Channel, ChatAnswer, Delivered, Notice, NoticeKind, Parcel, Say, Undelivered,
 };
 use deft_model::{Failure, FailureClass, RunStatus};
 use deft_store::{Memory, NoticeFilter, NoticeRow};
@@ -18,7 +18,7 @@ use crate::world::{Folder, World, load};
 
 const CHAT: &str = "telegram:7";
 
-async fn say(world: &World, text: &str) -> Said {
+async fn say(world: &World, text: &str) -> ChatAnswer {
     let say = Say {
         channel: CHAT.to_owned(),
         answer_to: Some(CHAT.to_owned()),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_engine::Synced;
+use deft_engine::SyncReport;
 use deft_model::Effects;
 use deft_scheduler::Scheduler;
 use deft_store::{Sqlite, SqliteOptions};
@@ -56,7 +56,7 @@ impl Files {
     /// What following the files changes, in numbers, and how many transactions that takes.
     async fn sync(&self) -> ([usize; 4], u64) {
         let before = self.store.commits();
-        let Synced {
+        let SyncReport {
             added,
             changed,
             removed,

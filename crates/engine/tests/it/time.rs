@@ -21,7 +21,10 @@ async fn each_kind_of_timing_fires_at_its_instant() {
         t.add(record("Once", json!({"at": "2026-01-26T13:30:00Z"}), "act"))
             .await;
         assert_eq!(t.world.store.next_due().await.unwrap(), Some(at("13:20")));
-        assert_eq!(t.tick("13:19:59").await, deft_scheduler::Ticked::default());
+        assert_eq!(
+            t.tick("13:19:59").await,
+            deft_scheduler::TickReport::default()
+        );
         assert_eq!(t.tick("13:20").await.fired.len(), 1);
         assert_eq!(t.tick("13:20").await.fired.len(), 0);
         assert_eq!(t.tick("13:30:01").await.fired.len(), 2);
@@ -134,7 +137,7 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
             t.tick(time).await;
             assert_eq!(t.standing("bad").await, stands, "{time}");
         }
-        assert_eq!(t.tick("15:00").await, deft_scheduler::Ticked::default());
+        assert_eq!(t.tick("15:00").await, deft_scheduler::TickReport::default());
         assert_eq!(
             t.slots("bad").await,
             [
@@ -267,7 +270,7 @@ async fn what_is_switched_off_does_not_fire() {
         t.world.clock.set(at("13:05"));
         let row = t.world.engine.library().disable("off").await.unwrap();
         assert_eq!(standing(&row), "off (user)");
-        assert_eq!(t.tick("13:30").await, deft_scheduler::Ticked::default());
+        assert_eq!(t.tick("13:30").await, deft_scheduler::TickReport::default());
         assert_eq!(t.world.store.next_due().await.unwrap(), None);
         // By hand it still runs.
         let row = t.world.run("off", json!({})).await;

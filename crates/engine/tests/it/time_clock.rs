@@ -160,7 +160,7 @@ async fn slots_that_have_a_row_are_passed_by() {
         t.world.engine.library().disable("cron").await.unwrap();
         t.world.engine.library().enable("cron").await.unwrap();
         assert_eq!(t.standing("cron").await, "on, next 14:00");
-        assert_eq!(t.tick("14:00").await, deft_scheduler::Ticked::default());
+        assert_eq!(t.tick("14:00").await, deft_scheduler::TickReport::default());
         assert_eq!(t.standing("cron").await, "on, next 15:00");
         t.tick("15:00").await;
         t.tick("16:00").await;

@@ -110,7 +110,7 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
         t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("reminder").await, "off (missing_tools)");
         let ticked = t.tick("13:30").await;
-        assert_eq!(ticked, deft_scheduler::Ticked::default());
+        assert_eq!(ticked, deft_scheduler::TickReport::default());
         assert_eq!(t.slots("reminder").await, Vec::<String>::new());
         let ticked = t.tick("13:32").await;
         assert_eq!((ticked.missed, ticked.passed.len()), (1, 1));

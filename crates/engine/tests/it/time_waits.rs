@@ -211,7 +211,7 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
             let put = t.world.store.put_skills(vec![new]).await.unwrap();
             assert!(matches!(put[0], Put::Stored(_)), "{put:?}");
         }
-        assert_eq!(t.tick("13:05").await, deft_scheduler::Ticked::default());
+        assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         t.install("later");
         t.tick("13:06").await;
         assert_eq!(t.standing("missing-tools").await, "on, next 13:16");
@@ -241,7 +241,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
         new.standing.disabled = Some(DisabledReason::MissingTools);
         new.timeline = Timeline::default();
         t.world.store.put_skills(vec![new]).await.unwrap();
-        assert_eq!(t.tick("13:05").await, deft_scheduler::Ticked::default());
+        assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         assert_eq!(t.standing("thinks").await, "off (missing_tools)");
         let (models, _) = thinker(|_, _| Ok(says("Done.")));
         t.world.engine.agents().set_models(models);
@@ -321,7 +321,7 @@ async fn skills_in_files_come_change_go_and_come_back() {
         );
         assert_eq!(t.standing("timed").await, "on, next 13:30");
         let again = engine.library().sync_files().await.unwrap();
-        assert_eq!(again, deft_engine::Synced::default());
+        assert_eq!(again, deft_engine::SyncReport::default());
         t.tick("13:30").await;
         assert_eq!(t.world.called(), ["act"]);
         // New content, same timing: the slot stays where it is.
@@ -348,7 +348,7 @@ async fn skills_in_files_come_change_go_and_come_back() {
             engine.library().sync_files().await.unwrap().removed.len(),
             0
         );
-        assert_eq!(t.tick("13:45").await, deft_scheduler::Ticked::default());
+        assert_eq!(t.tick("13:45").await, deft_scheduler::TickReport::default());
         let refused = engine.library().enable("timed").await.unwrap_err();
         assert_eq!(
             refused.to_string(),

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use deft_engine::{Clock, Notice};
 use deft_model::{Effects, Failure, FailureClass, RunStatus};
-use deft_scheduler::{Checks, Pool, Scheduler, Ticked};
+use deft_scheduler::{Checks, Pool, Scheduler, TickReport};
 use deft_skillfile::{Document, Moment, parse_record};
 use deft_store::{
     Memory, NewSkill, NoticeFilter, Put, RunFilter, RunRow, SkillOrigin, SkillRow, SkillText,
@@ -88,14 +88,14 @@ impl Times {
     }
 
     /// Moves the clock, looks at the schedules once, and lets everything that runs end.
-    pub(crate) async fn tick(&self, time: &str) -> Ticked {
+    pub(crate) async fn tick(&self, time: &str) -> TickReport {
         self.world.clock.set(at(time));
         self.look().await
     }
 
     /// Looks at the schedules until nothing is held back.
-    pub(crate) async fn look(&self) -> Ticked {
-        let mut all = Ticked::default();
+    pub(crate) async fn look(&self) -> TickReport {
+        let mut all = TickReport::default();
         loop {
             let now = self.world.clock.now();
             let ticked = self.scheduler().tick(now, &self.pool).await.unwrap();

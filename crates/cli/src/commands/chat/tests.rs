@@ -18,7 +18,7 @@ use crate::failure::Done;
 use crate::progress::Above;
 use crate::prompt::Stage;
 use crate::talk::fake::{Do, Fake, call, failed};
-use crate::talk::{Live, Said, Stands, Unanswered, Usage};
+use crate::talk::{AnswerState, Live, Said, Unanswered, Usage};
 use crate::terminal::Styled;
 
 /// A screen that remembers.
@@ -381,9 +381,9 @@ async fn what_was_not_answered_is_answered_first() {
         waits_for: Some("an answer: Sure?".to_owned()),
     };
     world.fake.unanswered.lock().unwrap().extend([
-        open("run_a", "First", Stands::Abandoned),
-        open("run_b", "Second", Stands::Waiting),
-        open("run_c", "Third", Stands::Elsewhere),
+        open("run_a", "First", AnswerState::Abandoned),
+        open("run_b", "Second", AnswerState::Waiting),
+        open("run_c", "Third", AnswerState::Elsewhere),
     ]);
     let shown = chat(&mut world, &["/resume conv_old", "Fourth"]).await;
     assert_eq!(

@@ -9,14 +9,14 @@ use super::lines::words;
 use super::turn::{Company, Wish};
 use crate::failure::Done;
 use crate::output::{Output, clip};
-use crate::talk::{Stands, Unanswered};
+use crate::talk::{AnswerState, Unanswered};
 
 /// How much of a question is shown.
 const QUESTION: usize = 60;
 
 /// Whether it can be answered now; what waits is left waiting.
 pub(super) fn is_to_go_on(open: &Unanswered) -> bool {
-    open.stands != Stands::Waiting
+    open.stands != AnswerState::Waiting
 }
 
 /// Says how it stands.
@@ -24,13 +24,13 @@ pub(super) fn told(open: &Unanswered) -> String {
     let question = clip(&words(&open.text), QUESTION);
     let run = &open.run;
     match open.stands {
-        Stands::Abandoned => {
+        AnswerState::Abandoned => {
             format!("the answer to \"{question}\" was interrupted; going on with it first")
         }
-        Stands::Elsewhere => {
+        AnswerState::Elsewhere => {
             format!("the answer to \"{question}\" is being worked on elsewhere; waiting for it")
         }
-        Stands::Waiting => {
+        AnswerState::Waiting => {
             let what = open.waits_for.as_deref().unwrap_or("something");
             let what = words(what);
             format!(
@@ -63,17 +63,17 @@ mod tests {
     fn how_it_stands_is_said_in_a_line() {
         for (stands, waits_for, expected) in [
             (
-                Stands::Abandoned,
+                AnswerState::Abandoned,
                 None,
                 "the answer to \"Why? Really\" was interrupted; going on with it first",
             ),
             (
-                Stands::Elsewhere,
+                AnswerState::Elsewhere,
                 None,
                 "the answer to \"Why? Really\" is being worked on elsewhere; waiting for it",
             ),
             (
-                Stands::Waiting,
+                AnswerState::Waiting,
                 Some("an answer: Call notify?"),
                 "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` goes on",
             ),

@@ -18,7 +18,7 @@ pub(crate) struct Span {
 }
 
 /// What came of it.
-pub(crate) enum Came {
+pub(crate) enum AgentResult {
     /// What an agent begins with.
     Prepared {
         agent: Address,
@@ -52,7 +52,7 @@ pub(crate) enum Came {
 }
 
 /// What is to be recorded of it.
-pub(crate) enum Heard {
+pub(crate) enum RecordableResult {
     /// This, together with these.
     Event(AgentEvent, Vec<Write>),
     /// The agent cannot begin.
@@ -61,20 +61,22 @@ pub(crate) enum Heard {
     Unanswered(Question),
 }
 
-impl Came {
+impl AgentResult {
     /// The event for what came.
-    pub(crate) fn event(self, machine: &Agent) -> Heard {
+    pub(crate) fn event(self, machine: &Agent) -> RecordableResult {
         let mut also = Vec::new();
         let event = match self {
             Self::Prepared { agent, result } => match result {
                 Ok(setup) => machine.began(&agent, *setup),
-                Err(failure) if agent.is_root() => return Heard::Unable(failure),
+                Err(failure) if agent.is_root() => return RecordableResult::Unable(failure),
                 Err(failure) => AgentEvent {
                     agent,
                     what: What::Unable { failure },
                 },
             },
-            Self::Idle(why) => return Heard::Unable(Failure::new(FailureClass::Other, why)),
+            Self::Idle(why) => {
+                return RecordableResult::Unable(Failure::new(FailureClass::Other, why));
+            }
             Self::Replied {
                 span: Span { agent, turn },
                 result,
@@ -111,9 +113,9 @@ impl Came {
                     };
                     machine.answered(&agent, turn, call, reply)
                 }
-                None => return Heard::Unanswered(question),
+                None => return RecordableResult::Unanswered(question),
             },
         };
-        Heard::Event(event, also)
+        RecordableResult::Event(event, also)
     }
 }

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::Driver;
-use crate::perform::Done;
+use crate::perform::ActionResult;
 use crate::waiting;
 
 /// How often a run looks whether a tool is back, should nobody tell it.
@@ -17,13 +17,13 @@ const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 impl Driver {
     /// Takes in what came of an action.
-    pub(super) fn settle(&mut self, done: Done) {
+    pub(super) fn record_result(&mut self, done: ActionResult) {
         let now = self.engine.now();
-        if !matches!(done, Done::Thought { .. }) {
+        if !matches!(done, ActionResult::Thought { .. }) {
             self.halts.remove(done.path());
         }
         let event = match done {
-            Done::Called {
+            ActionResult::Called {
                 path,
                 attempt,
                 result,
@@ -40,12 +40,12 @@ impl Driver {
                 self.note_said(&path, &event, now);
                 event
             }
-            Done::Thought {
+            ActionResult::Thought {
                 path,
                 attempt,
                 came,
-            } => return self.settle_thought(&path, attempt, came),
-            Done::Loaded {
+            } => return self.record_agent_result(&path, attempt, came),
+            ActionResult::Loaded {
                 path,
                 attempt,
                 result,
@@ -59,11 +59,11 @@ impl Driver {
                     }
                 }
             }
-            Done::Healed { path, result, ms } => {
+            ActionResult::Healed { path, result, ms } => {
                 self.calling -= 1;
                 self.machine.healed(&path, result, now, ms)
             }
-            Done::Woken { path, until } => {
+            ActionResult::Woken { path, until } => {
                 if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
                     self.sleeping.swap_remove(at);
                 }
@@ -84,7 +84,7 @@ impl Driver {
                     None => return,
                 }
             }
-            Done::Answered { question, answer } => {
+            ActionResult::Answered { question, answer } => {
                 self.calling -= 1;
                 match answer {
                     Some((answer, by)) if self.machine.stopping().is_none() => Event::Answered {
