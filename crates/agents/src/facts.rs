@@ -2,7 +2,7 @@
 //!
 //! A command is a run of its skill under the key of the call (`skill_run`): the same checks, the
 //! same approvals and the same journal as anywhere else, and never twice. What a command means is
-//! decided in `commands.rs`.
+//! decided by `deft_library::Commands`.
 
 use std::sync::Arc;
 

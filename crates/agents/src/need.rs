@@ -33,7 +33,11 @@ pub(super) fn core(entries: &Entries) -> Vec<&'static str> {
 }
 
 /// The tools that a message needs beyond those, by their names in the router.
-pub(super) fn of(occasion: &Occasion<'_>, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
+pub(super) fn needed_tools(
+    occasion: &Occasion<'_>,
+    snapshot: &Snapshot,
+    all: &[ToolInfo],
+) -> Vec<String> {
     let mut needed = spoken_of(occasion.playbooks, snapshot, all);
     needed.extend(used(occasion.history, all));
     let names = all.iter().map(|info| info.shown.as_str());

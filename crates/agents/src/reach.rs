@@ -74,7 +74,7 @@ impl Agents {
             // The order of tools stays as long as all of them fit, so that a provider can keep them.
             let limited = voice.tool_tokens < u64::MAX;
             let tight = limited && !offers::are_few(&all, &without, voice.tool_tokens);
-            let needed = || need::of(occasion, snapshot, &all);
+            let needed = || need::needed_tools(occasion, snapshot, &all);
             all_at_once(patterns, occasion, tight.then(needed))
         };
         let approve = self.approvals(agent);
@@ -116,7 +116,7 @@ fn as_needed(
     let core = need::core(occasion.entries).into_iter();
     let mut first: Vec<String> = core.chain(playbooks.tools()).map(str::to_owned).collect();
     let keep = first.len();
-    first.extend(need::of(occasion, snapshot, all));
+    first.extend(need::needed_tools(occasion, snapshot, all));
     Plan {
         may_use: vec![EVERYTHING.to_owned()],
         offered: named(patterns),

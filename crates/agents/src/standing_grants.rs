@@ -4,7 +4,7 @@
 //! A grant for a tool is bound to the description of the tool by its server. A server that changes the
 //! description, the arguments or the annotations has another tool, which is asked about again.
 //!
-//! Not here: which calls need a yes (`authority`), what a grant for a skill covers (`grants.rs`).
+//! Not here: which calls need a yes (`authority`), what a grant for a skill covers (`deft_library::grants`).
 
 use std::collections::HashMap;
 use std::sync::Arc;

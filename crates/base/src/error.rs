@@ -188,6 +188,14 @@ pub enum Error {
         /// How it would be written.
         dialect: String,
     },
+    /// A row of the store that cannot be read.
+    #[error("{what} cannot be read: {why}")]
+    Unreadable {
+        /// The row, in words.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The store could not do its part.
     #[error(transparent)]
     Store(#[from] deft_store::Error),

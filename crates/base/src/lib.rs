@@ -14,6 +14,7 @@ use deft_skillfile::Moment;
 use deft_store::Store;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 pub use bells::Bells;
@@ -94,6 +95,17 @@ impl Base {
             zone,
         }
     }
+}
+
+/// Reads JSON that the store keeps; `what` names the row for the error.
+pub fn read_stored<T: DeserializeOwned>(
+    text: &str,
+    what: impl FnOnce() -> String,
+) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| Error::Unreadable {
+        what: what(),
+        why: error.to_string(),
+    })
 }
 
 /// The SHA-256 of bytes, in hexadecimal digits.

@@ -117,7 +117,7 @@ fn many(runtime: &Runtime, count: usize, rounds: usize) {
             let slot = soon(-5);
             world.plan(&rows, slot).await;
             let begun = Instant::now();
-            let ticked = Scheduler::new(&world.engine())
+            let ticked = Scheduler::new(world.engine())
                 .tick(Timestamp::now(), &pool)
                 .await
                 .unwrap();
@@ -125,7 +125,7 @@ fn many(runtime: &Runtime, count: usize, rounds: usize) {
             assert_eq!(ticked.fired.len(), 10);
             pool.idle().await;
             let begun = Instant::now();
-            Scheduler::new(&world.engine())
+            Scheduler::new(world.engine())
                 .tick(Timestamp::now(), &pool)
                 .await
                 .unwrap();

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
 use deft_agents::tool_grant;
-use deft_base::hex_digest;
+use deft_base::{hex_digest, read_stored};
 use deft_library::grants::{AllowedArguments, StepOperation};
 use deft_model::{Object, RunId};
 use deft_store::{ApprovalRow, Decided, Decision, Grant, NewApproval, Store};
@@ -350,7 +350,9 @@ impl Engine {
     }
 
     fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {
-        let operation: Operation = serde_json::from_str(&row.asked.operation).unwrap_or_default();
+        let operation: Operation = read_stored(&row.asked.operation, || {
+            format!("the operation of approval `{}`", row.asked.id)
+        })?;
         if let (Some(mark), None) = (&operation.remember, like) {
             return Ok(tool_grant(mark, by, self.inner.now()));
         }

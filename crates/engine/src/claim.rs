@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use deft_base::read_stored;
 use deft_model::{Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_store::{Batch, CancelState, Claim, Claimed, Finish, Lease, RunRow, StoredEvent, Then};
 use deft_workflow::{Action, Call, Event, Machine, Next, Path, Plan, Prepared, Started};
@@ -86,7 +87,11 @@ impl Engine {
     ) -> Result<DriveOutcome, Error> {
         let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
         match self.drive_from(claimed, attention).await {
-            Err(error @ (Error::Replay { .. } | Error::RevisionLost { .. })) => {
+            Err(
+                error @ (Error::Replay { .. }
+                | Error::RevisionLost { .. }
+                | Error::Unreadable { .. }),
+            ) => {
                 self.give_up(&run, &lease, &error).await?;
                 Ok(DriveOutcome::GivenUp)
             }
@@ -148,7 +153,7 @@ impl Engine {
         .map_err(|diverged| replay(diverged.to_string()))?;
         let now = inner.now();
         let mut recorded = Vec::new();
-        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded);
+        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded)?;
         let mut names = pinned.plan.secrets().to_vec();
         names.extend(nested_secrets);
         let all = events.iter().map(|(_, event)| event).chain(&recorded);
@@ -323,11 +328,11 @@ impl Inner {
         claimed: &Claimed,
         events: &[(Timestamp, Event)],
         recorded: &mut Vec<Event>,
-    ) -> String {
+    ) -> Result<String, Error> {
         let mut prepared = None;
         for (_, event) in events {
             match event {
-                Event::Started(started) => return started.nonce.clone(),
+                Event::Started(started) => return Ok(started.nonce.clone()),
                 Event::Prepared(found) => prepared = Some(found.clone()),
                 _ => {}
             }
@@ -344,7 +349,9 @@ impl Inner {
             revision: claimed.run.revision.clone(),
             execution_id: claimed.run.id.to_string(),
             workspace_uri: prepared.workspace_uri,
-            inputs: serde_json::from_str(&claimed.run.inputs).unwrap_or_default(),
+            inputs: read_stored(&claimed.run.inputs, || {
+                format!("the inputs of run `{}`", claimed.run.id)
+            })?,
             nonce: prepared.nonce.clone(),
             check_failed: prepared.check_failed,
             authority: prepared.authority,
@@ -355,6 +362,6 @@ impl Inner {
                 recorded.push(event);
             }
         }
-        prepared.nonce
+        Ok(prepared.nonce)
     }
 }

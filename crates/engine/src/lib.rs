@@ -1,13 +1,11 @@
-//! The one meeting place: fires become runs here, and runs are driven to their end.
+//! Runs: fires become runs here, and runs are driven to their end.
 //!
 //! [`Engine`] is the handle that every surface asks. A fire is admitted (`admit`), leased
 //! (`claim`), driven (`drive`): the interpreter says what to do, `perform` does it, `record`
-//! stores what came of it, and `finish` ends it. `recover` finds runs whose driver is gone.
+//! stores the result, and `finish` ends it. `recover` finds runs whose driver is gone.
 //!
-//! `ticker` settles slots that have come, `serve` stays around and does all of it when it is time.
-//!
-//! This crate does not do the maths of schedules, does not print, and interprets nothing itself:
-//! what follows what is `deft-workflow`'s part.
+//! Not here: which skills there are (`deft-library`), what agents may do (`deft-agents`), when skills
+//! fire (`deft-scheduler`), and what follows what in a run (`deft-workflow`).
 
 mod admit;
 mod agent;

@@ -1,5 +1,6 @@
 //! Runs whose driver is gone are made due again; ended runs go on when a person says so.
 
+use deft_base::read_stored;
 use deft_model::{Outcome, RunId, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
@@ -169,7 +170,7 @@ impl Engine {
         cause: &str,
         attention: Attention,
     ) -> Result<Admission, Error> {
-        let inputs = serde_json::from_str(&run.inputs).unwrap_or_default();
+        let inputs = read_stored(&run.inputs, || format!("the inputs of run `{}`", run.id))?;
         let nonce = admit::nonce();
         let reused = match from {
             None => Vec::new(),

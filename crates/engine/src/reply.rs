@@ -5,7 +5,7 @@
 //! neither lost nor said twice up to the channel itself. Between the moment at which a receiver took
 //! it and the moment at which its receipt is stored, a crash makes the courier say it again.
 //!
-//! Not here: how it is carried (`courier.rs`), and what it looks like where it arrives.
+//! Not here: how it is carried (the courier), and what it looks like where it arrives.
 
 use deft_agents::{answer_to, text_of};
 use deft_model::{Failure, RunId, RunStatus};

@@ -6,7 +6,7 @@
 //! against the page, given their defaults and cast by the schema of the tool in one place
 //! ([`Commands::checked`]), which admission uses too: a command that resolves is admitted as it is.
 //!
-//! Not here: who may run what (`agent/facts.rs`), running it (`admit.rs`), and how a door shows the
+//! Not here: who may run what (`deft-agents`), running it (`deft-engine`), and how a door shows the
 //! answer.
 
 use std::sync::Arc;

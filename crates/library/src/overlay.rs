@@ -129,6 +129,7 @@ impl Overlay {
     }
 
     /// The changes that lead from a file to these fields.
+    #[must_use]
     pub fn leading_to(&self, file: &Skill, wanted: &Object, moment: &Moment) -> Self {
         let said = fields(file);
         // What deft completes by itself is no change.

@@ -1,7 +1,7 @@
 //! Skills as assistants store, change, list and delete them (S0.61, S0.64).
 //!
 //! What a model wrote is mended and checked by `deft-records`; here it meets the tools and the
-//! store. The tools with these names are in `own_tools.rs`; skills of files are changed in
+//! store. The tools with these names are in `deft-engine`; skills of files are changed in
 //! `changes.rs`.
 
 use std::path::Path;

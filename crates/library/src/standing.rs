@@ -161,7 +161,7 @@ impl Library {
         origin: SkillOrigin,
         revision: String,
     ) -> SkillText {
-        let timed = SkillTiming::of(skill, &self.base.moment());
+        let timed = SkillTiming::from_skill(skill, &self.base.moment());
         SkillText {
             skill: key,
             agent_id: skill.policy.agent_id.clone(),
@@ -212,7 +212,8 @@ impl Library {
 
     /// Why a file skill that the store does not know yet does not fire.
     pub(crate) fn first_standing_of(&self, file: &Skill) -> Option<DisabledReason> {
-        let timing = SkillTiming::of(file, &self.base.moment()).and_then(|timed| timed.text());
+        let timing =
+            SkillTiming::from_skill(file, &self.base.moment()).and_then(|timed| timed.text());
         self.first_standing(file, timing.as_deref(), self.base.now())
     }
 

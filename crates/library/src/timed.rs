@@ -56,7 +56,7 @@ pub struct SkillTiming {
 
 impl SkillTiming {
     /// The timing of a skill, seen from the moment in which it is stored; none if it has no timing.
-    pub(crate) fn of(skill: &Skill, moment: &Moment) -> Option<Self> {
+    pub(crate) fn from_skill(skill: &Skill, moment: &Moment) -> Option<Self> {
         let timing = skill.timing.as_ref()?;
         let zone = timing.timezone.as_deref().and_then(|z| parse_zone(z).ok());
         let zone = zone.unwrap_or_else(|| moment.zone.clone());

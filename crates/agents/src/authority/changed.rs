@@ -1,6 +1,6 @@
 //! Calls that change or delete a skill of a file, as they are judged.
 //!
-//! The change itself is made in `changes.rs`. A changed file skill has the rights of the agent that
+//! The change itself is made by `deft-library`. A changed file skill has the rights of the agent that
 //! changed it, so that it is judged like a record with the same tools.
 
 use deft_library::{Overlay, is_record, not_named};
@@ -32,7 +32,7 @@ impl Agents {
             .flatten()
     }
 
-    /// A file skill after a change, as `changes.rs` would store it.
+    /// A file skill after a change, as the library would store it.
     pub(super) fn changed_file_skill(&self, skill: &Skill, changes: &Object) -> Skill {
         let (moment, none) = (self.base.moment(), Overlay::default());
         let merged = none.merged(skill, changes, skill.policy.enabled, &moment);

@@ -5,8 +5,8 @@
 //! causes later counts with it (`caused.rs`); writing into deft's own folders counts as well
 //! (`paths.rs`), because a file there is a skill with a person's authority.
 //!
-//! Not here: asking (`ask.rs`), standing grants (`grants.rs`), what a stored record carries
-//! (`stored.rs` keeps it).
+//! Not here: asking (`deft-engine`), what a standing grant covers and what a stored record carries
+//! (`deft-library`).
 
 mod caused;
 mod changed;

@@ -1,7 +1,7 @@
 //! Agents that ask no more: one whose limit of the day is reached, until the limit allows again; one
 //! that takes far more than usual, until a person says so.
 //!
-//! Skills are paused elsewhere (`aftermath.rs`), and only people let those go on.
+//! Skills are paused elsewhere (`deft_library::aftermath`), and only people let those go on.
 
 use deft_model::{Failure, FailureClass};
 use deft_outbox::{Kind, Notice};

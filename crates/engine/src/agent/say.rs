@@ -51,7 +51,7 @@ pub struct ChatAnswer {
 
 impl ChatAnswer {
     /// What a run has said. A message that was said before belongs where it was said.
-    pub(super) fn of(run: RunRow, conversation: String) -> Self {
+    pub(super) fn from_run(run: RunRow, conversation: String) -> Self {
         let outputs = run.outputs.as_deref();
         let outputs: Option<Value> = outputs.and_then(|text| serde_json::from_str(text).ok());
         Self {
@@ -71,7 +71,7 @@ impl Engine {
         let run = match admission {
             Admission::Run(run) | Admission::Existing(run) => run,
         };
-        Ok(ChatAnswer::of(run, place.conversation))
+        Ok(ChatAnswer::from_run(run, place.conversation))
     }
 
     /// Skills that an agent may use: ids and descriptions.

@@ -46,14 +46,14 @@ fn definitions() -> Vec<Definition> {
                 &["skill_name"],
             ),
         ),
-        of(prompt::get_skill(), Effects::None),
-        of(prompt::use_skill(), Effects::Idempotent),
-        of(prompt::dispatch_agent([]), Effects::Once),
+        definition(prompt::get_skill(), Effects::None),
+        definition(prompt::use_skill(), Effects::Idempotent),
+        definition(prompt::dispatch_agent([]), Effects::Once),
     ]
 }
 
 /// A tool as the prompts of agents know it.
-fn of(spec: ToolSpec, effects: Effects) -> Definition {
+fn definition(spec: ToolSpec, effects: Effects) -> Definition {
     Definition::new(&spec.name, &spec.description, effects, spec.schema)
 }
 

@@ -67,7 +67,7 @@ impl Engine {
         attention.note(run);
         Box::pin(self.drive_when_due(run, attention)).await?;
         let ended = self.finished_row(run).await?;
-        Ok(ChatAnswer::of(ended.run().clone(), String::new()))
+        Ok(ChatAnswer::from_run(ended.run().clone(), String::new()))
     }
 }
 

@@ -321,16 +321,16 @@ async fn skills_that_were_settled_ahead_are_named() {
         t.add(record("Once", json!({"at": "2026-01-30T12:00:00Z"}), "act"))
             .await;
         t.tick("14:00").await;
-        let fine = Scheduler::new(&engine).check_clock().await.unwrap();
+        let fine = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!((fine.newest, fine.ahead), (None, vec![]));
         let ticked = t.tick("28 14:00").await;
         assert_eq!(ticked.missed, 47, "all but the last, which runs");
         // Little is between any two clocks.
         t.world.clock.set(at("28 13:59"));
-        let fine = Scheduler::new(&engine).check_clock().await.unwrap();
+        let fine = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!((fine.newest, fine.ahead), (None, vec![]));
         t.world.clock.set(at("15:30"));
-        let check = Scheduler::new(&engine).check_clock().await.unwrap();
+        let check = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!(check.newest, Some(at("28 14:00")));
         let ahead = Ahead {
             skill: "cron".to_owned(),
@@ -340,7 +340,7 @@ async fn skills_that_were_settled_ahead_are_named() {
         engine.library().disable("cron").await.unwrap();
         engine.library().enable("cron").await.unwrap();
         assert_eq!(
-            Scheduler::new(&engine).check_clock().await.unwrap().ahead,
+            Scheduler::new(engine).check_clock().await.unwrap().ahead,
             []
         );
         assert_eq!(t.standing("cron").await, "on, next 16:00");
