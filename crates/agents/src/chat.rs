@@ -11,12 +11,10 @@ use super::Brief;
 use crate::Agents;
 use crate::chat_run::is_alone;
 use crate::memory::is_told;
-use crate::prepare::{Reach, failed};
-use crate::reach::Occasion;
-use crate::tool_names::{GET_SKILL, SKILL, USE_SKILL};
-
-/// Tools with which commands are called; who writes commands needs none of them.
-pub(super) const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];
+use crate::need::Occasion;
+use crate::prepare::failed;
+use crate::reach::Reach;
+use crate::tool_names::{GET_SKILL, SKILL};
 
 /// How many facts a chat is told.
 const MOST_FACTS: usize = 20;

@@ -13,8 +13,15 @@ use deft_registry::Snapshot;
 use deft_tools::ToolInfo;
 
 use crate::offers::{is_called, on_the_wire};
-use crate::reach::Occasion;
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+
+/// What a message comes with.
+pub(super) struct Occasion<'a> {
+    pub(super) message: &'a str,
+    pub(super) playbooks: &'a Classified,
+    pub(super) history: &'a [Message],
+    pub(super) entries: &'a Entries,
+}
 
 /// How many tools are offered because their names are close to the message.
 const MOST_CLOSE: usize = 3;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
-use deft_agent::{Limits, Mode, Offer, Setup, Shelved};
+use deft_agent::{Limits, Mode, Offer, Setup};
 use deft_base::{Error, hex_digest};
 use deft_command::fill_page;
 use deft_library::denied;
@@ -12,9 +12,9 @@ use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
 
-use crate::chat::FOR_COMMANDS;
 use crate::chat_run::conversation_of;
-use crate::tool_names::{BY_AGENT, SKILL_RUN, USE_SKILL};
+use crate::reach::Reach;
+use crate::tool_names::{BY_AGENT, FOR_COMMANDS, SKILL_RUN, USE_SKILL};
 use crate::voice::Voice;
 use crate::{Agents, Brief, offers};
 
@@ -24,18 +24,6 @@ pub(crate) const SCHEDULING: [&str; 3] =
 
 /// Those of them that store something for good.
 pub const STORING: [&str; 2] = ["memory_store_skill", "memory_update_skill"];
-
-/// What an agent may use.
-pub(super) struct Reach {
-    pub(super) tools: Vec<Offer>,
-    /// Tools that it is offered once it looks them up.
-    pub(super) shelf: Vec<Shelved>,
-    pub(super) skills: Option<Vec<String>>,
-    /// Tools that there was no room for.
-    pub(super) left_out: Vec<String>,
-    /// Names and patterns of all tools that it may use; none means all.
-    pub(super) limit: Option<Vec<String>>,
-}
 
 impl Agents {
     /// What the agent of a step begins with.

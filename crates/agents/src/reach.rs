@@ -3,27 +3,30 @@
 //! Not here: which tools a message needs (`need.rs`), how they are described (`offers.rs`), the exact
 //! tools of a fired skill (`prepare.rs`).
 
-use deft_agent::{Classified, Mode, Offer};
+use deft_agent::{Mode, Offer, Shelved};
 use deft_library::Entries;
-use deft_model::{Agent, Message, Skill, fits};
+use deft_model::{Agent, Skill, fits};
 use deft_registry::{Snapshot, discovery};
 use deft_tools::ToolInfo;
 
-use crate::chat::FOR_COMMANDS;
-use crate::prepare::Reach;
-use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::need::Occasion;
+use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use crate::voice::Voice;
 use crate::{Agents, need, offers};
 
 /// How long the list of skills in the `skill` tool may be.
 const SKILL_TOOL_CHARS: usize = 12_000;
 
-/// What a message comes with.
-pub(super) struct Occasion<'a> {
-    pub(super) message: &'a str,
-    pub(super) playbooks: &'a Classified,
-    pub(super) history: &'a [Message],
-    pub(super) entries: &'a Entries,
+/// What an agent may use.
+pub(super) struct Reach {
+    pub(super) tools: Vec<Offer>,
+    /// Tools that it is offered once it looks them up.
+    pub(super) shelf: Vec<Shelved>,
+    pub(super) skills: Option<Vec<String>>,
+    /// Tools that there was no room for.
+    pub(super) left_out: Vec<String>,
+    /// Names and patterns of all tools that it may use; none means all.
+    pub(super) limit: Option<Vec<String>>,
 }
 
 /// A pattern that every name fits.

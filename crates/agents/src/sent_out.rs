@@ -8,8 +8,7 @@ use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
 use deft_store::RunRow;
 use deft_tools::Found;
 
-use crate::chat::FOR_COMMANDS;
-use crate::tool_names::DISPATCH_AGENT;
+use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS};
 use crate::{Agents, offers};
 
 impl Agents {

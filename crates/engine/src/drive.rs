@@ -26,7 +26,7 @@ use crate::record::{Journal, is_passing};
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
-pub(crate) use think::{Thinking, out_of_time};
+pub(crate) use think::Thinking;
 
 /// How the reason of a run begins that waits for a tool or a server.
 pub const WAITS_FOR_TOOL: &str = "tool: ";

@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 
 use super::{AgentResult, Span};
 use crate::ask::{self, Attention, Question};
-use crate::drive::out_of_time;
 use crate::engine::Inner;
 use crate::perform::{Performer, cancelled, millis};
 
@@ -421,3 +420,11 @@ fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) ->
 
 /// Hears an answer of the model while it is written.
 pub type Hear = Arc<dyn Fn(Delta) + Send + Sync>;
+
+/// A failure that says the time of a step is up.
+fn out_of_time() -> Failure {
+    Failure::new(
+        FailureClass::Timeout,
+        "the agent took longer than the `timeout` of its step",
+    )
+}

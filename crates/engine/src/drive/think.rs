@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deft_agent::{Action as Thought, Address, Event as AgentEvent, Machine as Agent, What};
 use deft_agents::{AgentFacts, Brief};
-use deft_model::{Effects, Exhausted, Failure, FailureClass, Object, Tier};
+use deft_model::{Effects, Exhausted, Failure, Object, Tier};
 use deft_store::Write;
 use deft_workflow::{Event, Next, Operation, Path, ToolMark};
 use futures_util::FutureExt;
@@ -469,12 +469,4 @@ pub(super) fn must_be_stored(thought: &Thought) -> bool {
         Thought::CallModel { .. } | Thought::Ask { .. } => true,
         Thought::Prepare { .. } => false,
     }
-}
-
-/// A failure that says the time of a step is up.
-pub(crate) fn out_of_time() -> Failure {
-    Failure::new(
-        FailureClass::Timeout,
-        "the agent took longer than the `timeout` of its step",
-    )
 }
